@@ -50,12 +50,11 @@ class OurPending : public Pending {
 class OurFile : public SharedFile {
  public:
   OurFile(tw_group* group, const std::string& path, OurSettings settings) : settings_(settings) {
-    const std::int32_t direct = settings.direct ? TW_FILE_DIRECT : 0;
-    constexpr std::int32_t kFlags = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE;
-    tw_file_options options{};
-    options.struct_size = sizeof options;
-    options.hints = settings.hints;
-    must_tw(tw_file_open(group, path.c_str(), kFlags | direct, &options, &file_), "tw_file_open");
+    const std::int32_t direct = settings.direct ? TW_DIRECT : 0;
+    constexpr std::int32_t kFlags = TW_READ | TW_WRITE | TW_CREATE;
+    thalweg::Options options;
+    options.hints(settings.hints);
+    must_tw(tw_file_open(group, path.c_str(), kFlags | direct, options.get(), &file_), "tw_file_open");
   }
   ~OurFile() override { must_tw(tw_file_close(file_), "tw_file_close"); }
   OurFile(const OurFile&) = delete;

@@ -25,7 +25,7 @@ struct Way {
 
 Way multifile_way(const std::string& checksum) {
   return {[checksum](const std::filesystem::path& folder, Load& load) {
-            return write_multifile(folder, load, thalweg::Config().hint("checksum", checksum));
+            return write_multifile(folder, load, thalweg::Options().hint("checksum", checksum));
           },
           read_multifile};
 }
@@ -123,7 +123,7 @@ void bench_compression(Bench& bench) {
                           {"write", "read"});
     for (const std::string codec : {"none", "lz4", "zstd"}) {
       const auto write = [&comparison, codec](const std::filesystem::path& folder, Load& what) {
-        const double seconds = write_multifile(folder, what, thalweg::Config().hint("compression", codec));
+        const double seconds = write_multifile(folder, what, thalweg::Options().hint("compression", codec));
         const auto stored = static_cast<double>(allocated_bytes(folder));
         comparison.note("bytes with " + codec, fmt::format("{:.1f} % of the data", stored / what.bytes() * 100));
         return seconds;

@@ -43,10 +43,10 @@ void write_small(thalweg::Multifile& file, Share share, Pattern& pattern) {
 
 }  // namespace
 
-double write_multifile(const std::filesystem::path& folder, Load& load, const thalweg::Config& config) {
+double write_multifile(const std::filesystem::path& folder, Load& load, const thalweg::Options& config) {
   return time_tasks(load.tasks(), [&](const Task& task) {
     Pattern& stream = load.streams[static_cast<std::size_t>(task.rank)];
-    thalweg::Multifile file(task.group, multifile_in(folder), TW_CREATE, config);
+    thalweg::Multifile file(task.group, multifile_in(folder), TW_CREATE | TW_TRUNCATE, config);
     for (std::int64_t i = 0; i < load.blocks_per_task; ++i)
       file.write(stream.block(static_cast<std::uint64_t>(i)), load.block_bytes());
     if (load.sync) file.sync();
@@ -64,7 +64,7 @@ double read_multifile_shared(const std::filesystem::path& folder, const Load& lo
     const Share share = share_of(load.blocks_per_task * load.tasks(), task.rank, task.size);
     const std::int64_t first = share.first / load.blocks_per_task;
     const std::int64_t last = (share.first + share.count + load.blocks_per_task - 1) / load.blocks_per_task;
-    thalweg::Config config;
+    thalweg::Options config;
     config.range(-1, first, std::max<std::int64_t>(last - first, 0));
     thalweg::Multifile file(task.group, multifile_in(folder), TW_READ, config);
     read_blocks(file, share, {load, rings[static_cast<std::size_t>(task.rank)], check});
@@ -75,7 +75,7 @@ double read_multifile_shared(const std::filesystem::path& folder, const Load& lo
 std::string strategy_in(const std::filesystem::path& folder, int tasks) {
   std::string strategy;
   time_tasks(tasks, [&](const Task& task) {
-    thalweg::Multifile file(task.group, multifile_in(folder), TW_CREATE);
+    thalweg::Multifile file(task.group, multifile_in(folder), TW_CREATE | TW_TRUNCATE);
     if (task.rank == 0) strategy = file.strategy();
     file.close();
   });
@@ -86,14 +86,14 @@ double create_logical(const std::filesystem::path& folder, std::int64_t files, i
                       std::vector<Pattern>& contents) {
   if (tasks == 0)
     return seconds_of([&] {
-      thalweg::Multifile file(multifile_in(folder), TW_CREATE, thalweg::Config().range(files, 0, files));
+      thalweg::Multifile file(multifile_in(folder), TW_CREATE | TW_TRUNCATE, thalweg::Options().range(files, 0, files));
       if (!contents.empty()) write_small(file, {0, files}, contents.front());
       file.close();
     });
   return time_tasks(tasks, [&](const Task& task) {
     const Share share = share_of(files, task.rank, task.size);
-    thalweg::Multifile file(task.group, multifile_in(folder), TW_CREATE,
-                            thalweg::Config().range(files, share.first, share.count));
+    thalweg::Multifile file(task.group, multifile_in(folder), TW_CREATE | TW_TRUNCATE,
+                            thalweg::Options().range(files, share.first, share.count));
     if (!contents.empty()) write_small(file, share, contents[static_cast<std::size_t>(task.rank)]);
     file.close();
   });

@@ -15,7 +15,7 @@ namespace bench {
 inline std::string multifile_in(const std::filesystem::path& folder) { return (folder / "all.tw").string(); }
 
 // Seconds from open to close, for all tasks.
-double write_multifile(const std::filesystem::path& folder, Load& load, const thalweg::Config& config);
+double write_multifile(const std::filesystem::path& folder, Load& load, const thalweg::Options& config);
 double read_multifile(const std::filesystem::path& folder, const Load& load, Check check);
 // `readers` tasks share all blocks of all logical files evenly.
 double read_multifile_shared(const std::filesystem::path& folder, const Load& load, int readers, Check check);

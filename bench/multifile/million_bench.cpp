@@ -69,7 +69,7 @@ double open_one(Opening& opening, int repetition) {
   std::size_t got = 0;
   const double seconds = seconds_of([&] {
     thalweg::Multifile file(multifile_in(opening.folder), TW_READ,
-                            thalweg::Config().ranks(-1, std::span<const std::int64_t>(&rank, 1)));
+                            thalweg::Options().ranks(-1, std::span<const std::int64_t>(&rank, 1)));
     got = file.read(data.data(), data.size());
     file.close();
   });

@@ -28,10 +28,10 @@ struct Records {
   Pattern& of(const Task& task) { return streams[static_cast<std::size_t>(task.rank)]; }
 };
 
-double write_ours(const std::filesystem::path& folder, Records& records, const thalweg::Config& config) {
+double write_ours(const std::filesystem::path& folder, Records& records, const thalweg::Options& config) {
   return time_tasks(records.tasks(), [&](const Task& task) {
     Pattern& stream = records.of(task);
-    thalweg::Multifile file(task.group, multifile_in(folder), TW_CREATE, config);
+    thalweg::Multifile file(task.group, multifile_in(folder), TW_CREATE | TW_TRUNCATE, config);
     tw_multifile* handle = file.get();
     for (std::int64_t i = 0; i < records.per_task; ++i)
       thalweg::check(tw_multifile_write(handle, stream.block(static_cast<std::uint64_t>(i)), stream.block_bytes()));
@@ -116,7 +116,7 @@ void compare(Bench& bench, std::size_t record_bytes, int tasks) {
                         {static_cast<double>(records.per_task), "record of a task"}, {"write", "read"});
   const auto ours = [](const std::string& checksum) -> Write {
     return [checksum](const std::filesystem::path& folder, Records& what) {
-      return write_ours(folder, what, thalweg::Config().hint("checksum", checksum));
+      return write_ours(folder, what, thalweg::Options().hint("checksum", checksum));
     };
   };
   comparison.add(kOurs, one_run(bench, records, ours("crc32c"), read_ours));

@@ -35,7 +35,7 @@ void bench_restart(Bench& bench) {
   const double mib = pick(bench.effort, 4.0, 64.0, 1024.0);
   Load load = make_load(kWriters, mib * 1024 * 1024, kBlockBytes);
   const auto folder = bench.scratch.fresh();
-  write_multifile(folder, load, thalweg::Config());
+  write_multifile(folder, load, thalweg::Options());
   write_task_local(folder, load);
   for (const int readers : {1, 2, 3, 8}) compare(bench, folder, load, readers);
   bench.scratch.drop_bytes(folder);

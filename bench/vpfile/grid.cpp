@@ -22,12 +22,14 @@ void expect_mode(tw_vpfile* file, Kind kind) {
   if (mode != wanted) give_up(fmt::format("mode {} was chosen, not {}: {}", mode, wanted, cause));
 }
 
-tw_vpfile* open_grid(const Task& task, const std::string& path, const char* mode, const Grid& grid, const Way& way) {
-  tw_vpfile_options options{};
-  options.struct_size = sizeof options;
-  options.hints = way.hints.c_str();
+tw_vpfile* open_grid(const Task& task, const std::string& path, thalweg::Flags flags, const Grid& grid,
+                     const Way& way) {
+  thalweg::Options options;
+  options.hints(way.hints.c_str());
   tw_vpfile* file = nullptr;
-  must_tw(tw_vpfile_open(task.group.get(), path.c_str(), mode, 1, &grid.vps, &options, &file), "tw_vpfile_open");
+  must_tw(
+      tw_vpfile_open(task.group.get(), path.c_str(), flags.get(), options.shape(std::span(&grid.vps, 1)).get(), &file),
+      "tw_vpfile_open");
   return file;
 }
 
@@ -55,7 +57,7 @@ double pass_plain(const Grid& grid, CellsOfTasks& cells, const std::string& path
   return time_tasks(static_cast<int>(cells.size()), [&](const Task& task) {
     Cells& mine = *cells[static_cast<std::size_t>(task.rank)];
     tw_file* file = nullptr;
-    const std::int32_t flags = writes ? TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE : TW_FILE_READ;
+    const std::int32_t flags = writes ? TW_READ | TW_WRITE | TW_CREATE | TW_TRUNCATE : TW_READ;
     must_tw(tw_file_open(task.group.get(), path.c_str(), flags, nullptr, &file), "tw_file_open");
     const std::int64_t row = grid.vps * grid.doubles * 8;
     for (int step = 0; step < grid.steps; ++step) {

@@ -26,10 +26,11 @@ double append_vpfile(Bench& bench, const Grid& grid, const std::string& path, co
   return time_tasks(bench.tasks, [&](const Task& task) {
     const Share share = share_of(grid.vps, task.rank, task.size);
     tw_vpfile* file = nullptr;
-    tw_vpfile_options options{};
-    options.struct_size = sizeof options;
-    options.hints = hints;
-    must_tw(tw_vpfile_open(task.group.get(), path.c_str(), "w", 1, &grid.vps, &options, &file), "tw_vpfile_open");
+    thalweg::Options options;
+    options.hints(hints);
+    must_tw(tw_vpfile_open(task.group.get(), path.c_str(), TW_CREATE | TW_TRUNCATE,
+                           options.shape(std::span(&grid.vps, 1)).get(), &file),
+            "tw_vpfile_open");
     std::vector<double> values;
     std::vector<std::size_t> each(static_cast<std::size_t>(share.count));
     for (int step = 0; step < grid.steps; ++step) {
@@ -51,7 +52,7 @@ double append_vpfile(Bench& bench, const Grid& grid, const std::string& path, co
 
 void check_appended(const Grid& grid, const std::string& path) {
   tw_vpfile* file = nullptr;
-  must_tw(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &file), "tw_vpfile_open");
+  must_tw(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &file), "tw_vpfile_open");
   for (std::int64_t vp = 0; vp < grid.vps; vp += 97) {
     for (int step = 0; step < grid.steps; ++step) {
       double values[16];
@@ -146,7 +147,9 @@ void bench_many(Bench& bench) {
   double per_vp = 0;
   for (int repetition = 0; repetition < pick(bench.effort, 1, 3, 5); ++repetition) {
     tw_vpfile* file = nullptr;
-    must_tw(tw_vpfile_open(nullptr, path.c_str(), "w", 1, &n, nullptr, &file), "tw_vpfile_open");
+    must_tw(tw_vpfile_open(nullptr, path.c_str(), TW_CREATE | TW_TRUNCATE,
+                           thalweg::Options().shape(std::span(&n, 1)).get(), &file),
+            "tw_vpfile_open");
     // Every second VP writes 8 bytes, so that each has a position and a stream of its own.
     std::vector<std::uint8_t> mask(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < mask.size(); i += 2) mask[i] = 1;
@@ -162,8 +165,8 @@ void bench_many(Bench& bench) {
     must_tw(tw_vpfile_write_all(file, data, mask.data(), nullptr), "tw_vpfile_write_all");
     per_vp = static_cast<double>(current_memory() - before) / static_cast<double>(n);
     must_tw(tw_vpfile_close(file), "tw_vpfile_close");
-    open_seconds.push_back(seconds_of(
-        [&] { must_tw(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &file), "tw_vpfile_open"); }));
+    open_seconds.push_back(
+        seconds_of([&] { must_tw(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &file), "tw_vpfile_open"); }));
     double value = 0;
     std::size_t got = 0;
     must_tw(tw_vpfile_read(file, (n / 2) & ~std::int64_t{1}, &value, 8, &got), "tw_vpfile_read");

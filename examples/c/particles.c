@@ -23,8 +23,12 @@ static void write_particles(const char* path) {
     numbers[cell] = each[cell] = (size_t)cell % 4;
     for (size_t i = 0; i < each[cell]; ++i) particles[n++] = (particle){cell, 0.5 * (double)i};
   }
+  tw_options* options;
+  check(tw_options_create(&options));
+  check(tw_options_set_shape(options, 2, shape));
   tw_vpfile* file;
-  check(tw_vpfile_open(NULL, path, "w", 2, shape, NULL, &file));
+  check(tw_vpfile_open(NULL, path, TW_CREATE | TW_TRUNCATE, options, &file));
+  tw_options_free(&options);
   check(tw_vpfile_write_all(file, TW_VP_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
   const tw_vp_data ragged = {.base = particles, .item_bytes = sizeof(particle), .n_each = each};
   check(tw_vpfile_write_all(file, ragged, NULL, NULL));
@@ -37,7 +41,7 @@ static void write_particles(const char* path) {
 
 static void read_particles(const char* path) {
   tw_vpfile* file;
-  check(tw_vpfile_open(NULL, path, "r", 0, NULL, NULL, &file)); /* the shape is that of the file */
+  check(tw_vpfile_open(NULL, path, TW_READ, NULL, &file)); /* the shape is that of the file */
   uint64_t numbers[kCells];
   check(tw_vpfile_read_all(file, TW_VP_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
   size_t each[kCells];

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     tw_group* group;
     tw_multifile* file;
     check(tw_group_omp(&group));
-    check(tw_multifile_open(group, path, TW_CREATE, NULL, &file)); /* by all threads */
+    check(tw_multifile_open(group, path, TW_CREATE | TW_TRUNCATE, NULL, &file)); /* by all threads */
     for (int event = 0; event < 100000; ++event) {
       const int32_t record[2] = {omp_get_thread_num(), event};
       check(tw_multifile_write(file, record, sizeof record)); /* small records are gathered; nobody waits for anybody */

@@ -11,7 +11,7 @@ int main() {
   std::iota(numbers.begin(), numbers.end(), 0.5);
 
   try {
-    thalweg::Multifile out("consumer_cxx.tw", TW_CREATE);
+    thalweg::Multifile out("consumer_cxx.tw", TW_CREATE | TW_TRUNCATE);
     out.write(numbers);
     out.close();
 

@@ -13,7 +13,7 @@ static int write_all(tw_group* group, const char* path, int rank) {
   tw_multifile* file = NULL;
   char text[32];
   const int length = snprintf(text, sizeof text, "rank %d was here\n", rank);
-  if (tw_multifile_open(group, path, TW_CREATE, NULL, &file) != TW_OK) return failed("create");
+  if (tw_multifile_open(group, path, TW_CREATE | TW_TRUNCATE, NULL, &file) != TW_OK) return failed("create");
   const tw_status written = tw_multifile_write(file, text, (size_t)length);
   const tw_status closed = tw_multifile_close(file);
   return written == TW_OK && closed == TW_OK ? 0 : failed("write");

@@ -17,7 +17,7 @@ void read_mine(const char* path) {
 
   std::vector<std::int64_t> mine;
   for (std::int64_t i = rank; i < n_logical; i += n_ranks) mine.push_back(i);
-  thalweg::Multifile file(group, path, TW_READ, thalweg::Config().ranks(-1, mine));
+  thalweg::Multifile file(group, path, TW_READ, thalweg::Options().ranks(-1, mine));
   std::vector<double> values(1000);
   for (const std::int64_t i : mine) {
     file.seek_to(i, 0);

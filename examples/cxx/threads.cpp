@@ -14,7 +14,7 @@ struct Event {
 
 void trace(tw_team* team, int thread, const std::string& path) try {
   const auto group = thalweg::Group::make(tw_group_team, team, thread);
-  thalweg::Multifile file(group, path, TW_CREATE);  // by all threads of the team
+  thalweg::Multifile file(group, path, TW_CREATE | TW_TRUNCATE);  // by all threads of the team
   for (int number = 0; number < 1000; ++number) file.write_value(Event{thread, number});
   file.close();  // by all threads of the team
 } catch (const thalweg::Error& error) {

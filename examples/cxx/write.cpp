@@ -17,9 +17,9 @@ int main(int argc, char** argv) {
   {
     // [readme: write]
     const auto group = thalweg::Group::make(tw_group_mpi, MPI_COMM_WORLD);
-    thalweg::Multifile file(group, path, TW_CREATE);  // collective
-    file.write(values);                               // independent, any number of times, any amount
-    file.close();                                     // collective
+    thalweg::Multifile file(group, path, TW_CREATE | TW_TRUNCATE);  // collective
+    file.write(values);                                             // independent, any number of times, any amount
+    file.close();                                                   // collective
     // [readme]
   }
   MPI_Finalize();

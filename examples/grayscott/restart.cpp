@@ -56,7 +56,7 @@ void read_strip(const thalweg::Group& group, const std::string& path, const Cata
   for (std::size_t i = 0; i < catalogue.boxes.size(); ++i) {
     if (!overlap(catalogue.boxes[i], strip).empty()) wanted.push_back(static_cast<std::int64_t>(i));
   }
-  thalweg::Multifile file(group, path, TW_READ, thalweg::Config().ranks(-1, wanted));
+  thalweg::Multifile file(group, path, TW_READ, thalweg::Options().ranks(-1, wanted));
   for (const std::int64_t rank : wanted) read_cells(file, record_of_step(file, rank, catalogue.step), strip, fields);
   file.close();
 }

@@ -14,8 +14,8 @@ namespace grayscott {
 namespace {
 
 // A hint, not a limit: the bytes that a task expects to write.
-thalweg::Config expect(std::int64_t bytes) {
-  thalweg::Config config;
+thalweg::Options expect(std::int64_t bytes) {
+  thalweg::Options config;
   config.hint("chunk_bytes", std::to_string(bytes));
   return config;
 }
@@ -33,9 +33,9 @@ Task::Task(Run& run)
       thread_(omp_get_thread_num()),
       strip_(run.domain.strip(thread_, omp_get_num_threads())),
       group_(thalweg::Group::make(tw_group_hybrid_omp, run.ranks.get())),
-      checkpoints_(group_, run.options.name + ".ckpt.tw", TW_CREATE,
+      checkpoints_(group_, run.options.name + ".ckpt.tw", TW_CREATE | TW_TRUNCATE,
                    expect(std::max<std::int64_t>(n_records(run), 1) * RecordHeader{.box = strip_}.record_bytes())),
-      events_(group_, run.options.name + ".log.tw", TW_CREATE, expect(16384)),
+      events_(group_, run.options.name + ".log.tw", TW_CREATE | TW_TRUNCATE, expect(16384)),
       events_text_(events_.stream("w")) {
   std::fprintf(events_text_.get(), "task %lld of %lld: rank %d, thread %d, columns %lld to %lld, rows %lld to %lld\n",
                static_cast<long long>(tw_group_rank(group_.get())), static_cast<long long>(tw_group_size(group_.get())),

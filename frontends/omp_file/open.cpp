@@ -67,13 +67,13 @@ Complaint check(const Opening& mine, const Opening& first, Text& text) {
 std::int32_t to_library_flags(int flags) {
   const int access = flags & O_ACCMODE;
   std::int32_t result = 0;
-  if (access != O_WRONLY) result |= TW_FILE_READ;
-  if (access != O_RDONLY) result |= TW_FILE_WRITE;
-  if ((flags & O_CREAT) != 0) result |= TW_FILE_CREATE;
-  if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) result |= TW_FILE_EXCLUSIVE;
-  if ((flags & O_TRUNC) != 0) result |= TW_FILE_TRUNCATE;
-  if ((flags & O_APPEND) != 0) result |= TW_FILE_APPEND;
-  if ((flags & O_DIRECT) != 0) result |= TW_FILE_DIRECT;
+  if (access != O_WRONLY) result |= TW_READ;
+  if (access != O_RDONLY) result |= TW_WRITE;
+  if ((flags & O_CREAT) != 0) result |= TW_CREATE;
+  if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) result |= TW_EXCLUSIVE;
+  if ((flags & O_TRUNC) != 0) result |= TW_TRUNCATE;
+  if ((flags & O_APPEND) != 0) result |= TW_APPEND;
+  if ((flags & O_DIRECT) != 0) result |= TW_DIRECT;
   return result;
 }
 
@@ -87,15 +87,12 @@ Complaint open_alone(const Opening& mine, int& fd) {
                                                              .writable = access != O_RDONLY,
                                                              .syncs = (mine.flags & kSyncFlags) != 0});
   if (file == nullptr) return {TW_ERR_NO_MEMORY, ENOMEM, "no memory for an open file"};
-  tw_group* self = nullptr;
-  tw_status status = tw_group_self(&self);
-  if (status != TW_OK) return library_complaint(status);
-  tw_file_options options{};
-  options.struct_size = sizeof options;
-  options.permissions = mine.mode;
-  status = tw_file_open(self, mine.path, to_library_flags(mine.flags), &options, &file->handle);
+  tw_options* options = nullptr;
+  tw_status status = tw_options_create(&options);
+  if (status == TW_OK) status = tw_options_set_permissions(options, mine.mode);
+  if (status == TW_OK) status = tw_file_open(nullptr, mine.path, to_library_flags(mine.flags), options, &file->handle);
   const Complaint wrong = status == TW_OK ? Complaint{} : library_complaint(status);
-  tw_group_free(self);
+  tw_options_free(&options);
   if (!wrong.none()) return wrong;
   fd = add_descriptor(file.get());
   if (fd < 0) {

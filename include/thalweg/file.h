@@ -1,7 +1,7 @@
 /* A shared file: one plain file that a group of tasks writes and reads together. C11 and C++.
  *
  *     tw_file* file;
- *     tw_file_open(group, "field.dat", TW_FILE_WRITE | TW_FILE_CREATE, NULL, &file);   // by every task
+ *     tw_file_open(group, "field.dat", TW_CREATE, NULL, &file);   // by every task
  *     tw_file_write_all(file, block, nbytes);              // one block behind the other, in rank order
  *     tw_file_write_at_all(file, block, nbytes, offset);   // each at its own place
  *     tw_file_write_array(file, memory, sizeof(double), 2, dims, TW_ROW_MAJOR, 0);   // each its part of an array
@@ -48,6 +48,7 @@
 
 #include "export.h"
 #include "group.h"
+#include "open.h"
 #include "request.h"
 #include "status.h"
 #include "view.h"
@@ -58,37 +59,17 @@ extern "C" {
 
 typedef struct tw_file tw_file; /* one task's view of an open file; freed by tw_file_close() */
 
-/* Each is a bit that no other flag of these headers has: a flag of another call is TW_ERR_INVALID. */
-enum {
-  TW_FILE_READ = 0x20000000,
-  TW_FILE_WRITE = 0x40000000,
-  TW_FILE_CREATE = 0x00200000,    /* made when it does not exist; needs TW_FILE_WRITE */
-  TW_FILE_EXCLUSIVE = 0x00400000, /* with CREATE: fails with TW_ERR_EXISTS when it does */
-  TW_FILE_TRUNCATE = 0x00800000,  /* emptied first; needs TW_FILE_WRITE */
-  TW_FILE_APPEND = 0x01000000,    /* the shared position begins at the end of the file */
-  TW_FILE_DIRECT = 0x02000000     /* past the page cache where the file system can, whatever the tuned profile says */
-};
-
-/* Zero-initialise, then set struct_size. */
-typedef struct tw_file_options {
-  size_t struct_size;   /* sizeof(tw_file_options) */
-  uint32_t permissions; /* of a new file, before the umask; 0 stands for 0666 */
-  const char* hints;    /* "name=value,name=value", see `thalweg hints`; NULL: none. Copied. */
-} tw_file_options;
-
-/* Opens one file for the group. Each process opens it once, however many tasks it has. The file is plain bytes: who has
- * it open while others write or truncate it reads what is there at that moment.
+/* Opens one file for the group. Each process opens it once, however many tasks it has. The file is plain bytes: a task
+ * that reads it while others write or truncate it reads what is there at that moment. open.h says what the arguments
+ * have in common with the other opens.
  * Call: collective. Blocking: yes. Threads: one call at a time per group handle.
- * group   [in]  The handle keeps what it needs of the group, which may be freed as soon as the open has returned.
- * path    [in]  the same file on all tasks.
- * flags   [in]  TW_FILE_...; the same on all tasks.
- * options [in]  NULL: defaults. Taken from task 0.
+ * flags   [in]  TW_READ, TW_WRITE or both; TW_CREATE, TW_EXCLUSIVE, TW_TRUNCATE, TW_APPEND, TW_DIRECT.
+ * options [in]  hints, permissions; those of task 0.
  * file    [out] set only on success.
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (NULL, flags that differ, contradict or are unknown),
  * TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND, TW_ERR_EXISTS, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_UNSAFE
- * (with TW_FILE_WRITE: the file is a physical file of a multifile, or a file of a vpfile; nothing is touched). Since
- * 0.2. */
-TW_API tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const tw_file_options* options,
+ * (for writing: the file is a physical file of a multifile, or a file of a vpfile; nothing is touched). Since 0.2. */
+TW_API tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
                               tw_file** file);
 
 /* Completes outstanding operations, then closes. The handle is gone afterwards, also on failure. NULL does nothing.

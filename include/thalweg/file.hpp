@@ -15,6 +15,7 @@
 
 #include "base.hpp"
 #include "file.h"
+#include "open.hpp"
 #include "request.h"
 #include "view.hpp"
 
@@ -144,16 +145,13 @@ class Request {
 // a Request that is declared after it ends before, and waits.
 class File {
  public:
-  // flags: TW_FILE_...; hints: "name=value,name=value". Collective over `group`. The handle keeps what it needs of the
-  // group, which may be freed as soon as the open has returned.
-  File(const Group& group, const std::string& path, std::int32_t flags, const std::string& hints = {}) {
-    tw_file_options options{};
-    options.struct_size = sizeof options;
-    options.hints = hints.c_str();
-    tw_file* file = nullptr;
-    check(tw_file_open(group.get(), path.c_str(), flags, &options, &file));
-    file_.reset(file);
+  // flags: TW_READ, ... or letters of stdio. Collective over `group`. The handle keeps what it needs of the group, which
+  // may be freed as soon as the open has returned.
+  File(const Group& group, const std::string& path, Flags flags, const Options& options = {}) {
+    open(required(group), path, flags, options);
   }
+  // By this task alone.
+  File(const std::string& path, Flags flags, const Options& options = {}) { open(nullptr, path, flags, options); }
   void close() { check(tw_file_close(file_.release())); }
   // Independent. Instead of close(), by a task that cannot go on: the collective calls of the others fail on all of
   // them.
@@ -350,6 +348,11 @@ class File {
   tw_file* get() const noexcept { return file_.get(); }  // borrowed; for the calls that have no member here
 
  private:
+  void open(tw_group* group, const std::string& path, Flags flags, const Options& options) {
+    tw_file* file = nullptr;
+    check(tw_file_open(group, path.c_str(), flags.get(), options.get(), &file));
+    file_.reset(file);
+  }
   static const void* bytes_of(const PlainRange auto& data) { return std::ranges::data(data); }
   static std::size_t size_of(const PlainRange auto& data) {
     return std::ranges::size(data) * sizeof(*std::ranges::data(data));

@@ -3,7 +3,7 @@
  *
  *     tw_multifile *mf;
  *     tw_multifile_open(group, "dump.tw", TW_CREATE, NULL, &mf);   // collective
- *     tw_multifile_write(mf, data, bytes);                                   // independent, any number of times
+ *     tw_multifile_write(mf, data, bytes);                         // independent, any number of times
  *     tw_multifile_close(mf);                                      // collective
  *
  * Words: a *task* is a member of a group; a *logical file* is what one task writes, numbered by a *rank*
@@ -21,7 +21,7 @@
  *              or makes another one, keeps the others waiting. Threads of a team are told so (group.h).
  *   Blocking   it returns when its work is done; that may take the storage its time. Tasks of one process that write
  *              into one physical file take turns while space is given out. Nothing else waits for another task.
- *   Threads    one call at a time per object (handle, configuration); calls without an object: any number at once.
+ *   Threads    one call at a time per handle; calls without an object: any number at once.
  *              Callbacks are called on the thread of the call, before it returns, and may not use its object.
  *   Ownership  what is passed in stays the caller's and may change or go when the call returns. Text that is handed out
  *              belongs to the handle and is good until it is closed.
@@ -39,7 +39,7 @@
  * brings every such byte back and invents nothing; tw_multifile_sync() says what this rests on. Design:
  * docs/design/multifile.md.
  *
- * Replacement: TW_CREATE over a multifile that others have open for reading writes into its files. Such a handle gives
+ * Replacement: TW_TRUNCATE over a multifile that others have open for reading writes into its files. Such a handle gives
  * out bytes that it has in memory and bytes of the old multifile, or fails with TW_ERR_CORRUPT ("was replaced"); it
  * never gives out bytes of the new one, with or without checksums. On a file system whose caches are not coherent
  * between machines (NFS) this needs the hints checksum=crc32c and verify=on. */
@@ -53,120 +53,38 @@
 #include "export.h"
 #include "group.h"
 #include "health.h"
+#include "open.h"
 #include "status.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct tw_multifile tw_multifile;               /* an open multifile; freed by tw_multifile_close() */
-typedef struct tw_multifile_config tw_multifile_config; /* how to open one; freed by tw_multifile_config_free() */
-
-/* ---- How to open ------------------------------------------------------------------------------------------- */
-
-/* Open modes. One of the first three, optionally or-ed with the flags below them. Each is a bit that no other flag of
- * these headers has: a flag of another call is TW_ERR_INVALID. */
-enum {
-  TW_READ = 0x04000000,      /* an existing, closed multifile, for reading */
-  TW_CREATE = 0x08000000,    /* a new multifile, for writing; an existing file of that name is replaced. TW_ERR_UNSAFE,
-                                and nothing is touched, when a program is writing it, when it looks like another format
-                                (a vpfile, HDF5, NetCDF, SIONlib; hint overwrite_foreign) or when NAME.000001, ... is no
-                                part of one */
-  TW_APPEND = 0x10000000,    /* an existing, closed multifile: writing starts at the end of each logical file */
-  TW_EXCLUSIVE = 0x00080000, /* with TW_CREATE: TW_ERR_EXISTS when the name exists already */
-  TW_RECOVER = 0x00100000    /* with TW_READ: open a multifile that was not closed; what is whole can be read.
-                                The file is not changed. Every task scans the file. */
-};
-
-/* Says which physical file (0 .. n_physical-1) holds logical file `rank` (0 .. n_logical-1).
- * Called on task 0 only, by the thread that opens, once per logical file in rank order. Another answer than these
- * fails the open with TW_ERR_INVALID on all tasks. */
-typedef int32_t (*tw_mapping_fn)(int64_t rank, int64_t n_logical, int32_t n_physical, void* user);
-
-/* Makes a configuration with every value at its default.
- * config [out] the caller's; free it with tw_multifile_config_free().
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. */
-TW_API tw_status tw_multifile_config_create(tw_multifile_config** config);
-
-/* Frees a configuration; NULL does nothing. Nothing keeps it: it may be freed, changed or used again as soon as the
- * open returned. */
-TW_API void tw_multifile_config_free(tw_multifile_config* config);
-
-/* Sets one hint by name and text, as in ("chunk_bytes", "4MiB"); both are copied. tw_hint_info() and `thalweg hints`
- * list all, docs/howto/hints.md says when to change them. The same hints must be given on all tasks (chunk_bytes,
- * buffer_bytes and verify may differ per task).
- * Returns TW_OK, TW_ERR_UNKNOWN_HINT (name, with the nearest known one in the message; or an unreadable value),
- * TW_ERR_INVALID (NULL, or a value out of range). */
-TW_API tw_status tw_multifile_config_set_hint(tw_multifile_config* config, const char* name, const char* value);
-
-/* Which logical files this task serves, when that is not simply "the one of my rank".
- * n_logical   the number N of logical files of the whole multifile, the same on all tasks, >= 0. When reading
- *             or appending pass -1: the file says.
- * ranks       n_ranks logical ranks, 0 .. N-1, none twice; copied. When creating or appending no rank may be
- *             served by two tasks, and a rank served by nobody is empty. When reading any task may open any rank.
- *             The first one is current after the open. n_ranks may be 0.
- * Without this call: a group of size N serves one logical file per task when creating. When reading or
- * appending a multifile of N logical files with S tasks, task s serves the consecutive ranks
- * [s*N/S, (s+1)*N/S): one each when S == N, all of them when S == 1.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. What does not fit the multifile is told by the open. */
-TW_API tw_status tw_multifile_config_set_ranks(tw_multifile_config* config, int64_t n_logical, const int64_t* ranks,
-                                               size_t n_ranks);
-
-/* As tw_multifile_config_set_ranks() for the consecutive ranks first .. first+count-1; costs no memory per rank.
- * Returns TW_OK, TW_ERR_INVALID. */
-TW_API tw_status tw_multifile_config_set_range(tw_multifile_config* config, int64_t n_logical, int64_t first,
-                                               int64_t count);
-
-/* Creating: the caller says which physical file holds which logical file; the number of physical files is the
- * hint "physical_files", which must then be a number. Only the mapping of task 0 counts; reading and appending need
- * none and ignore it.
- * mapping    NULL takes an earlier one back.
- * user       handed to `mapping`; borrowed, as `mapping` is, by every open with this configuration.
- * Returns TW_OK, TW_ERR_INVALID (config is NULL), TW_ERR_NO_MEMORY. */
-TW_API tw_status tw_multifile_config_set_mapping(tw_multifile_config* config, tw_mapping_fn mapping, void* user);
-
-/* Calls that may take long ask now and then whether to go on: the scan of TW_RECOVER, which each physical file has when
- * it is first needed, and tw_multifile_find(), tw_multifile_regions(), tw_multifile_close() of a writer and whatever
- * reads the index of very many pieces.
- * progress   `done` of `total` bytes of the physical file that is scanned; 0 of 0 where nobody counts. Not 0 asks to
- *            stop: the call fails with TW_ERR_STOPPED, of a collective call on all tasks, and may be repeated. After a
- *            stopped close the multifile stays unclosed. NULL takes an earlier one back.
- * user       handed to `progress`; borrowed, as `progress` is, until what is opened with this configuration is closed.
- * Threads: called by the thread that makes the call; by several at once where several make calls. It must not throw.
- * Returns TW_OK, TW_ERR_INVALID (config is NULL), TW_ERR_NO_MEMORY. Since 0.2. */
-TW_API tw_status tw_multifile_config_set_progress(tw_multifile_config* config, tw_progress_fn progress, void* user);
-
-/* Hints: one table serves parsing, `thalweg hints` and the documentation. All text is static. */
-typedef struct tw_hint {
-  const char* name;          /* as given to tw_multifile_config_set_hint() */
-  const char* type;          /* "bytes", "count", "choice", "bool" */
-  const char* default_value; /* text */
-  const char* values;        /* range or list of choices */
-  const char* help;          /* one line */
-  const char* scope;         /* what is opened with it: "multifile", "file", "vpfile" or "multifile or vpfile" */
-} tw_hint;
-/* The i-th hint, static, or NULL when i is past the last. */
-TW_API const tw_hint* tw_hint_info(size_t i);
+typedef struct tw_multifile tw_multifile; /* an open multifile; freed by tw_multifile_close() */
 
 /* ---- Open and close ---------------------------------------------------------------------------------------- */
 
-/* Opens a multifile.
- * Call:      collective over `group`; NULL is a group of this task alone (no communication at all). All tasks
- *            give the same path, mode and n_logical.
+/* Opens a multifile. open.h says what the arguments have in common with the other opens.
+ * Call:      collective over `group`; all tasks give the same path, flags and n_logical.
  * Blocking:  until all tasks have called and the files are there.
  * Threads:   one call at a time per group.
- * group      [in]  The handle keeps what it needs of the group, which may be freed as soon as the open has returned.
  * path       [in]  name of the first physical file.
- * mode       [in]  TW_READ, TW_CREATE or TW_APPEND, with flags.
- * config     [in]  may be NULL (all defaults). Only read; may be shared by threads.
+ * flags      [in]  TW_READ, optionally with TW_RECOVER: an existing multifile, for reading. TW_RECOVER opens one that
+ *                  was not closed and reads what is whole; the file is not changed, and every task scans it.
+ *                  TW_CREATE: a new one, for writing; with TW_TRUNCATE it replaces an existing one. TW_ERR_UNSAFE, and
+ *                  nothing is touched, when a program is writing it, when it looks like another format (a vpfile, HDF5,
+ *                  NetCDF, SIONlib; hint overwrite_foreign) or when NAME.000001, ... is no part of one.
+ *                  TW_APPEND: an existing, closed one, for writing at the end of each logical file; with TW_CREATE
+ *                  also a new one where there is none.
+ * options    [in]  hints, ranks or range, mapping, progress.
  * multifile  [out] the handle, or NULL on failure.
- * Returns    TW_OK on all tasks or the same failure on all: TW_ERR_INVALID, TW_ERR_NOT_FOUND, TW_ERR_EXISTS,
- *            TW_ERR_PERMISSION, TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT, TW_ERR_VERSION,
- *            TW_ERR_NOT_CLOSED (the message names the repair command), TW_ERR_UNSAFE (another program
- *            writes it; with TW_CREATE and TW_APPEND also a file of another format; see TW_CREATE). After a failed
- * TW_CREATE no physical file made by this call is left behind, and what was there is as it was, unless replacing it was
- * what failed. Source:    the idea of task-local files in one: Frings, Wolf, Petkov, SC'09. */
-TW_API tw_status tw_multifile_open(tw_group* group, const char* path, int mode, const tw_multifile_config* config,
+ * Returns    TW_OK on all tasks or the same failure on all: TW_ERR_INVALID, TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND,
+ *            TW_ERR_EXISTS, TW_ERR_PERMISSION, TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT,
+ *            TW_ERR_VERSION, TW_ERR_NOT_CLOSED (the message names the repair command), TW_ERR_UNSAFE (another program
+ *            writes it, or for writing it is a file of another format). After a failed TW_CREATE no physical file made
+ *            by this call is left behind, and what was there is as it was, unless replacing it was what failed.
+ * Source:    the idea of task-local files in one: Frings, Wolf, Petkov, SC'09. */
+TW_API tw_status tw_multifile_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
                                    tw_multifile** multifile);
 
 /* Writes what is buffered, then the index, and frees the handle (also on failure).
@@ -432,11 +350,11 @@ TW_API tw_status tw_multifile_repair(const char* path, tw_finding_fn fn, tw_prog
 /* Copies a closed multifile to `to`: one physical file, one chunk per logical file, no holes, names and attributes
  * kept. `from` is not changed. After a failure `to` is gone again.
  * to         [in]  must not exist (TW_ERR_EXISTS).
- * config     [in]  its hints, but physical_files, apply to `to`; the rest of it is not looked at. May be NULL.
+ * options    [in]  its hints, but physical_files, apply to `to`; the rest of it is ignored. May be NULL.
  * progress   may be NULL; `user` is handed to it.
  * Returns TW_OK, TW_ERR_STOPPED, TW_ERR_NOT_CLOSED, or as tw_multifile_open() of `from` and to make `to`, and
  * tw_multifile_write(). */
-TW_API tw_status tw_multifile_defrag(const char* from, const char* to, const tw_multifile_config* config,
+TW_API tw_status tw_multifile_defrag(const char* from, const char* to, const tw_options* options,
                                      tw_progress_fn progress, void* user);
 
 #ifdef __cplusplus

@@ -9,59 +9,16 @@
 #include <memory>
 #include <optional>
 #include <ranges>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 #include "base.hpp"
 #include "multifile.h"
+#include "open.hpp"
 
 namespace thalweg {
 inline namespace v1 {
-
-// How to open a multifile: owns a tw_multifile_config. Calls can be chained:
-//     thalweg::Config().hint("chunk_bytes", "4MiB").range(-1, 0, 10)
-class Config {
- public:
-  Config() {
-    tw_multifile_config* config = nullptr;
-    check(tw_multifile_config_create(&config));
-    config_.reset(config);
-  }
-
-  // `thalweg hints` lists names and values.
-  Config& hint(const std::string& name, const std::string& value) {
-    check(tw_multifile_config_set_hint(get(), name.c_str(), value.c_str()));
-    return *this;
-  }
-
-  // This task serves these logical files; n_logical is -1 when reading or appending. `ranks` is copied.
-  Config& ranks(std::int64_t n_logical, std::span<const std::int64_t> ranks) {
-    check(tw_multifile_config_set_ranks(get(), n_logical, ranks.data(), ranks.size()));
-    return *this;
-  }
-
-  // This task serves the `count` logical files from `first` on.
-  Config& range(std::int64_t n_logical, std::int64_t first, std::int64_t count) {
-    check(tw_multifile_config_set_range(get(), n_logical, first, count));
-    return *this;
-  }
-
-  // Which physical file holds which logical file. `user` is borrowed until the open returns.
-  Config& mapping(tw_mapping_fn function, void* user) {
-    check(tw_multifile_config_set_mapping(get(), function, user));
-    return *this;
-  }
-
-  tw_multifile_config* get() const noexcept { return config_.get(); }  // borrowed
-
- private:
-  struct Free {
-    void operator()(tw_multifile_config* config) const noexcept { tw_multifile_config_free(config); }
-  };
-  std::unique_ptr<tw_multifile_config, Free> config_;
-};
 
 struct StreamClose {
   void operator()(std::FILE* stream) const noexcept { std::fclose(stream); }
@@ -74,15 +31,12 @@ using Stream = std::unique_ptr<std::FILE, StreamClose>;
 class Multifile {
  public:
   // Collective over `group`. The handle keeps what it needs of the group, which may be freed as soon as the open has
-  // returned. mode: TW_READ, TW_CREATE or TW_APPEND, with flags.
-  Multifile(const Group& group, const std::string& path, int mode) { open(required(group), path, mode, nullptr); }
-  Multifile(const Group& group, const std::string& path, int mode, const Config& config) {
-    open(required(group), path, mode, config.get());
+  // returned. flags: TW_READ, TW_CREATE or TW_APPEND, with others; or letters of stdio.
+  Multifile(const Group& group, const std::string& path, Flags flags, const Options& options = {}) {
+    open(required(group), path, flags, options);
   }
-
   // For one task alone: no group, no communication. The task serves all logical files of an existing multifile.
-  Multifile(const std::string& path, int mode) { open(nullptr, path, mode, nullptr); }
-  Multifile(const std::string& path, int mode, const Config& config) { open(nullptr, path, mode, config.get()); }
+  Multifile(const std::string& path, Flags flags, const Options& options = {}) { open(nullptr, path, flags, options); }
 
   // Collective too, when the multifile is still open: it is then closed, and a failure to do so is lost. So call
   // close() where the bytes matter. While an exception unwinds it is abandoned instead, which waits for nobody.
@@ -236,9 +190,9 @@ class Multifile {
     return static_cast<std::size_t>(std::ranges::size(data)) * element_bytes<const Range&>;
   }
 
-  void open(tw_group* group, const std::string& path, int mode, const tw_multifile_config* config) {
+  void open(tw_group* group, const std::string& path, Flags flags, const Options& options) {
     tw_multifile* handle = nullptr;
-    check(tw_multifile_open(group, path.c_str(), mode, config, &handle));
+    check(tw_multifile_open(group, path.c_str(), flags.get(), options.get(), &handle));
     handle_.reset(handle);
   }
 

@@ -62,7 +62,7 @@ typedef struct tw_access_pattern {
  * "plan: ". The words may change between versions.
  * Call: independent. Blocking: as stat(2); the first call reads the profile. Threads: any.
  * path     [in]  as of tw_storage_identity().
- * hints    [in]  as in tw_file_options; NULL: none.
+ * hints    [in]  as in tw_options_set_hints(); NULL: none.
  * access   [in]  borrowed during the call.
  * text     [out] with the closing NUL; 4096 bytes are enough but for very long paths. "" on failure.
  * size     [in]  bytes of `text`.

@@ -12,6 +12,7 @@
 #include "file.h"
 #include "group.h"
 #include "multifile.h"
+#include "open.h"
 #include "request.h"
 #include "status.h"
 #include "storage.h"

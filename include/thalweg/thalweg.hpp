@@ -18,6 +18,7 @@
 #include "base.hpp"
 #include "file.hpp"
 #include "multifile.hpp"
+#include "open.hpp"
 #include "thalweg.h"
 #include "view.hpp"
 #include "vpfile.hpp"

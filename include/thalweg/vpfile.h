@@ -2,11 +2,11 @@
  * one file. C11 and C++; includes neither mpi.h nor omp.h.
  *
  *     int64_t shape[2] = {256, 128};
- *     tw_vpfile *f;
- *     tw_vpfile_open(group, "particles.vp", "w", 2, shape, NULL, &f);        // collective
- *     tw_vpfile_write_all(f, TW_VP_PACKED(values, 24), NULL, NULL);              // collective: 24 bytes of each VP
- *     tw_vpfile_write(f, vp, data, bytes, NULL);                                 // independent: one VP
- *     tw_vpfile_close(f);                                                    // collective
+ *     tw_options_set_shape(options, 2, shape);
+ *     tw_vpfile_open(group, "particles.vp", TW_CREATE, options, &f);        // collective
+ *     tw_vpfile_write_all(f, TW_VP_PACKED(values, 24), NULL, NULL);         // collective: 24 bytes of each VP
+ *     tw_vpfile_write(f, vp, data, bytes, NULL);                            // independent: one VP
+ *     tw_vpfile_close(f);                                                   // collective
  *
  * Words: a *shape* has any number of dimensions; its VPs are numbered 0 .. N-1 in row-major order. Each task has a
  * *box* of them, its *local* VPs, numbered 0 .. n-1 in row-major order within the box. Arrays "of every local VP" have
@@ -43,7 +43,7 @@
  * Durability: bytes written before a successful flush survive the death of the process, before a successful
  * tw_vpfile_sync_all() the death of the machine.
  *
- * Replacement: "w" over a vpfile that others have open writes into its data file, whose bytes have no checksums. A
+ * Replacement: TW_TRUNCATE over a vpfile that others have open writes into its data file, whose bytes have no checksums. A
  * handle that was open before may then give out bytes of either: close readers first. */
 #ifndef THALWEG_VPFILE_H
 #define THALWEG_VPFILE_H
@@ -55,6 +55,7 @@
 #include "export.h"
 #include "group.h"
 #include "health.h"
+#include "open.h"
 #include "status.h"
 
 #ifdef __cplusplus
@@ -65,38 +66,26 @@ typedef struct tw_vpfile tw_vpfile; /* an open vpfile; freed by tw_vpfile_close(
 
 /* ---- Open and close ---------------------------------------------------------------------------------------- */
 
-/* Zero-initialise, then set struct_size. */
-typedef struct tw_vpfile_options {
-  size_t struct_size;       /* sizeof(tw_vpfile_options) */
-  const char* hints;        /* "name=value,name=value", see `thalweg hints`, vpfile and file; task 0 decides */
-  const int64_t* box_start; /* the box of this task: its first VP in each dimension; NULL: the library cuts the shape */
-  const int64_t* box_count; /* and how many it has there; 0 is allowed */
-} tw_vpfile_options;
-
-/* Opens a vpfile.
+/* Opens a vpfile. open.h says what the arguments have in common with the other opens.
  * Call:    collective.
  * Threads: one call at a time per group.
- * group    [in]  The handle keeps what it needs of the group, which may be freed as soon as the open has returned.
- *                NULL: this task alone.
  * path     [in]  name of the data file; NAME.meta, and where needed NAME.first and NAME.dir, lie beside it.
- * mode     [in]  "r" "w" "a" "r+" "w+" "a+", as fopen(3) has them; a 'b' is ignored. With "a" every VP writes at the
- *                end of its stream; its position is 0 at first.
- * n_dims   [in]  number of dimensions; 0: the shape of the file (not with "w").
- * shape    [in]  n_dims extents, all at least 1, the same on all tasks; at most 2^40 VPs, 64 dimensions.
- * options  [in]  may be NULL. Without a box: the first dimension that has a place for every task, else the longest one,
- *                is cut into stretches, one for each task in order of ranks. Boxes must cover the shape, each VP once.
- * vpfile   [out] the handle.
+ * flags    [in]  TW_READ, TW_WRITE or both; TW_CREATE, TW_EXCLUSIVE, TW_TRUNCATE, TW_APPEND. With TW_APPEND every VP
+ *                writes at the end of its stream; its position is 0 at first.
+ * options  [in]  hints (those of a vpfile and of a shared file; task 0 decides), shape, box. A new vpfile needs a shape;
+ *                an existing one has it already, and another one is TW_ERR_INVALID.
+ * vpfile   [out] the handle, or NULL on failure.
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (also: another shape), TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND,
- * TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT, TW_ERR_VERSION, TW_ERR_NOT_CLOSED, TW_ERR_UNSAFE
- * (another program writes it; or, for writing, the file looks like a multifile, HDF5, NetCDF or SIONlib, or a file that
- * has the name of a side file is none: nothing is touched, unless the hint overwrite_foreign is on). A call that fails
- * leaves the files as they were, unless replacing them was what failed.
+ * TW_ERR_EXISTS, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT, TW_ERR_VERSION, TW_ERR_NOT_CLOSED,
+ * TW_ERR_UNSAFE (another program writes it; or, for writing, the file looks like a multifile, HDF5, NetCDF or SIONlib,
+ * or a file that has the name of a side file is none: nothing is touched, unless the hint overwrite_foreign is on). A
+ * call that fails leaves the files as they were, unless replacing them was what failed.
  *
  * A file without NAME.meta is taken for an array: one NB segment of this shape, whose records are as long as the first
  * access moves, or as the hint record_bytes says. Opened for writing it gets its NAME.meta as soon as that is known, and
  * then has to be closed as any vpfile. */
-TW_API tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, int32_t n_dims,
-                                const int64_t* shape, const tw_vpfile_options* options, tw_vpfile** vpfile);
+TW_API tw_status tw_vpfile_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
+                                tw_vpfile** vpfile);
 
 /* Stores what is in memory and frees the handle, also on failure. After a failure the file stays marked as not closed.
  * Call:    collective.

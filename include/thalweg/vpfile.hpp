@@ -39,6 +39,7 @@
 #endif
 
 #include "base.hpp"
+#include "open.hpp"
 #include "vpfile.h"
 
 namespace thalweg {
@@ -59,12 +60,6 @@ class Shape {
 
  private:
   std::vector<std::int64_t> extents_;
-};
-
-struct Options {
-  std::string hints{};                                   // "name=value,name=value"
-  std::optional<std::vector<std::int64_t>> box_start{};  // the box of this task; without: the library cuts the shape
-  std::optional<std::vector<std::int64_t>> box_count{};
 };
 
 // The mask of all VPs.
@@ -251,15 +246,18 @@ enum class Mode : std::int32_t { nb = TW_VP_NB, cb = TW_VP_CB, ib = TW_VP_IB };
 // failures. Both are collective. While an exception unwinds its end abandons it.
 class File {
  public:
-  // mode: as fopen has it. Collective over `group`. The handle keeps what it needs of the group, which may be freed as
-  // soon as the open has returned.
-  File(const Group& group, const std::string& path, const char* mode, const Shape& shape = {},
-       const Options& options = {}) {
-    open(required(group), path, mode, shape, options);
+  // flags: TW_READ, ... or letters of stdio. Collective over `group`. The handle keeps what it needs of the group, which
+  // may be freed as soon as the open has returned.
+  File(const Group& group, const std::string& path, Flags flags, const Options& options = {}) {
+    open(required(group), path, flags, options);
+  }
+  File(const Group& group, const std::string& path, Flags flags, const Shape& shape, Options options = {}) {
+    open(required(group), path, flags, options.shape(shape.extents()));
   }
   // By this task alone.
-  File(const std::string& path, const char* mode, const Shape& shape = {}, const Options& options = {}) {
-    open(nullptr, path, mode, shape, options);
+  File(const std::string& path, Flags flags, const Options& options = {}) { open(nullptr, path, flags, options); }
+  File(const std::string& path, Flags flags, const Shape& shape, Options options = {}) {
+    open(nullptr, path, flags, options.shape(shape.extents()));
   }
   void close() { check(tw_vpfile_close(file_.release())); }
   // Independent. Instead of close(), by a task that cannot go on: what it wrote is stored, the vpfile stays marked as
@@ -546,21 +544,9 @@ class File {
     return {{base, sizeof(T), n, nullptr, 0, nullptr}, std::ranges::size(data)};
   }
 
-  void open(tw_group* group, const std::string& path, const char* mode, const Shape& shape, const Options& options) {
-    tw_vpfile_options how{};
-    how.struct_size = sizeof how;
-    how.hints = options.hints.c_str();
-    const auto n = shape.extents().size();
-    const bool fits = (!options.box_start || options.box_start->size() == n) &&
-                      (!options.box_count || options.box_count->size() == n);
-    how.box_start = options.box_start ? options.box_start->data() : nullptr;
-    how.box_count = options.box_count ? options.box_count->data() : nullptr;
-    if (!fits) how.struct_size = 0;  // so that all tasks hear of it
+  void open(tw_group* group, const std::string& path, Flags flags, const Options& options) {
     tw_vpfile* file = nullptr;
-    const tw_status status =
-        tw_vpfile_open(group, path.c_str(), mode, static_cast<std::int32_t>(n), shape.extents().data(), &how, &file);
-    if (!fits) wrong("a box has another number of dimensions than the shape");
-    check(status);
+    check(tw_vpfile_open(group, path.c_str(), flags.get(), options.get(), &file));
     file_.reset(file);
   }
 

@@ -6,8 +6,9 @@
 #include "capi/calling.hpp"
 #include "capi/file_handle.hpp"
 #include "capi/guard.hpp"
-#include "capi/open_flags.hpp"
+#include "capi/open_options.hpp"
 #include "capi/view_handle.hpp"
+#include "group/groups.hpp"
 #include "storage/queues.hpp"
 #include "thalweg/file.h"
 
@@ -31,27 +32,17 @@ PlainOpen to_open(const char* path, int32_t flags, const tw_file_options* option
                                              ", needed is " + std::to_string(sizeof(tw_file_options)));
   if (!how.status.ok()) return how;
   how.path = path;
-  how.options.read = (flags & TW_FILE_READ) != 0;
-  how.options.write = (flags & TW_FILE_WRITE) != 0;
-  how.options.create = (flags & TW_FILE_CREATE) != 0;
-  how.options.exclusive = (flags & TW_FILE_EXCLUSIVE) != 0;
-  how.options.truncate = (flags & TW_FILE_TRUNCATE) != 0;
-  how.append = (flags & TW_FILE_APPEND) != 0;
-  how.direct = (flags & TW_FILE_DIRECT) != 0;
-  if (options != nullptr && options->permissions != 0) how.options.permissions = options->permissions;
-  if (options != nullptr && options->hints != nullptr) how.hints = options->hints;
-  return how;
-}
-
-// The others wait for this task also when it has no memory for its arguments.
-PlainOpen to_open_or_complain(const char* path, int32_t flags, const tw_file_options* options, tw_file** file) {
-  try {
-    return to_open(path, flags, options, file);
-  } catch (const std::bad_alloc&) {
-    PlainOpen how;
-    how.status = out_of_memory();
-    return how;
-  }
+  how.options.read = asked.read;
+  how.options.write = asked.write;
+  how.options.create = asked.create;
+  how.options.exclusive = asked.exclusive;
+  how.options.truncate = asked.truncate;
+  how.append = asked.append;
+  how.direct = asked.direct;
+  if (options == nullptr) return {};
+  if (options->permissions.value_or(0) != 0) how.options.permissions = *options->permissions;
+  how.hints = options->hints;
+  return {};
 }
 
 Status check_numbers(const char* function, const tw_access& given) {
@@ -199,12 +190,15 @@ using namespace thalweg;
 
 extern "C" {
 
-tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const tw_file_options* options,
-                       tw_file** file) {
+tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const tw_options* options, tw_file** file) {
   return guarded([&]() -> Status {
-    if (group == nullptr) return null_argument("tw_file_open", "group");
-    Group& tasks = calling(*group, Call::tw_file_open);
-    PlainOpen how = to_open_or_complain(path, flags, options, file);
+    if (file != nullptr) *file = nullptr;
+    std::unique_ptr<Group> alone;
+    if (group == nullptr) alone = make_self_group();
+    Group& tasks = calling(group != nullptr ? *group->impl : *alone, Call::tw_file_open);
+    PlainOpen how;
+    how.status = or_out_of_memory([&] { return fill_open(path, flags, options, how); });
+    if (file == nullptr && how.status.ok()) how.status = null_argument("tw_file_open", "file");
     std::unique_ptr<tw_file> handle(new (std::nothrow) tw_file);  // before the others can believe it to be open
     if (handle == nullptr && how.status.ok()) how.status = out_of_memory();
     auto opened = run(PlainFile::open(tasks, posix_backend(), std::move(how)));

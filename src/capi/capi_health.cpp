@@ -1,6 +1,6 @@
 // multifile.h, part four: verify, repair, defragment.
 #include "capi/guard.hpp"
-#include "capi/multifile_handle.hpp"
+#include "capi/open_options.hpp"
 #include "capi/watch.hpp"
 #include "multifile/check/check_multifile.hpp"
 #include "thalweg/multifile.h"
@@ -33,11 +33,11 @@ extern "C" tw_status tw_multifile_repair(const char* path, tw_finding_fn fn, tw_
   return check(repair_multifile, "tw_multifile_repair", path, make_watch(fn, progress, user), health);
 }
 
-extern "C" tw_status tw_multifile_defrag(const char* from, const char* to, const tw_multifile_config* config,
+extern "C" tw_status tw_multifile_defrag(const char* from, const char* to, const tw_options* options,
                                          tw_progress_fn progress, void* user) {
   return guarded([&]() -> Status {
     if (from == nullptr || to == nullptr) return null_argument("tw_multifile_defrag", from == nullptr ? "from" : "to");
-    const Options options = config != nullptr ? config->config.options : Options{};
-    return defrag_multifile(posix_backend(), from, to, options, make_watch(nullptr, progress, user));
+    TW_ASSIGN_OR_RETURN(const Options hints, multifile_hints(options));
+    return defrag_multifile(posix_backend(), from, to, hints, make_watch(nullptr, progress, user));
   });
 }

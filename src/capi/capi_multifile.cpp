@@ -6,7 +6,7 @@
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "capi/multifile_handle.hpp"
-#include "capi/open_flags.hpp"
+#include "capi/open_options.hpp"
 #include "group/groups.hpp"
 #include "thalweg/multifile.h"
 
@@ -14,44 +14,23 @@ using namespace thalweg;
 
 namespace {
 
-constexpr int kFlags = TW_EXCLUSIVE | TW_RECOVER;
-
-Status set_mode(int mode, OpenRequest& request) {
-  TW_RETURN_IF_ERROR(check_multifile_mode(mode));
-  const int access = mode & ~kFlags;
-  request.exclusive = (mode & TW_EXCLUSIVE) != 0;
-  request.recover = (mode & TW_RECOVER) != 0;
-  switch (access) {
-    case TW_READ:
-      request.access = MultifileMode::read;
-      break;
-    case TW_CREATE:
-      request.access = MultifileMode::create;
-      break;
-    case TW_APPEND:
-      request.access = MultifileMode::append;
-      break;
-    default:
-      return Status::error(Code::invalid_argument,
-                           "tw_multifile_open: the mode needs exactly one of TW_READ, TW_CREATE and TW_APPEND");
-  }
-  if (request.exclusive && request.access != MultifileMode::create)
-    return Status::error(Code::invalid_argument, "tw_multifile_open: TW_EXCLUSIVE goes with TW_CREATE only");
-  if (request.recover && request.access != MultifileMode::read)
-    return Status::error(Code::invalid_argument,
-                         "tw_multifile_open: TW_RECOVER goes with TW_READ only; to append, repair the file first");
-  return {};
-}
-
 // The caller's arguments; what is wrong with them is told to all tasks by the open itself.
-Status check_arguments(const char* path, int mode, const tw_multifile_config* config, const tw_multifile* handle,
-                       OpenRequest& request) {
-  TW_RETURN_IF_ERROR(set_mode(mode, request));
+Status fill_request(const char* path, int32_t flags, const tw_options* options, OpenRequest& request) {
+  TW_ASSIGN_OR_RETURN(const OpenHow how, read_open_flags(FileKind::multifile, flags));
+  TW_RETURN_IF_ERROR(check_options(FileKind::multifile, options));
   if (path == nullptr || *path == '\0')
     return Status::error(Code::invalid_argument, "tw_multifile_open: the path is NULL or empty");
-  if (handle == nullptr) return Status::error(Code::no_memory, "no memory for a handle");
   request.path = path;
-  if (config != nullptr) request.config = config->config;
+  const bool appends = how.append && !how.exclusive && !how.truncate;
+  request.access = how.read ? MultifileMode::read : appends ? MultifileMode::append : MultifileMode::create;
+  request.exclusive = how.exclusive;
+  request.create = how.create;
+  request.recover = how.recover;
+  TW_ASSIGN_OR_RETURN(request.config.options, multifile_hints(options));
+  if (options == nullptr) return {};
+  if (options->serving.has_value()) request.config.serving = *options->serving;
+  request.config.mapping = options->mapping;
+  request.config.progress = options->progress;
   return {};
 }
 
@@ -62,7 +41,7 @@ Status wrong_mode(const tw_multifile& multifile, const char* call) {
 
 }  // namespace
 
-extern "C" tw_status tw_multifile_open(tw_group* group, const char* path, int mode, const tw_multifile_config* config,
+extern "C" tw_status tw_multifile_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
                                        tw_multifile** multifile) {
   return guarded([&]() -> Status {
     if (multifile != nullptr) *multifile = nullptr;
@@ -71,7 +50,8 @@ extern "C" tw_status tw_multifile_open(tw_group* group, const char* path, int mo
     std::unique_ptr<tw_multifile> handle(new (std::nothrow) tw_multifile);
     OpenRequest request;
     request.backend = posix_backend();
-    request.arguments = attempt([&] { return check_arguments(path, mode, config, handle.get(), request); });
+    request.arguments = attempt([&] { return fill_request(path, flags, options, request); });
+    if (handle == nullptr && request.arguments.ok()) request.arguments = out_of_memory();
     if (multifile == nullptr) request.arguments = null_argument("tw_multifile_open", "multifile");
     auto opened = run(open_multifile(tasks, std::move(request)));
     if (!opened.has_value()) return opened.error();

@@ -9,6 +9,7 @@
 #include "capi/calling.hpp"
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
+#include "capi/open_options.hpp"
 #include "capi/vpfile_handle.hpp"
 #include "group/agree.hpp"
 #include "group/groups.hpp"
@@ -37,30 +38,34 @@ Status take_numbers(const char* name, const int64_t* from, std::size_t n, VpShap
   return {};
 }
 
-Status fill_vp_open(const char* path, const char* mode, int32_t n_dims, const int64_t* shape,
-                    const tw_vpfile_options* options, VpOpen& how) {
-  if (path == nullptr) return null_argument("tw_vpfile_open", "path");
-  if (mode == nullptr) return null_argument("tw_vpfile_open", "mode");
-  if (n_dims < 0 || n_dims > static_cast<int32_t>(format::kMostDimensions))
-    return bad_vp_open("n_dims is " + std::to_string(n_dims) + "; 0 to 64 are allowed");
-  if (n_dims > 0 && shape == nullptr) return null_argument("tw_vpfile_open", "shape");
-  how.path = path;
-  how.mode = mode;
-  const auto n = static_cast<std::size_t>(n_dims);
-  TW_RETURN_IF_ERROR(take_numbers("shape", shape, n, how.shape));
-  if (options == nullptr) return {};
-  if (options->struct_size < sizeof(tw_vpfile_options))
-    return bad_vp_open("struct_size of the options is " + std::to_string(options->struct_size) + ", needed is " +
-                       std::to_string(sizeof(tw_vpfile_options)));
-  if (options->hints != nullptr) {
-    TW_ASSIGN_OR_RETURN(how.hints, parse_vp_hints(options->hints, how.storage_hints));
-  }
-  if (options->box_start == nullptr && options->box_count == nullptr) return {};
-  if (options->box_start == nullptr || options->box_count == nullptr || n == 0)
-    return bad_vp_open("a box needs a start, a count and a shape");
+Status fill_vp_shape(const tw_options& options, VpOpen& how) {
+  const std::size_t n = options.shape.size();
+  if (n > format::kMostDimensions)
+    return bad_vp_open("the shape has " + std::to_string(n) + " dimensions; 64 are the most");
+  TW_RETURN_IF_ERROR(take_numbers("shape", options.shape.data(), n, how.shape));
+  if (!options.box.has_value()) return {};
+  if (options.box->start.size() != n)
+    return bad_vp_open("the box has " + std::to_string(options.box->start.size()) + " dimensions, the shape " +
+                       std::to_string(n));
   how.box.emplace();
-  TW_RETURN_IF_ERROR(take_numbers("box_start", options->box_start, n, how.box->start));
-  return take_numbers("box_count", options->box_count, n, how.box->count);
+  TW_RETURN_IF_ERROR(take_numbers("start", options.box->start.data(), n, how.box->start));
+  return take_numbers("count", options.box->count.data(), n, how.box->count);
+}
+
+Status fill_vp_open(const char* path, int32_t flags, const tw_options* options, VpOpen& how) {
+  if (path == nullptr) return null_argument("tw_vpfile_open", "path");
+  TW_ASSIGN_OR_RETURN(const OpenHow asked, read_open_flags(FileKind::vpfile, flags));
+  TW_RETURN_IF_ERROR(check_options(FileKind::vpfile, options));
+  how.path = path;
+  how.read = asked.read;
+  how.write = asked.write;
+  how.create = asked.create;
+  how.exclusive = asked.exclusive;
+  how.truncate = asked.truncate;
+  how.append = asked.append;
+  if (options == nullptr) return {};
+  TW_ASSIGN_OR_RETURN(how.hints, parse_vp_hints(options->hints, how.storage_hints));
+  return fill_vp_shape(*options, how);
 }
 
 Status reserve_shape(tw_vpfile& vpfile) {
@@ -131,14 +136,15 @@ using namespace thalweg;
 
 extern "C" {
 
-tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, int32_t n_dims, const int64_t* shape,
-                         const tw_vpfile_options* options, tw_vpfile** vpfile) {
+tw_status tw_vpfile_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
+                         tw_vpfile** vpfile) {
   return guarded([&]() -> Status {
+    if (vpfile != nullptr) *vpfile = nullptr;
     std::unique_ptr<Group> alone;
     if (group == nullptr) alone = make_self_group();
     Group& all = calling(group != nullptr ? *group->impl : *alone, Call::tw_vpfile_open);
     VpOpen how;
-    how.status = or_out_of_memory([&] { return fill_vp_open(path, mode, n_dims, shape, options, how); });
+    how.status = or_out_of_memory([&] { return fill_vp_open(path, flags, options, how); });
     if (vpfile == nullptr && how.status.ok()) how.status = null_argument("tw_vpfile_open", "vpfile");
     std::unique_ptr<tw_vpfile> handle(new (std::nothrow) tw_vpfile);  // before the others can believe it to be open
     if (handle == nullptr && how.status.ok()) how.status = out_of_memory();

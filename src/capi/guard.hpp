@@ -34,6 +34,10 @@ inline Status null_argument(const char* function, const char* argument) {
   return Status::error(Code::invalid_argument, std::string(function) + ": " + argument + " is NULL");
 }
 
+inline Status bad_argument(const char* function, const std::string& what) {
+  return Status::error(Code::invalid_argument, std::string(function) + ": " + what);
+}
+
 // A failure that the caller reports. What is no code of ours becomes `internal`.
 inline Status given_status(std::int32_t code, int os_errno, const char* message) {
   if (code == 0) return {};

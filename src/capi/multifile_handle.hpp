@@ -10,10 +10,6 @@
 #include "group/group.hpp"
 #include "multifile/multifile.hpp"
 
-struct tw_multifile_config {
-  thalweg::Config config;
-};
-
 // The pieces of the logical file that tw_multifile_piece() was asked about last.
 struct LastPieces {
   std::int64_t rank = -1;

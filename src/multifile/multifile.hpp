@@ -44,8 +44,9 @@ struct OpenRequest {
   std::shared_ptr<Backend> backend;
   std::string path;
   MultifileMode access = MultifileMode::read;
-  bool exclusive = false;
-  bool recover = false;
+  bool exclusive = false;  // create: fail where there is one
+  bool create = false;     // append: make one where there is none
+  bool recover = false;    // read: also one that was not closed
   Config config;
 };
 

@@ -7,7 +7,8 @@
 //  3. Each task determines the ranks that it serves. The tasks agree on one status.
 //
 // Writing:
-//  1. The tasks agree on path, mode and flags as above, and prepare the group in which they will close the file.
+//  1. The tasks agree on path, mode and flags as above, and prepare the group in which they will close the file. An
+//     append that may create becomes a creation where task 0 finds no file (create_where_absent).
 //  2. Append: the tasks of a process share one ReadSet of what is stored already.
 //  3. Each task describes the ranks it serves, its process and its chunk size in a WriteRequest. Task 0 gathers them.
 //  4. Task 0 makes the WritePlan: how many physical files there are, which ranks lie in each, and which slabs each
@@ -303,8 +304,9 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
 // A hash of path, mode and flags; not negative.
 std::int64_t mode_hash(const OpenRequest& request) {
   const std::size_t path = std::hash<std::string>{}(request.path);
-  const std::size_t mode = static_cast<std::size_t>(request.access) * 4 + (request.exclusive ? 2 : 0) + request.recover;
-  return static_cast<std::int64_t>((path * 16 + mode) & std::size_t{INT64_MAX});
+  const std::size_t mode = static_cast<std::size_t>(request.access) * 8 + (request.create ? 4 : 0) +
+                           (request.exclusive ? 2 : 0) + request.recover;
+  return static_cast<std::int64_t>((path * 32 + mode) & std::size_t{INT64_MAX});
 }
 
 // Reading and writing use different collectives from here on: a task with other arguments would wait for ever.
@@ -323,10 +325,34 @@ Op<Status> agree_on_mode(Group& group, const OpenRequest& request) {
                           "opening '" + request.path + "': the tasks do not all give the same path, mode and flags");
 }
 
+// Collective. An append that may create does so where task 0 finds no file.
+Op<Status> create_where_absent(Group& group, OpenRequest& request) {
+  Status mine;
+  std::vector<std::int64_t> found(1);
+  if (group.rank() == 0) {
+    mine = attempt([&]() -> Status {
+      TW_ASSIGN_OR_RETURN(const bool exists, request.backend->exists(request.path));
+      found[0] = exists ? 0 : 1;
+      return {};
+    });
+    if (!mine.ok()) found[0] = 2;
+  }
+  const auto largest = co_await group.allreduce(std::move(found), Reduction::max);
+  if (!largest.has_value()) co_return largest.error();
+  if (largest.value()[0] == 2) co_return co_await agree(group, std::move(mine));
+  if (largest.value()[0] == 1) {
+    request.access = MultifileMode::create;
+    request.exclusive = true;
+  }
+  co_return Status{};
+}
+
 }  // namespace
 
 Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest request) {
-  const Status same = co_await agree_on_mode(group, request);
+  Status same = co_await agree_on_mode(group, request);
+  if (same.ok() && request.access == MultifileMode::append && request.create)
+    same = co_await create_where_absent(group, request);
   if (!same.ok()) co_return same;
   if (request.access == MultifileMode::read) {
     auto file = co_await open_for_reading(group, request);

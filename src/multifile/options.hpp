@@ -43,12 +43,14 @@ struct Serving {
 
 using MappingFunction = std::function<std::int32_t(std::int64_t rank, std::int64_t n_logical, std::int32_t n_physical)>;
 
+// Called during long calls; false makes them fail with Code::stopped.
+using ProgressFunction = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+
 struct Config {
   Options options;
   Serving serving;
-  MappingFunction mapping;  // empty: consecutive ranks
-  // Called during long calls; false makes them fail with Code::stopped. May be empty.
-  std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
+  MappingFunction mapping;    // empty: consecutive ranks
+  ProgressFunction progress;  // may be empty
 };
 
 }  // namespace thalweg

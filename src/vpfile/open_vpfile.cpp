@@ -70,7 +70,7 @@ class Opening {
 
  private:
   bool is_task_0() const { return group_.rank() == 0; }
-  Status take_mode();
+  void take_flags();
   Status check_arguments();
   std::int64_t hash() const;
   Op<Status> look_for_all(Status& mine);
@@ -95,25 +95,17 @@ class Opening {
   Found found_;
 };
 
-Status Opening::take_mode() {
-  const std::string& mode = how_.mode;
-  const char kind = mode.empty() ? ' ' : mode[0];
-  std::string rest = mode.substr(mode.empty() ? 0 : 1);
-  std::erase(rest, 'b');
-  const bool plus = std::erase(rest, '+') > 0;
-  if ((kind != 'r' && kind != 'w' && kind != 'a') || !rest.empty())
-    return bad(how_.path, "the mode is '" + mode + "'; r, w, a, r+, w+ or a+");
-  parts_.may_read = kind == 'r' || plus;
-  parts_.may_write = kind != 'r' || plus;
-  parts_.truncates = kind == 'w';
-  parts_.appends = kind == 'a';
-  return {};
+void Opening::take_flags() {
+  parts_.may_read = how_.read;
+  parts_.may_write = how_.write;
+  parts_.truncates = how_.truncate || how_.exclusive;
+  parts_.appends = how_.append;
 }
 
 Status Opening::check_arguments() {
   TW_RETURN_IF_ERROR(how_.status);
   if (how_.path.empty()) return bad(how_.path, "the name is empty");
-  TW_RETURN_IF_ERROR(take_mode());
+  take_flags();
   if (how_.shape.empty()) return parts_.truncates ? bad(how_.path, "a new file needs a shape") : Status{};
   const auto n = format::count_vps(how_.shape);
   if (!n.has_value()) return bad(how_.path, n.error().message());
@@ -121,7 +113,9 @@ Status Opening::check_arguments() {
 }
 
 std::int64_t Opening::hash() const {
-  std::string text = how_.path + '\0' + how_.mode;
+  std::string text = how_.path + '\0';
+  for (const bool flag : {how_.read, how_.write, how_.create, how_.exclusive, how_.truncate, how_.append})
+    text += flag ? '1' : '0';
   for (const std::uint64_t extent : how_.shape) text += ',' + std::to_string(extent);
   return static_cast<std::int64_t>(std::hash<std::string>{}(text));
 }
@@ -147,11 +141,15 @@ Status Opening::look() {
   Backend& backend = *parts_.backend;
   const bool foreign = parts_.hints.overwrite_foreign;
   TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(parts_.path));
+  if (exists && how_.exclusive)
+    return Status::error(
+        Code::already_exists,
+        "cannot create '" + parts_.path + "': it exists; TW_TRUNCATE replaces it, TW_APPEND adds to it", EEXIST);
   if (exists && parts_.may_write) TW_RETURN_IF_ERROR(keep_others_away());
   if (parts_.may_write && !foreign) TW_RETURN_IF_ERROR(check_not_foreign(backend, parts_.path));
   if (parts_.may_write) found_.new_id = new_vp_identity();
   if (parts_.truncates) return {};
-  if (!exists && !parts_.appends)
+  if (!exists && !how_.create)
     return Status::error(Code::not_found, "cannot open '" + parts_.path + "': there is no such file", ENOENT);
   TW_ASSIGN_OR_RETURN(const bool has_meta, backend.exists(vp_meta_path(parts_.path)));
   if (exists) {
@@ -314,7 +312,8 @@ Op<Status> Opening::open_data() {
   plain.path = how_.path;
   plain.options.read = true;
   plain.options.write = parts_.may_write;
-  plain.options.create = parts_.truncates || parts_.appends;
+  plain.options.create = how_.create;
+  plain.options.exclusive = how_.exclusive;
   plain.hints = how_.storage_hints;
   plain.of_vpfile = true;
   auto opened = co_await PlainFile::open(group_, parts_.backend, std::move(plain));
@@ -386,7 +385,7 @@ Op<Status> Opening::run() {
   parts_.path = how_.path;
   parts_.hints = how_.hints;
   Status mine = check_arguments();
-  Status status = co_await same_on_all(group_, hash(), 0, std::move(mine), "the name, mode or shape of an open");
+  Status status = co_await same_on_all(group_, hash(), 0, std::move(mine), "the name, flags or shape of an open");
   if (!status.ok()) co_return status;
   mine = {};
   status = co_await look_for_all(mine);

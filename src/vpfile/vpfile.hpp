@@ -15,7 +15,12 @@ namespace thalweg {
 
 struct VpOpen {
   std::string path;
-  std::string mode = "r";    // as fopen(3) has it, without 'b'
+  bool read = true;
+  bool write = false;
+  bool create = false;       // make it where there is none
+  bool exclusive = false;    // with create: fail where there is one
+  bool truncate = false;     // begin with an empty one
+  bool append = false;       // every VP writes at the end of its stream
   VpShape shape;             // empty: that of the file
   std::optional<VpBox> box;  // of this task; none: default_box()
   VpHints hints;

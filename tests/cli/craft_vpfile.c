@@ -80,9 +80,9 @@ int main(int argc, char** argv) {
   int32_t n_dims = 0;
   int unclosed = 0;
   int few = 0;
-  tw_vpfile_options options = {0};
-  options.struct_size = sizeof options;
+  tw_options* options;
   if (argc < 3) return 2;
+  check(tw_options_create(&options));
   for (char* at = argv[2]; n_dims < 8; ++at) {
     shape[n_dims] = strtoll(at, &at, 10);
     n *= shape[n_dims++];
@@ -91,11 +91,13 @@ int main(int argc, char** argv) {
   for (int i = 3; i < argc; ++i) {
     if (strcmp(argv[i], "--unclosed") == 0) unclosed = 1;
     if (strcmp(argv[i], "--few") == 0) few = 1;
-    if (strcmp(argv[i], "--hints") == 0 && i + 1 < argc) options.hints = argv[i + 1];
+    if (strcmp(argv[i], "--hints") == 0 && i + 1 < argc) check(tw_options_set_hints(options, argv[i + 1]));
   }
   positions = few ? NULL : calloc((size_t)n, sizeof *positions);
   if (positions == NULL && !few) return 3;
-  check(tw_vpfile_open(NULL, argv[1], "w", n_dims, shape, &options, &file));
+  check(tw_options_set_shape(options, n_dims, shape));
+  check(tw_vpfile_open(NULL, argv[1], TW_CREATE | TW_TRUNCATE, options, &file));
+  tw_options_free(&options);
   char* line = NULL;
   size_t room = 0;
   while (getline(&line, &room, stdin) >= 0) step(line);

@@ -32,15 +32,15 @@ class FullDisk : public testing::TestWithParam<Setting> {
   void TearDown() override { ::alarm(0); }
 
   tw_status open(tw_group* group, int task, int mode, tw_multifile** file) const {
-    tw_multifile_config* config = nullptr;
-    EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
-    EXPECT_EQ(tw_multifile_config_set_range(config, kTasks * kFilesOfTask, task * kFilesOfTask, kFilesOfTask), TW_OK);
+    tw_options* config = nullptr;
+    EXPECT_EQ(tw_options_create(&config), TW_OK);
+    EXPECT_EQ(tw_options_set_range(config, kTasks * kFilesOfTask, task * kFilesOfTask, kFilesOfTask), TW_OK);
     for (const std::string& hint : GetParam().hints) {
       const std::size_t equals = hint.find('=');
-      EXPECT_EQ(tw_multifile_config_set_hint(config, hint.substr(0, equals).c_str(), hint.c_str() + equals + 1), TW_OK);
+      EXPECT_EQ(tw_options_set_hint(config, hint.substr(0, equals).c_str(), hint.c_str() + equals + 1), TW_OK);
     }
     const tw_status status = tw_multifile_open(group, path_.c_str(), mode, config, file);
-    tw_multifile_config_free(config);
+    tw_options_free(&config);
     return status;
   }
 
@@ -91,7 +91,7 @@ class FullDisk : public testing::TestWithParam<Setting> {
 
   void write_and_close(tw_group* group, int task) {
     tw_multifile* file = nullptr;
-    ASSERT_EQ(open(group, task, TW_CREATE, &file), TW_OK) << tw_last_error();
+    ASSERT_EQ(open(group, task, TW_CREATE | TW_TRUNCATE, &file), TW_OK) << tw_last_error();
     for (int i = 0; i < kFilesOfTask; ++i) EXPECT_EQ(write(file, task * kFilesOfTask + i, 3000), TW_OK);
     EXPECT_EQ(flush(file, task), TW_OK);
     EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
@@ -117,7 +117,7 @@ TEST_P(FullDisk, ATeamWritesUntilNothingFits) {
   ASSERT_TRUE(disk_.reserve(1024));
   on_team([&](tw_group* group, int task) {
     tw_multifile* file = nullptr;
-    ASSERT_EQ(open(group, task, TW_CREATE, &file), TW_OK) << tw_last_error();
+    ASSERT_EQ(open(group, task, TW_CREATE | TW_TRUNCATE, &file), TW_OK) << tw_last_error();
     EXPECT_EQ(write_until_full(file, task), TW_ERR_NO_SPACE) << tw_last_error();
     EXPECT_EQ(tw_multifile_close(file), TW_ERR_NO_SPACE) << tw_last_error();
   });
@@ -132,7 +132,7 @@ TEST_P(FullDisk, ATeamWritesUntilNothingFits) {
 TEST_P(FullDisk, ACloseTellsAllTasksOfTheTroubleOfOne) {
   on_team([&](tw_group* group, int task) {
     tw_multifile* file = nullptr;
-    ASSERT_EQ(open(group, task, TW_CREATE, &file), TW_OK) << tw_last_error();
+    ASSERT_EQ(open(group, task, TW_CREATE | TW_TRUNCATE, &file), TW_OK) << tw_last_error();
     EXPECT_EQ(write(file, task * kFilesOfTask, 5000), TW_OK) << tw_last_error();
     EXPECT_EQ(flush(file, task), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
@@ -149,7 +149,7 @@ TEST_P(FullDisk, ACloseTellsAllTasksOfTheTroubleOfOne) {
 TEST_P(FullDisk, ACloseWithoutRoomForTheIndexLosesNothing) {
   on_team([&](tw_group* group, int task) {
     tw_multifile* file = nullptr;
-    ASSERT_EQ(open(group, task, TW_CREATE, &file), TW_OK) << tw_last_error();
+    ASSERT_EQ(open(group, task, TW_CREATE | TW_TRUNCATE, &file), TW_OK) << tw_last_error();
     EXPECT_EQ(write(file, task * kFilesOfTask, 5000), TW_OK) << tw_last_error();
     EXPECT_EQ(flush(file, task), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
@@ -169,7 +169,7 @@ TEST_P(FullDisk, ACreationFailsForAllAndLeavesNothing) {
   disk_.fill();
   on_team([&](tw_group* group, int task) {
     tw_multifile* file = nullptr;
-    EXPECT_EQ(open(group, task, TW_CREATE, &file), TW_ERR_NO_SPACE) << tw_last_error();
+    EXPECT_EQ(open(group, task, TW_CREATE | TW_TRUNCATE, &file), TW_ERR_NO_SPACE) << tw_last_error();
     EXPECT_EQ(file, nullptr);
   });
 

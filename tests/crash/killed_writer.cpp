@@ -52,9 +52,9 @@ class Task {
     tw_group* group = nullptr;
     demand(tw_group_team(team, task_, &group), "tw_group_team");
     begin(Doing::creating);
-    tw_multifile_config* config = new_config();
+    tw_options* config = new_config();
     demand(tw_multifile_open(group, arguments_.path.c_str(), mode, config, &file_), "tw_multifile_open");
-    tw_multifile_config_free(config);
+    tw_options_free(&config);
     journal_->closed = 0;
     for (int i = 0; i < kSteps; ++i) step();
     begin(Doing::closing);
@@ -71,15 +71,14 @@ class Task {
       std::_Exit(1);
   }
 
-  tw_multifile_config* new_config() const {
-    tw_multifile_config* config = nullptr;
-    demand(tw_multifile_config_create(&config), "tw_multifile_config_create");
-    demand(tw_multifile_config_set_range(config, kTasks * kFilesOfTask, task_ * kFilesOfTask, kFilesOfTask),
-           "tw_multifile_config_set_range");
+  tw_options* new_config() const {
+    tw_options* config = nullptr;
+    demand(tw_options_create(&config), "tw_options_create");
+    demand(tw_options_set_range(config, kTasks * kFilesOfTask, task_ * kFilesOfTask, kFilesOfTask),
+           "tw_options_set_range");
     for (const std::string& hint : arguments_.hints) {
       const std::size_t equals = hint.find('=');
-      demand(tw_multifile_config_set_hint(config, hint.substr(0, equals).c_str(), hint.c_str() + equals + 1),
-             hint.c_str());
+      demand(tw_options_set_hint(config, hint.substr(0, equals).c_str(), hint.c_str() + equals + 1), hint.c_str());
     }
     return config;
   }
@@ -143,8 +142,9 @@ void run_session(const Arguments& arguments, MappedJournal& journal, int session
   demand(tw_team_create(kTasks, &team), "tw_team_create");
   std::vector<std::thread> threads;
   for (int task = 0; task < kTasks; ++task)
-    threads.emplace_back(
-        [&, task] { Task(arguments, journal, task, session).run(team, session == 0 ? TW_CREATE : TW_APPEND); });
+    threads.emplace_back([&, task] {
+      Task(arguments, journal, task, session).run(team, session == 0 ? TW_CREATE | TW_TRUNCATE : TW_APPEND);
+    });
   for (std::thread& thread : threads) thread.join();
   tw_team_free(team);
 }

@@ -61,12 +61,14 @@ class Unclosed : public testing::Test {
 
   tw_multifile* create(tw_group* group = nullptr) const {
     tw_multifile* file = nullptr;
-    EXPECT_EQ(tw_multifile_open(group, path().c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_open(group, path().c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
+        << tw_last_error();
     return file;
   }
   tw_vpfile* create_vp(tw_group* group, std::int64_t vps) const {
     tw_vpfile* file = nullptr;
-    EXPECT_EQ(tw_vpfile_open(group, path().c_str(), "w", 1, &vps, nullptr, &file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_open(group, path().c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, &vps), &file), TW_OK)
+        << tw_last_error();
     return file;
   }
   static std::string bytes_of(std::int64_t task) { return std::string(kBytes, static_cast<char>('a' + task)); }
@@ -92,10 +94,10 @@ class Unclosed : public testing::Test {
   std::vector<std::string> repaired_vps(std::int64_t vps) const {
     std::vector<std::string> all;
     tw_vpfile* in = nullptr;
-    EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), "r", 0, nullptr, nullptr, &in), TW_ERR_NOT_CLOSED);
+    EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_ERR_NOT_CLOSED);
     EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK)
         << tw_last_error();
-    EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), "r", 0, nullptr, nullptr, &in), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_OK) << tw_last_error();
     if (in == nullptr) return all;
     for (std::int64_t vp = 0; vp < vps; ++vp) {
       std::string read(2 * kBytes, '-');
@@ -145,12 +147,13 @@ TEST_F(Unclosed, StreamsOfStdioAreFlushed) {
 TEST_F(Unclosed, CompressedPiecesOfThreadsAreFlushed) {
   const std::string told = end_after([&] {
     on_team(3, [&](tw_group* group, std::int64_t task) {
-      tw_multifile_config* config = nullptr;
+      tw_options* config = nullptr;
       tw_multifile* file = nullptr;
-      EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
-      EXPECT_EQ(tw_multifile_config_set_hint(config, "compression", "zstd"), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_multifile_open(group, path().c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
-      tw_multifile_config_free(config);
+      EXPECT_EQ(tw_options_create(&config), TW_OK);
+      EXPECT_EQ(tw_options_set_hint(config, "compression", "zstd"), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_open(group, path().c_str(), TW_CREATE | TW_TRUNCATE, config, &file), TW_OK)
+          << tw_last_error();
+      tw_options_free(&config);
       EXPECT_EQ(tw_multifile_write(file, bytes_of(task).data(), kBytes), TW_OK);
     });
   });

@@ -46,11 +46,14 @@ class WriterLock : public testing::TestWithParam<bool> {
   tw_status try_writing(bool anew) const {
     if (of_vpfile()) {
       tw_vpfile* file = nullptr;
-      const tw_status status = tw_vpfile_open(nullptr, path().c_str(), anew ? "w" : "a", 1, kVps, nullptr, &file);
+      const tw_status status =
+          tw_vpfile_open(nullptr, path().c_str(), anew ? TW_CREATE | TW_TRUNCATE : TW_CREATE | TW_APPEND,
+                         OpenWith().shape(1, kVps), &file);
       return status == TW_OK ? tw_vpfile_close(file) : status;
     }
     tw_multifile* file = nullptr;
-    const tw_status status = tw_multifile_open(nullptr, path().c_str(), anew ? TW_CREATE : TW_APPEND, nullptr, &file);
+    const tw_status status =
+        tw_multifile_open(nullptr, path().c_str(), anew ? TW_CREATE | TW_TRUNCATE : TW_APPEND, nullptr, &file);
     return status == TW_OK ? tw_multifile_close(file) : status;
   }
   void expect_all_refused() const {
@@ -72,9 +75,9 @@ class Writer {
  public:
   Writer(tw_group* group, const std::string& path, bool of_vpfile) : rank_(tw_group_rank(group)) {
     if (of_vpfile)
-      status = tw_vpfile_open(group, path.c_str(), "w", 1, kVps, nullptr, &vpfile_);
+      status = tw_vpfile_open(group, path.c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, kVps), &vpfile_);
     else
-      status = tw_multifile_open(group, path.c_str(), TW_CREATE, nullptr, &multifile_);
+      status = tw_multifile_open(group, path.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &multifile_);
   }
   tw_status write() {
     const std::string text = "rank " + std::to_string(rank_) + "\n";
@@ -100,7 +103,7 @@ std::string content_of(const std::string& path, bool of_vpfile, std::int64_t ran
   std::size_t got = 0;
   if (of_vpfile) {
     tw_vpfile* file = nullptr;
-    EXPECT_EQ(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
     if (file == nullptr) return "";
     EXPECT_EQ(tw_vpfile_read(file, rank, text.data(), text.size(), &got), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_close(file), TW_OK);
@@ -189,8 +192,9 @@ TEST_P(WriterLock, IsNotInheritedByAChild) {
   ProcessRanks parent(1, [&](tw_group* group, Steps& steps) {
     tw_multifile* multifile = nullptr;
     tw_vpfile* vpfile = nullptr;
-    steps.results[0] = of_vpfile() ? tw_vpfile_open(group, file.c_str(), "w", 1, kVps, nullptr, &vpfile)
-                                   : tw_multifile_open(group, file.c_str(), TW_CREATE, nullptr, &multifile);
+    steps.results[0] =
+        of_vpfile() ? tw_vpfile_open(group, file.c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, kVps), &vpfile)
+                    : tw_multifile_open(group, file.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &multifile);
     const pid_t child = ::fork();
     if (child == 0) {
       steps.results[1] =
@@ -276,18 +280,18 @@ TEST_P(WriterLock, IsNotInheritedByAProcessThatIsBeingSpawned) {
 
 // A multifile of two physical files that is not closed; its handle is kept, or abandoned.
 tw_multifile* write_unclosed(const std::string& path, const char* text) {
-  tw_multifile_config* config = nullptr;
+  tw_options* config = nullptr;
   tw_multifile* file = nullptr;
-  EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
-  EXPECT_EQ(tw_multifile_config_set_hint(config, "physical_files", "2"), TW_OK);
-  EXPECT_EQ(tw_multifile_config_set_range(config, 2, 0, 2), TW_OK);
-  EXPECT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_options_create(&config), TW_OK);
+  EXPECT_EQ(tw_options_set_hint(config, "physical_files", "2"), TW_OK);
+  EXPECT_EQ(tw_options_set_range(config, 2, 0, 2), TW_OK);
+  EXPECT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_CREATE | TW_TRUNCATE, config, &file), TW_OK) << tw_last_error();
   for (std::int64_t rank = 0; rank < 2; ++rank) {
     EXPECT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
     for (int i = 0; i < 1000; ++i) EXPECT_EQ(tw_multifile_write(file, text, std::strlen(text)), TW_OK);
   }
   EXPECT_EQ(tw_multifile_sync(file), TW_OK);
-  tw_multifile_config_free(config);
+  tw_options_free(&config);
   return file;
 }
 
@@ -341,9 +345,9 @@ TEST(VpImport, LeavesAnArrayAloneThatIsBeingWritten) {
   const std::string path = name + "/array";
   std::ofstream(path) << std::string(16, 'x');
   tw_vpfile* file = nullptr;
-  tw_vpfile_options options{};
-  options.struct_size = sizeof options;
-  ASSERT_EQ(tw_vpfile_open(nullptr, path.c_str(), "r+", 1, kVps, &options, &file), TW_OK) << tw_last_error();
+  OpenWith options;
+  ASSERT_EQ(tw_vpfile_open(nullptr, path.c_str(), TW_READ | TW_WRITE, options.shape(1, kVps), &file), TW_OK)
+      << tw_last_error();
 
   EXPECT_EQ(tw_vpfile_import(path.c_str(), 1, kVps, 8), TW_ERR_UNSAFE) << tw_last_error();
 

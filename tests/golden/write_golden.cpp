@@ -34,20 +34,20 @@ struct Plan {
 };
 
 tw_multifile* open(const Plan& plan, int mode, tw_group* group = nullptr) {
-  tw_multifile_config* config = nullptr;
-  must(tw_multifile_config_create(&config));
-  must(tw_multifile_config_set_hint(config, "granule_bytes", "4KiB"));
-  must(tw_multifile_config_set_hint(config, "alignment_bytes", "512"));
-  must(tw_multifile_config_set_hint(config, "chunk_bytes", "8KiB"));  // small files
-  for (const auto& [hint, value] : plan.hints) must(tw_multifile_config_set_hint(config, hint, value));
-  if (group == nullptr && mode == TW_CREATE) {
-    must(tw_multifile_config_set_range(config, plan.n_logical, 0, plan.n_logical));
+  tw_options* config = nullptr;
+  must(tw_options_create(&config));
+  must(tw_options_set_hint(config, "granule_bytes", "4KiB"));
+  must(tw_options_set_hint(config, "alignment_bytes", "512"));
+  must(tw_options_set_hint(config, "chunk_bytes", "8KiB"));  // small files
+  for (const auto& [hint, value] : plan.hints) must(tw_options_set_hint(config, hint, value));
+  if (group == nullptr && mode == (TW_CREATE | TW_TRUNCATE)) {
+    must(tw_options_set_range(config, plan.n_logical, 0, plan.n_logical));
   }
-  if (plan.mapping != nullptr && mode == TW_CREATE)
-    must(tw_multifile_config_set_mapping(config, plan.mapping, nullptr));
+  if (plan.mapping != nullptr && mode == (TW_CREATE | TW_TRUNCATE))
+    must(tw_options_set_mapping(config, plan.mapping, nullptr));
   tw_multifile* file = nullptr;
   must(tw_multifile_open(group, (folder + "/" + plan.name + ".tw").c_str(), mode, config, &file));
-  tw_multifile_config_free(config);
+  tw_options_free(&config);
   return file;
 }
 
@@ -67,7 +67,7 @@ void write_to(tw_multifile* file, std::int64_t rank, const std::string& text) {
 }
 
 void write_each(const Plan& plan, const std::string& description, std::size_t bytes) {
-  tw_multifile* file = open(plan, TW_CREATE);
+  tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
   for (std::int64_t rank = 0; rank < plan.n_logical; ++rank)
     write_to(file, rank, text_of(rank, bytes * static_cast<std::size_t>(rank)));
   must(tw_multifile_close(file));
@@ -103,7 +103,7 @@ void simple_cases() {
 
 void named() {
   const Plan plan{"lib_names_and_attributes", 3, {}};
-  tw_multifile* file = open(plan, TW_CREATE);
+  tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
   for (std::int64_t rank = 0; rank < 2; ++rank) {
     write_to(file, rank, text_of(rank, 50));
     must(tw_multifile_set_name(file, rank == 0 ? "a/first" : "b \xC3\xA4 second", rank == 0 ? 0100644 : 0100755));
@@ -116,7 +116,7 @@ void named() {
 
 void overlapping() {
   const Plan plan{"lib_overlaps", 1, {{"buffer_bytes", "0"}}};
-  tw_multifile* file = open(plan, TW_CREATE);
+  tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
   write_to(file, 0, text_of(0, 9000));
   must(tw_pwrite(file, "overwritten", 11, 4090));
   must(tw_pwrite(file, "behind a hole", 13, 12000));
@@ -127,7 +127,7 @@ void overlapping() {
 
 void appended() {
   const Plan plan{"lib_appended", 2, {}};
-  tw_multifile* file = open(plan, TW_CREATE);
+  tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
   write_to(file, 0, text_of(0, 3000));
   must(tw_multifile_set_name(file, "log", 0));
   must(tw_multifile_close(file));
@@ -143,7 +143,7 @@ void appended() {
 void unclosed() {
   const Plan plan{"lib_unclosed", 3, {{"chunk_bytes", "8KiB"}, {"buffer_bytes", "4KiB"}}};
   dying([&] {
-    tw_multifile* file = open(plan, TW_CREATE);
+    tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
     for (std::int64_t rank = 0; rank < 2; ++rank) write_to(file, rank, text_of(rank, 5000));
     must(tw_flush(file));
     write_to(file, 1, "flushed a second time\n");
@@ -155,7 +155,7 @@ void unclosed() {
 
 void unclosed_append() {
   const Plan plan{"lib_unclosed_append", 2, {}};
-  tw_multifile* file = open(plan, TW_CREATE);
+  tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
   write_to(file, 0, text_of(0, 700));
   must(tw_multifile_set_name(file, "kept", 0));
   must(tw_multifile_close(file));
@@ -171,7 +171,7 @@ void unclosed_append() {
 void repaired() {
   const Plan plan{"lib_repaired", 2, {}};
   dying([&] {
-    tw_multifile* file = open(plan, TW_CREATE);
+    tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
     write_to(file, 1, text_of(1, 6000));
     must(tw_flush(file));
   });
@@ -190,7 +190,7 @@ void by_threads() {
     threads.emplace_back([&, task] {
       tw_group* group = nullptr;
       must(tw_group_team(team, task, &group));
-      tw_multifile* file = open(plan, TW_CREATE, group);
+      tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE, group);
       for (std::size_t i = 1; i < 4; ++i) {
         const std::string text = text_of(task, 900 * i);
         must(tw_multifile_write(file, text.data(), text.size()));

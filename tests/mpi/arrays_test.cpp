@@ -37,7 +37,7 @@ class MpiArrays : public testing::Test {
       write_part(what, part, text_of(other, memory_bytes(what, part)), expected);
     }
     tw_file* file = nullptr;
-    ASSERT_EQ(tw_file_open(group, path.c_str(), TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE, nullptr, &file), TW_OK)
+    ASSERT_EQ(tw_file_open(group, path.c_str(), TW_READ | TW_WRITE | TW_CREATE, nullptr, &file), TW_OK)
         << tw_last_error();
     const Part& mine = parts[static_cast<std::size_t>(task)];
     const std::string data = text_of(task, memory_bytes(what, mine));

@@ -48,10 +48,9 @@ class Task {
  public:
   Task(tw_group* group, const std::string& path, const char* hints)
       : group_(group), rank_(tw_group_rank(group)), size_(tw_group_size(group)) {
-    tw_file_options options{};
-    options.struct_size = sizeof options;
-    options.hints = hints;
-    EXPECT_EQ(tw_file_open(group, path.c_str(), TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE, &options, &file_), TW_OK)
+    OpenWith options;
+    options.hints(hints);
+    EXPECT_EQ(tw_file_open(group, path.c_str(), TW_READ | TW_WRITE | TW_CREATE, options, &file_), TW_OK)
         << tw_last_error();
     data_.resize(static_cast<std::size_t>(kPiece * kPieces));
     heard_.reserve(kMostAccesses);  // also while memory is refused

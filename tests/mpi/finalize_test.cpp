@@ -31,13 +31,11 @@ struct Left {
   std::vector<tw_request*> requests;
 
   void start(tw_group* group, const std::string& path, const char* hints) {
-    tw_file_options options{};
-    options.struct_size = sizeof options;
-    options.hints = hints;
+    OpenWith options;
+    options.hints(hints);
     const std::int64_t task = tw_group_rank(group);
     const std::int64_t tasks = tw_group_size(group);
-    ASSERT_EQ(tw_file_open(group, path.c_str(), TW_FILE_WRITE | TW_FILE_CREATE, &options, &file), TW_OK)
-        << tw_last_error();
+    ASSERT_EQ(tw_file_open(group, path.c_str(), TW_WRITE | TW_CREATE, options, &file), TW_OK) << tw_last_error();
     for (int i = 0; i < kRounds; ++i) data.emplace_back(static_cast<std::size_t>(kPiece), byte_of(task, i));
     for (int i = 0; i < kRounds; ++i) {
       const tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, (i * tasks + task) * kPiece};
@@ -96,10 +94,12 @@ class Unclosed {
         ranks_(tw_group_size(group)),
         closed_by_some_(closed_by_some && ranks_ > 1) {
     std::filesystem::create_directories(folder_);
-    EXPECT_EQ(tw_multifile_open(group, multifile_path().c_str(), TW_CREATE, nullptr, &multifile_), TW_OK)
+    EXPECT_EQ(tw_multifile_open(group, multifile_path().c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &multifile_), TW_OK)
         << tw_last_error();
     EXPECT_EQ(tw_multifile_write(multifile_, "record", 6), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vpfile_open(group, vpfile_path().c_str(), "w", 1, &ranks_, nullptr, &vpfile_), TW_OK)
+    EXPECT_EQ(
+        tw_vpfile_open(group, vpfile_path().c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, &ranks_), &vpfile_),
+        TW_OK)
         << tw_last_error();
     char together[] = "abcd";
     for (int i = 0; i < 3; ++i)
@@ -132,7 +132,7 @@ class Unclosed {
     tw_multifile* in = nullptr;
     ASSERT_EQ(tw_multifile_open(nullptr, multifile_path().c_str(), TW_READ, nullptr, &in), TW_OK) << tw_last_error();
     tw_vpfile* vps = nullptr;
-    ASSERT_EQ(tw_vpfile_open(nullptr, vpfile_path().c_str(), "r", 0, nullptr, nullptr, &vps), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_vpfile_open(nullptr, vpfile_path().c_str(), TW_READ, nullptr, &vps), TW_OK) << tw_last_error();
     for (std::int64_t i = 0; i < ranks_; ++i) {
       std::string text(30, '-');
       std::size_t got = 0;

@@ -78,7 +78,7 @@ class MpiFullDisk : public testing::Test {
 TEST_F(MpiFullDisk, RanksWriteUntilNothingFits) {
   const std::vector<char> data = content(5 << 20);
   tw_multifile* file = nullptr;
-  ASSERT_EQ(open(TW_CREATE, &file), TW_OK) << tw_last_error();
+  ASSERT_EQ(open(TW_CREATE | TW_TRUNCATE, &file), TW_OK) << tw_last_error();
   std::size_t written = 0, flushed = 0;
   tw_status status = TW_OK;
   for (std::size_t i = 0; status == TW_OK && written < data.size(); ++i) {
@@ -103,12 +103,12 @@ TEST_F(MpiFullDisk, RanksWriteUntilNothingFits) {
 TEST_F(MpiFullDisk, ACreationFailsForAllAndLeavesNothing) {
   only_rank_0(&SmallDisk::fill);
   tw_multifile* file = nullptr;
-  EXPECT_EQ(open(TW_CREATE, &file), TW_ERR_NO_SPACE) << tw_last_error();
+  EXPECT_EQ(open(TW_CREATE | TW_TRUNCATE, &file), TW_ERR_NO_SPACE) << tw_last_error();
 
   EXPECT_EQ(file, nullptr);
   EXPECT_FALSE(std::filesystem::exists(path_));
   only_rank_0(&SmallDisk::free_ballast);
-  ASSERT_EQ(open(TW_CREATE, &file), TW_OK) << tw_last_error();
+  ASSERT_EQ(open(TW_CREATE | TW_TRUNCATE, &file), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_multifile_close(file), TW_OK);
 }
 
@@ -116,7 +116,7 @@ TEST_F(MpiFullDisk, ACreationFailsForAllAndLeavesNothing) {
 TEST_F(MpiFullDisk, ACloseTellsAllRanksOfTheTroubleOfOne) {
   const std::vector<char> data = content(5 << 20);
   tw_multifile* file = nullptr;
-  ASSERT_EQ(open(TW_CREATE, &file), TW_OK) << tw_last_error();
+  ASSERT_EQ(open(TW_CREATE | TW_TRUNCATE, &file), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_multifile_write(file, data.data(), 5000), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_multifile_flush(file), TW_OK) << tw_last_error();
   world_.barrier();

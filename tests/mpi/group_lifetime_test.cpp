@@ -20,8 +20,8 @@ TEST(MpiGroupLifetime, EndsBehindTheOpen) {
   const SharedFolder folder(comm);
   const std::vector<std::int64_t> mine(1000, comm.rank());
   for (int round = 0; round < 3; ++round) {
-    tw::Multifile many(of_ranks(comm), folder.path("m.tw"), TW_CREATE);
-    tw::File shared(of_ranks(comm), folder.path("s.dat"), TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE);
+    tw::Multifile many(of_ranks(comm), folder.path("m.tw"), TW_CREATE | TW_TRUNCATE);
+    tw::File shared(of_ranks(comm), folder.path("s.dat"), TW_READ | TW_WRITE | TW_CREATE);
     tw::vp::File streams(of_ranks(comm), folder.path("v.vp"), "w+", {comm.size()});
     many.write(mine);
     shared.write_all(mine);

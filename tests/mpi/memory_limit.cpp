@@ -36,7 +36,7 @@ tw_status hear(tw_status status) { return told[static_cast<std::size_t>(n_told++
 
 void use_multifile(tw_group* group, const char* path, std::size_t bytes) {
   tw_multifile* file = nullptr;
-  if (hear(tw_multifile_open(group, path, TW_CREATE, nullptr, &file)) != TW_OK) return;
+  if (hear(tw_multifile_open(group, path, TW_CREATE | TW_TRUNCATE, nullptr, &file)) != TW_OK) return;
   (void)tw_multifile_write(file, data.data(), bytes);
   (void)tw_multifile_flush(file);
   (void)tw_multifile_write(file, data.data(), 10);
@@ -55,7 +55,7 @@ void use_file(tw_group* group, const char* path, std::size_t bytes) {
     list[i] = {data.data() + at * piece, piece, at * stride + tw_group_rank(group) * piece};
   }
   tw_file* file = nullptr;
-  if (hear(tw_file_open(group, path, TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE, nullptr, &file)) != TW_OK) return;
+  if (hear(tw_file_open(group, path, TW_READ | TW_WRITE | TW_CREATE, nullptr, &file)) != TW_OK) return;
   hear(write_list_all(file, list.data(), list.size()));
   tw_request* request = nullptr;
   tw_status started = iwrite_list_all(file, list.data(), list.size(), &request);

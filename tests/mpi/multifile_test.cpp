@@ -52,25 +52,26 @@ std::int32_t scattered(std::int64_t rank, std::int64_t, std::int32_t m, void* ca
 class MpiMultifile : public testing::TestWithParam<Choice> {
  protected:
   tw_multifile* open(const Comm& comm, int mode, const std::vector<std::int64_t>& files) {
-    tw_multifile_config* config = nullptr;
+    tw_options* config = nullptr;
     tw_multifile* file = nullptr;
     int calls = 0;
-    EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
-    EXPECT_EQ(tw_multifile_config_set_ranks(config, mode == TW_CREATE ? kLogical : -1, files.data(), files.size()),
-              TW_OK);
-    if (mode == TW_CREATE) {
-      EXPECT_EQ(tw_multifile_config_set_hint(config, "physical_files", GetParam().physical_files), TW_OK);
-      EXPECT_EQ(tw_multifile_config_set_hint(config, "chunk_bytes", "16KiB"), TW_OK);
+    EXPECT_EQ(tw_options_create(&config), TW_OK);
+    EXPECT_EQ(
+        tw_options_set_ranks(config, mode == (TW_CREATE | TW_TRUNCATE) ? kLogical : -1, files.data(), files.size()),
+        TW_OK);
+    if (mode == (TW_CREATE | TW_TRUNCATE)) {
+      EXPECT_EQ(tw_options_set_hint(config, "physical_files", GetParam().physical_files), TW_OK);
+      EXPECT_EQ(tw_options_set_hint(config, "chunk_bytes", "16KiB"), TW_OK);
       if (GetParam().mapping != nullptr) {
-        EXPECT_EQ(tw_multifile_config_set_mapping(config, GetParam().mapping, &calls), TW_OK);
+        EXPECT_EQ(tw_options_set_mapping(config, GetParam().mapping, &calls), TW_OK);
       }
     }
     EXPECT_EQ(tw_multifile_open(comm.group(), folder_.path("run.tw").c_str(), mode, config, &file), TW_OK)
         << tw_last_error();
-    if (mode == TW_CREATE && GetParam().mapping != nullptr) {
+    if (mode == (TW_CREATE | TW_TRUNCATE) && GetParam().mapping != nullptr) {
       EXPECT_EQ(calls, comm.rank() == 0 ? kLogical : 0) << "task 0 asks, once for each logical file";
     }
-    tw_multifile_config_free(config);
+    tw_options_free(&config);
     return file;
   }
 
@@ -121,13 +122,13 @@ class MpiMultifile : public testing::TestWithParam<Choice> {
 };
 
 TEST_P(MpiMultifile, GivesBackToEachRankWhatItWrote) {
-  write(world_, TW_CREATE, 0);
+  write(world_, TW_CREATE | TW_TRUNCATE, 0);
 
   check(world_, files_of(world_), 1);
 }
 
 TEST_P(MpiMultifile, GivesEveryRankEverything) {
-  write(world_, TW_CREATE, 0);
+  write(world_, TW_CREATE | TW_TRUNCATE, 0);
 
   check(world_, all_files(), 1);
 }
@@ -136,7 +137,7 @@ TEST_P(MpiMultifile, GivesEveryRankEverything) {
 TEST_P(MpiMultifile, IsRestartedWithFewerAndMoreRanks) {
   const bool few = world_.rank() < (world_.size() + 1) / 2;
   const Comm part(MPI_COMM_WORLD, few ? 0 : 1, world_.size() - world_.rank());
-  if (few) write(part, TW_CREATE, 0);
+  if (few) write(part, TW_CREATE | TW_TRUNCATE, 0);
   world_.barrier();
 
   check(world_, files_of(world_, 1), 1);
@@ -151,7 +152,7 @@ TEST_P(MpiMultifile, IsRestartedWithFewerAndMoreRanks) {
 
 // Without a mapping, logical files are distributed evenly over any number of tasks.
 TEST_P(MpiMultifile, SharesTheLogicalFilesOut) {
-  write(world_, TW_CREATE, 0);
+  write(world_, TW_CREATE | TW_TRUNCATE, 0);
   tw_multifile* file = nullptr;
   ASSERT_EQ(tw_multifile_open(world_.group(), folder_.path("run.tw").c_str(), TW_READ, nullptr, &file), TW_OK);
 
@@ -175,7 +176,7 @@ TEST_P(MpiMultifile, SharesTheLogicalFilesOut) {
 // Names and attributes of all ranks; when several set an attribute, the lowest rank wins.
 TEST_P(MpiMultifile, KeepsNamesAndAttributesOfAllRanks) {
   const auto files = files_of(world_);
-  tw_multifile* file = open(world_, TW_CREATE, files);
+  tw_multifile* file = open(world_, TW_CREATE | TW_TRUNCATE, files);
   for (const std::int64_t f : files) {
     ASSERT_EQ(tw_multifile_seek_to(file, f, 0), TW_OK);
     ASSERT_EQ(tw_multifile_set_name(file, ("name " + std::to_string(f)).c_str(), 0), TW_OK);
@@ -219,7 +220,8 @@ TEST(MpiMultifileOfThreads, GivesBackWhatEachThreadWrote) {
     std::vector<char> read(written.size() + 1);
     std::size_t got = 0;
     tw_multifile* file = nullptr;
-    ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
+        << tw_last_error();
     EXPECT_EQ(tw_multifile_write(file, written.data(), written.size()), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
     ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();

@@ -51,7 +51,7 @@ TEST_F(HybridMultifile, GivesBackToEachThreadWhatItWrote) {
     tw_multifile* file = nullptr;
     EXPECT_EQ(tw_group_hybrid_omp(world_.group(), &group), TW_OK);
     const std::int64_t task = tw_group_rank(group);
-    write_all(group, path_, TW_CREATE, content(task, "first "));
+    write_all(group, path_, TW_CREATE | TW_TRUNCATE, content(task, "first "));
     write_all(group, path_, TW_APPEND, content(task, "second "));
     EXPECT_EQ(tw_multifile_open(group, path_.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
     EXPECT_TRUE(read_all(file) == content(task, "first ") + content(task, "second ")) << "task " << task;
@@ -67,7 +67,7 @@ TEST_F(HybridMultifile, IsReadByTheRanksAlone) {
   {
     tw_group* group = nullptr;
     EXPECT_EQ(tw_group_hybrid_omp(world_.group(), &group), TW_OK);
-    write_all(group, path_, TW_CREATE, content(tw_group_rank(group), "of a thread "));
+    write_all(group, path_, TW_CREATE | TW_TRUNCATE, content(tw_group_rank(group), "of a thread "));
 #pragma omp master
     tasks = tw_group_size(group);
     tw_group_free(group);
@@ -92,7 +92,8 @@ TEST_F(HybridMultifile, FailsInAllThreadsOfAllRanksWhenOneGivesABadMode) {
     tw_multifile* file = nullptr;
     EXPECT_EQ(tw_group_hybrid_omp(world_.group(), &group), TW_OK);
     const bool wrong = tw_group_rank(group) == tw_group_size(group) - 1;
-    EXPECT_EQ(tw_multifile_open(group, path_.c_str(), wrong ? 77 : TW_CREATE, nullptr, &file), TW_ERR_INVALID);
+    EXPECT_EQ(tw_multifile_open(group, path_.c_str(), wrong ? 77 : TW_CREATE | TW_TRUNCATE, nullptr, &file),
+              TW_ERR_INVALID);
     EXPECT_EQ(file, nullptr);
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
     tw_group_free(group);

@@ -23,7 +23,7 @@ class MpiOutOfStep : public testing::Test {
   void TearDown() override { ::alarm(0); }
 
   tw_file* open(tw_group* group) const {
-    constexpr int kFlags = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE;
+    constexpr int kFlags = TW_READ | TW_WRITE | TW_CREATE | TW_TRUNCATE;
     tw_file* file = nullptr;
     EXPECT_EQ(tw_file_open(group, folder_.path("shared").c_str(), kFlags, nullptr, &file), TW_OK) << tw_last_error();
     return file;
@@ -31,7 +31,9 @@ class MpiOutOfStep : public testing::Test {
   tw_vpfile* open_vp(tw_group* group) const {
     const std::int64_t shape[] = {10};
     tw_vpfile* file = nullptr;
-    EXPECT_EQ(tw_vpfile_open(group, folder_.path("vp").c_str(), "w+", 1, shape, nullptr, &file), TW_OK)
+    EXPECT_EQ(tw_vpfile_open(group, folder_.path("vp").c_str(), TW_READ | TW_CREATE | TW_TRUNCATE,
+                             OpenWith().shape(1, shape), &file),
+              TW_OK)
         << tw_last_error();
     return file;
   }
@@ -73,8 +75,10 @@ class MpiCallCheck : public MpiOutOfStep {
     MpiOutOfStep::SetUp();
     ASSERT_EQ(tw_group_mpi(MPI_COMM_WORLD, &group_), TW_OK);
     first_ = open(group_);
-    ASSERT_EQ(tw_multifile_open(group_, folder_.path("one.tw").c_str(), TW_CREATE, nullptr, &one_), TW_OK);
-    ASSERT_EQ(tw_multifile_open(group_, folder_.path("two.tw").c_str(), TW_CREATE, nullptr, &two_), TW_OK);
+    ASSERT_EQ(tw_multifile_open(group_, folder_.path("one.tw").c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &one_),
+              TW_OK);
+    ASSERT_EQ(tw_multifile_open(group_, folder_.path("two.tw").c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &two_),
+              TW_OK);
   }
   void TearDown() override {
     if (group_ != nullptr) tw_group_free(group_);
@@ -121,8 +125,11 @@ TEST_F(MpiCallCheck, ASyncAgainstABarrierIsRefused) {
 
 TEST_F(MpiCallCheck, AnOpenAgainstABarrierIsRefused) {
   tw_multifile* third = nullptr;
-  refuse([&] { return tw_multifile_open(group_, folder_.path("three.tw").c_str(), TW_CREATE, nullptr, &third); },
-         [&] { return tw_group_barrier(group_); });
+  refuse(
+      [&] {
+        return tw_multifile_open(group_, folder_.path("three.tw").c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &third);
+      },
+      [&] { return tw_group_barrier(group_); });
   close_all();
 }
 

@@ -37,9 +37,7 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
   void write(tw_group* group) {
     const std::int64_t task = tw_group_rank(group);
     tw_file* file = nullptr;
-    ASSERT_EQ(tw_file_open(group, folder_.path("f").c_str(), TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE, nullptr,
-                           &file),
-              TW_OK)
+    ASSERT_EQ(tw_file_open(group, folder_.path("f").c_str(), TW_WRITE | TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
         << tw_last_error();
     std::vector<std::string> data;
     for (int i = 0; i < kRounds; ++i) data.emplace_back(static_cast<std::size_t>(kPiece), byte_of(task, i));
@@ -102,7 +100,7 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
     const std::int64_t task = tw_group_rank(group);
     const std::int64_t tasks = tw_group_size(group);
     tw_file* file = nullptr;
-    ASSERT_EQ(tw_file_open(group, folder_.path("f").c_str(), TW_FILE_WRITE | TW_FILE_CREATE, nullptr, &file), TW_OK)
+    ASSERT_EQ(tw_file_open(group, folder_.path("f").c_str(), TW_WRITE | TW_CREATE, nullptr, &file), TW_OK)
         << tw_last_error();
     for (int who = 0; who < tasks; ++who) {
       const std::string data(static_cast<std::size_t>(kPiece), byte_of(task, who));

@@ -101,13 +101,10 @@ class MpiTurns : public testing::Test {
   ~MpiTurns() override { slow = false; }
 
   tw_file* open(tw_group* group, const char* hints = nullptr) const {
-    tw_file_options options{};
-    options.struct_size = sizeof options;
-    options.hints = hints;
+    OpenWith options;
+    options.hints(hints);
     tw_file* file = nullptr;
-    EXPECT_EQ(
-        tw_file_open(group, folder_.path("f").c_str(), TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE, &options, &file),
-        TW_OK)
+    EXPECT_EQ(tw_file_open(group, folder_.path("f").c_str(), TW_READ | TW_WRITE | TW_CREATE, options, &file), TW_OK)
         << tw_last_error();
     return file;
   }

@@ -48,12 +48,10 @@ class MpiTwoPhase : public testing::Test {
   void TearDown() override { peer_copy_call() = real_copy; }
 
   tw_file* open() const {
-    tw_file_options options{};
-    options.struct_size = sizeof options;
-    options.hints = kHints;
+    OpenWith options;
+    options.hints(kHints);
     tw_file* file = nullptr;
-    EXPECT_EQ(tw_file_open(world_.group(), folder_.path("f").c_str(), TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE,
-                           &options, &file),
+    EXPECT_EQ(tw_file_open(world_.group(), folder_.path("f").c_str(), TW_READ | TW_WRITE | TW_CREATE, options, &file),
               TW_OK)
         << tw_last_error();
     return file;
@@ -179,11 +177,10 @@ class MpiNodes : public testing::TestWithParam<Nodes> {
   static void write_and_read(tw_group* group, const std::string& path, const std::string& hints, std::int64_t piece) {
     const std::int64_t task = tw_group_rank(group);
     const std::int64_t tasks = tw_group_size(group);
-    tw_file_options options{};
-    options.struct_size = sizeof options;
-    options.hints = hints.c_str();
+    OpenWith options;
+    options.hints(hints.c_str());
     tw_file* file = nullptr;
-    ASSERT_EQ(tw_file_open(group, path.c_str(), TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE, &options, &file), TW_OK)
+    ASSERT_EQ(tw_file_open(group, path.c_str(), TW_READ | TW_WRITE | TW_CREATE, options, &file), TW_OK)
         << tw_last_error();
     std::string data(static_cast<std::size_t>(piece * kPieces), ' ');
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = byte_of(task, static_cast<std::int64_t>(i));

@@ -113,8 +113,7 @@ class MpiViews : public testing::Test {
   // Writes in two calls, one of them nonblocking, then reads back in one.
   void write_by_us(const tw_view* view, const std::string& data) const {
     tw_file* file = nullptr;
-    ASSERT_EQ(tw_file_open(world_.group(), folder_.path("tw").c_str(), TW_FILE_READ | TW_FILE_WRITE, nullptr, &file),
-              TW_OK)
+    ASSERT_EQ(tw_file_open(world_.group(), folder_.path("tw").c_str(), TW_READ | TW_WRITE, nullptr, &file), TW_OK)
         << tw_last_error();
     EXPECT_EQ(tw_file_set_view(file, kDisplacement, view), TW_OK) << tw_last_error();
     const auto all = static_cast<std::int64_t>(data.size());
@@ -195,8 +194,7 @@ TEST_F(MpiViews, OfThreadsOfRanksLieSideBySide) {
     tw_view* spaced = nullptr;
     ASSERT_EQ(tw_view_resized(view, 3 * tasks, &spaced), TW_OK);
     tw_file* file = nullptr;
-    ASSERT_EQ(tw_file_open(group, folder_.path("threads").c_str(), TW_FILE_WRITE | TW_FILE_CREATE, nullptr, &file),
-              TW_OK)
+    ASSERT_EQ(tw_file_open(group, folder_.path("threads").c_str(), TW_WRITE | TW_CREATE, nullptr, &file), TW_OK)
         << tw_last_error();
     EXPECT_EQ(tw_file_set_view(file, 3 * task, spaced), TW_OK) << tw_last_error();
     const std::string data(30, static_cast<char>('a' + task));

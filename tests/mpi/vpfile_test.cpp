@@ -40,7 +40,9 @@ TEST_F(MpiVpfile, RandomProgramsOnThreadsOfRanks) {
 TEST_F(MpiVpfile, RanksHearTheSame) {
   const std::int64_t shape[] = {7};
   tw_vpfile* file = nullptr;
-  ASSERT_EQ(tw_vpfile_open(world_.group(), folder_.path("f").c_str(), "w+", 1, shape, nullptr, &file), TW_OK)
+  ASSERT_EQ(tw_vpfile_open(world_.group(), folder_.path("f").c_str(), TW_READ | TW_CREATE | TW_TRUNCATE,
+                           OpenWith().shape(1, shape), &file),
+            TW_OK)
       << tw_last_error();
   tw_vpfile_summary told{};
   told.struct_size = sizeof told;

@@ -17,8 +17,8 @@ TEST_P(BufferOfALogicalFile, DoesNotGrowBeyondItsSize) {
   const std::uint64_t limit = (GetParam() + kPage - 1) / kPage * kPage;  // memory is allocated in pages
   hint("buffer_bytes", std::to_string(GetParam()));
   hint("chunk_bytes", "64KiB");
-  ASSERT_EQ(tw_multifile_config_set_range(config_, 2, 0, 2), TW_OK);
-  tw_multifile* file = open(TW_CREATE);
+  ASSERT_EQ(tw_options_set_range(config_, 2, 0, 2), TW_OK);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   WriteHandle& handle = *file->file->writing;
   std::mt19937_64 random(GetParam());
   const std::string data(2 * GetParam() + 10'000, 'x');
@@ -50,8 +50,8 @@ TEST_F(ManyStreams, KeepNoMoreThanTheBudgetInTheHandle) {
   constexpr std::int64_t kStreams = 6000;
   constexpr std::uint64_t kMostBuffers = (16 << 20) / kPage + 1;
   hint("physical_files", "1");
-  ASSERT_EQ(tw_multifile_config_set_range(config_, kStreams, 0, kStreams), TW_OK);
-  tw_multifile* file = open(TW_CREATE);
+  ASSERT_EQ(tw_options_set_range(config_, kStreams, 0, kStreams), TW_OK);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   std::vector<FILE*> streams(kStreams);
   const std::string record(100, 'r');
 
@@ -70,7 +70,7 @@ TEST_F(ManyStreams, KeepNoMoreThanTheBudgetInTheHandle) {
   for (FILE* stream : streams) ASSERT_EQ(std::fclose(stream), 0);
   close(file);
 
-  ASSERT_EQ(tw_multifile_config_set_range(config_, -1, 0, kStreams), TW_OK);
+  ASSERT_EQ(tw_options_set_range(config_, -1, 0, kStreams), TW_OK);
   file = open(TW_READ);
   for (const std::int64_t rank : {std::int64_t{0}, kStreams / 2, kStreams - 1}) {
     ASSERT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);

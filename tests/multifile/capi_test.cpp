@@ -16,14 +16,14 @@ namespace {
 class CApi : public test::OnDisk {};
 
 TEST_F(CApi, WhatIsBeingWrittenIsNeitherRepairedNorReplacedNorAppendedTo) {
-  tw_multifile* file = open(TW_CREATE);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   ASSERT_EQ(tw_multifile_write(file, "abc", 3), TW_OK);
   ASSERT_EQ(tw_multifile_flush(file), TW_OK);
   tw_multifile* other = nullptr;
 
   EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE);
   EXPECT_NE(std::string(tw_last_error()).find(path_), std::string::npos);
-  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE, nullptr, &other), TW_ERR_UNSAFE);
+  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &other), TW_ERR_UNSAFE);
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_APPEND, nullptr, &other), TW_ERR_NOT_CLOSED);
 
   ASSERT_EQ(tw_multifile_write(file, "def", 3), TW_OK);
@@ -37,7 +37,7 @@ TEST_F(CApi, AGroupMayBeFreedBeforeWhatWasOpenedWithIt) {
   tw_group* group = nullptr;
   ASSERT_EQ(tw_group_self(&group), TW_OK);
   tw_multifile* file = nullptr;
-  ASSERT_EQ(tw_multifile_open(group, path_.c_str(), TW_CREATE, config_, &file), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_open(group, path_.c_str(), TW_CREATE | TW_TRUNCATE, config_, &file), TW_OK) << tw_last_error();
   tw_group_free(group);
   ASSERT_EQ(tw_multifile_write(file, "abc", 3), TW_OK);
   close(file);
@@ -45,7 +45,8 @@ TEST_F(CApi, AGroupMayBeFreedBeforeWhatWasOpenedWithIt) {
 
 TEST_F(CApi, ModesAreNotMixed) {
   tw_multifile* file = nullptr;
-  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_CREATE, config_, &file), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_CREATE | TW_TRUNCATE, config_, &file),
+            TW_ERR_INVALID);
 }
 
 // Halfway between free and total space, so that neither other programs nor rounding affect the result.
@@ -55,10 +56,10 @@ TEST_F(CApi, MoreLogicalFilesThanTheFreeSpaceCanIndexAreRefused) {
   const auto free_bytes = static_cast<std::int64_t>(system.f_bavail * system.f_frsize);
   const auto all_bytes = static_cast<std::int64_t>(system.f_blocks * system.f_frsize);
   const std::int64_t n = (free_bytes / 2 + all_bytes / 2) / 40 + 1;
-  ASSERT_EQ(tw_multifile_config_set_range(config_, n, 0, n), TW_OK);
+  ASSERT_EQ(tw_options_set_range(config_, n, 0, n), TW_OK);
   tw_multifile* file = nullptr;
 
-  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE, config_, &file), TW_ERR_NO_SPACE);
+  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_TRUNCATE, config_, &file), TW_ERR_NO_SPACE);
 
   const std::string told = tw_last_error();
   EXPECT_NE(told.find(std::to_string(n) + " logical files"), std::string::npos) << told;
@@ -69,8 +70,8 @@ TEST_F(CApi, MoreLogicalFilesThanTheFreeSpaceCanIndexAreRefused) {
 TEST_F(CApi, RanksThatAreAlikeArePassedByTogether) {
   constexpr std::int64_t kMany = 10'000'000;  // an index of all would be far larger than one of the stored files
   const std::int64_t written[] = {5, kMany / 2};
-  ASSERT_EQ(tw_multifile_config_set_ranks(config_, kMany, written, 2), TW_OK);
-  tw_multifile* file = open(TW_CREATE);
+  ASSERT_EQ(tw_options_set_ranks(config_, kMany, written, 2), TW_OK);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   for (const std::int64_t rank : written) {
     ASSERT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
     ASSERT_EQ(tw_multifile_write(file, "abc", 3), TW_OK);
@@ -96,7 +97,7 @@ TEST_F(CApi, RanksThatAreAlikeArePassedByTogether) {
 
 TEST_F(CApi, AGapIsSkippedWithoutReadingIt) {
   constexpr std::int64_t kFar = std::int64_t{1} << 60;
-  tw_multifile* file = open(TW_CREATE);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   ASSERT_EQ(tw_multifile_write(file, "begin", 5), TW_OK);
   ASSERT_EQ(tw_multifile_seek(file, kFar, SEEK_SET), TW_OK);
   ASSERT_EQ(tw_multifile_write(file, "end", 3), TW_OK);
@@ -130,8 +131,8 @@ TEST_F(CApi, WhatTakesLongIsStoppedByTheProgressFunctionOfTheConfiguration) {
   constexpr std::int64_t kFiles = 5000;
   close(write_each(kFiles, 100));
   int asked = 0;
-  ASSERT_EQ(tw_multifile_config_set_progress(config_, stop_at_once, &asked), TW_OK);
-  ASSERT_EQ(tw_multifile_config_set_range(config_, -1, 0, kFiles), TW_OK);
+  ASSERT_EQ(tw_options_set_progress(config_, stop_at_once, &asked), TW_OK);
+  ASSERT_EQ(tw_options_set_range(config_, -1, 0, kFiles), TW_OK);
   tw_multifile* file = open(TW_READ);
   std::int64_t rank = 0;
   const tw_region_fn any = [](const tw_region*, void*) { return 0; };
@@ -145,13 +146,13 @@ TEST_F(CApi, WhatTakesLongIsStoppedByTheProgressFunctionOfTheConfiguration) {
   EXPECT_EQ(tw_multifile_close(file), TW_ERR_STOPPED);
   EXPECT_NE(std::string(tw_last_error()).find("stays unclosed"), std::string::npos) << tw_last_error();
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_RECOVER, config_, &file), TW_ERR_STOPPED);
-  ASSERT_EQ(tw_multifile_config_set_progress(config_, nullptr, nullptr), TW_OK);
+  ASSERT_EQ(tw_options_set_progress(config_, nullptr, nullptr), TW_OK);
   EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
 }
 
 TEST_F(CApi, PositionsEndsAndWhatIsAvailable) {
   hint("chunk_bytes", "10000");
-  tw_multifile* file = open(TW_CREATE);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   const std::string data(25'000, 'a');
   std::int64_t in_chunk = 0, in_file = 0, position = -1;
   int eof = -1;
@@ -186,8 +187,8 @@ TEST_F(CApi, PositionsEndsAndWhatIsAvailable) {
 TEST_F(CApi, AFileStarRunsAcrossChunkBorders) {
   hint("chunk_bytes", "4096");
   hint("buffer_bytes", "1000");
-  ASSERT_EQ(tw_multifile_config_set_range(config_, 3, 0, 3), TW_OK);
-  tw_multifile* file = open(TW_CREATE);
+  ASSERT_EQ(tw_options_set_range(config_, 3, 0, 3), TW_OK);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   FILE* stream = nullptr;
   ASSERT_EQ(tw_multifile_fopen(file, 1, "w", &stream), TW_OK) << tw_last_error();
   for (int i = 0; i < 20'000; ++i) ASSERT_GT(std::fprintf(stream, "line %d\n", i), 0);
@@ -196,7 +197,7 @@ TEST_F(CApi, AFileStarRunsAcrossChunkBorders) {
   ASSERT_EQ(std::fclose(stream), 0);
   close(file);
 
-  ASSERT_EQ(tw_multifile_config_set_range(config_, -1, 0, 3), TW_OK);
+  ASSERT_EQ(tw_options_set_range(config_, -1, 0, 3), TW_OK);
   file = open(TW_READ);
   ASSERT_EQ(tw_multifile_fopen(file, 1, "r", &stream), TW_OK) << tw_last_error();
   char line[64];
@@ -214,7 +215,7 @@ TEST_F(CApi, AFileStarRunsAcrossChunkBorders) {
 }
 
 TEST_F(CApi, AFileStarThatAppendsWritesAtTheEndOnly) {
-  tw_multifile* file = open(TW_CREATE);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   std::FILE* first = nullptr;
   std::FILE* second = nullptr;
   ASSERT_EQ(tw_multifile_write(file, "begin ", 6), TW_OK);
@@ -239,8 +240,8 @@ TEST_F(CApi, AFileStarThatAppendsWritesAtTheEndOnly) {
 TEST_F(CApi, PiecesAreThoseOfTheLogicalFileThatIsAskedFor) {
   hint("chunk_bytes", "4096");
   hint("buffer_bytes", "0");
-  ASSERT_EQ(tw_multifile_config_set_range(config_, 2, 0, 2), TW_OK);
-  tw_multifile* file = open(TW_CREATE);
+  ASSERT_EQ(tw_options_set_range(config_, 2, 0, 2), TW_OK);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   const std::string data(200'000, 'a');
   for (const std::int64_t rank : {0, 1}) {
     ASSERT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
@@ -267,15 +268,15 @@ TEST_F(CApi, PiecesAreThoseOfTheLogicalFileThatIsAskedFor) {
 }
 
 TEST_F(CApi, NamesModesAndAttributesComeBack) {
-  ASSERT_EQ(tw_multifile_config_set_range(config_, 2, 0, 2), TW_OK);
-  tw_multifile* file = open(TW_CREATE);
+  ASSERT_EQ(tw_options_set_range(config_, 2, 0, 2), TW_OK);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   ASSERT_EQ(tw_multifile_seek_to(file, 1, 0), TW_OK);
   ASSERT_EQ(tw_multifile_set_name(file, "dir/\xC3\xBC", 0100640), TW_OK);
   ASSERT_EQ(tw_multifile_set_attribute(file, "run", "42", 2), TW_OK);
   EXPECT_EQ(tw_multifile_set_attribute(file, "", "42", 2), TW_ERR_INVALID);
   close(file);
 
-  ASSERT_EQ(tw_multifile_config_set_range(config_, -1, 0, 2), TW_OK);
+  ASSERT_EQ(tw_options_set_range(config_, -1, 0, 2), TW_OK);
   file = open(TW_READ);
   std::int64_t rank = -1;
   std::uint32_t mode = 0;
@@ -296,7 +297,7 @@ TEST_F(CApi, NamesModesAndAttributesComeBack) {
 }
 
 TEST_F(CApi, AttributeKeysAreListedInAnyOrderAlsoWhileMoreAreSet) {
-  tw_multifile* file = open(TW_CREATE);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   const auto key = [&](std::size_t i) {
     const char* text = nullptr;
     return tw_multifile_attribute_key(file, i, &text) == TW_OK ? std::string(text) : std::string("none");
@@ -314,30 +315,35 @@ TEST_F(CApi, AttributeKeysAreListedInAnyOrderAlsoWhileMoreAreSet) {
 }
 
 TEST_F(CApi, WhatIsWrongIsToldWithNameValueAndWayOut) {
-  EXPECT_EQ(tw_multifile_config_set_hint(config_, "chunk_byte", "1"), TW_ERR_UNKNOWN_HINT);
-  EXPECT_NE(std::string(tw_last_error()).find("did you mean 'chunk_bytes'"), std::string::npos) << tw_last_error();
-  EXPECT_EQ(tw_multifile_config_set_hint(config_, "alignment_bytes", "5000"), TW_ERR_INVALID);
-  EXPECT_EQ(tw_multifile_config_set_hint(config_, "compression", "zip"), TW_ERR_UNKNOWN_HINT);
   tw_multifile* file = nullptr;
+  const auto open_with = [&](const char* hints) {
+    return tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().hints(hints), &file);
+  };
+  EXPECT_EQ(open_with("chunk_byte=1"), TW_ERR_UNKNOWN_HINT);
+  EXPECT_NE(std::string(tw_last_error()).find("did you mean 'chunk_bytes'"), std::string::npos) << tw_last_error();
+  EXPECT_EQ(open_with("alignment_bytes=5000"), TW_ERR_INVALID);
+  EXPECT_EQ(open_with("compression=zip"), TW_ERR_UNKNOWN_HINT);
+  EXPECT_EQ(tw_options_set_hint(config_, "chunk_bytes", "1,verify=on"), TW_ERR_INVALID);
   EXPECT_EQ(tw_multifile_open(nullptr, "/nonexistent/x.tw", TW_READ, nullptr, &file), TW_ERR_NOT_FOUND);
   EXPECT_EQ(file, nullptr);
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), 99, nullptr, &file), TW_ERR_INVALID);
   EXPECT_EQ(tw_multifile_open(nullptr, nullptr, TW_READ, nullptr, &file), TW_ERR_INVALID);
   EXPECT_EQ(tw_multifile_open(nullptr, "/etc/passwd", TW_READ, nullptr, &file), TW_ERR_CORRUPT);
   EXPECT_EQ(tw_multifile_close(nullptr), TW_ERR_INVALID);
-  file = open(TW_CREATE);
+  file = open(TW_CREATE | TW_TRUNCATE);
   char byte = 0;
   EXPECT_EQ(tw_multifile_read(file, &byte, 1, nullptr), TW_ERR_MODE);
   EXPECT_EQ(tw_multifile_seek_to(file, 1, 0), TW_ERR_NOT_FOUND);
   EXPECT_EQ(tw_multifile_seek(file, -1, SEEK_SET), TW_ERR_INVALID);
   close(file);
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_EXCLUSIVE, nullptr, &file), TW_ERR_EXISTS);
+  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE, nullptr, &file), TW_ERR_EXISTS);
   EXPECT_TRUE(std::filesystem::exists(path_)) << "the file that was there is still there";
 }
 
 TEST_F(CApi, NoHintIsMissingFromTheTable) {
   std::size_t n = 0;
-  for (std::size_t i = 0; tw_hint_info(i) != nullptr; ++i) {
+  for (std::int64_t i = 0; tw_hint_info(i) != nullptr; ++i) {
     if (tw_hint_info(i)->scope != std::string("multifile")) continue;
     hint(tw_hint_info(i)->name, tw_hint_info(i)->default_value);
     ++n;
@@ -346,12 +352,12 @@ TEST_F(CApi, NoHintIsMissingFromTheTable) {
 }
 
 TEST_F(CApi, ASmallerMultifileLeavesNoPartsOfALargerOne) {
-  ASSERT_EQ(tw_multifile_config_set_range(config_, 8, 0, 8), TW_OK);
+  ASSERT_EQ(tw_options_set_range(config_, 8, 0, 8), TW_OK);
   hint("physical_files", "4");
-  close(open(TW_CREATE));
+  close(open(TW_CREATE | TW_TRUNCATE));
   EXPECT_TRUE(std::filesystem::exists(path_ + ".000003"));
   hint("physical_files", "2");
-  close(open(TW_CREATE));
+  close(open(TW_CREATE | TW_TRUNCATE));
   EXPECT_TRUE(std::filesystem::exists(path_ + ".000001"));
   EXPECT_FALSE(std::filesystem::exists(path_ + ".000003"));
 }

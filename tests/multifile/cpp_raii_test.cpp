@@ -25,10 +25,10 @@
 
 namespace {
 
-using thalweg::Config;
 using thalweg::Error;
 using thalweg::Group;
 using thalweg::Multifile;
+using thalweg::Options;
 
 static_assert(!std::is_copy_constructible_v<Multifile> && std::is_nothrow_move_constructible_v<Multifile>);
 static_assert(!std::is_copy_constructible_v<Group> && std::is_nothrow_move_constructible_v<Group>);
@@ -105,7 +105,7 @@ class CppRaii : public testing::Test {
 
   // A closed multifile of three logical files; file i holds 10 i, 10 i + 1, 10 i + 2.
   void write_three() const {
-    Multifile file(path(), TW_CREATE, Config().range(3, 0, 3));
+    Multifile file(path(), TW_CREATE | TW_TRUNCATE, Options().range(3, 0, 3));
     for (std::int32_t i = 0; i < 3; ++i) {
       file.seek_to(i);
       file.write(std::array{10 * i, 10 * i + 1, 10 * i + 2});
@@ -121,7 +121,7 @@ TEST_F(CppRaii, WhatWasWrittenIsRead) {
   const auto group = Group::self();
   const std::vector<double> values{1.5, 2.5, 3.5};
 
-  Multifile out(group, path(), TW_CREATE);
+  Multifile out(group, path(), TW_CREATE | TW_TRUNCATE);
   out.write(values);
   out.write_value(std::int64_t{7});
   out.write(std::string_view("end"));
@@ -175,14 +175,14 @@ TEST_F(CppRaii, ServesTheRanksAskedFor) {
   write_three();
 
   const std::array<std::int64_t, 2> ranks{2, 0};
-  Multifile in(path(), TW_READ, Config().ranks(-1, ranks));
+  Multifile in(path(), TW_READ, Options().ranks(-1, ranks));
   EXPECT_EQ(in.current(), 2);
   EXPECT_EQ(status_of([&] { in.seek_to(1); }), TW_ERR_NOT_FOUND);
   in.close();
 }
 
 TEST_F(CppRaii, PwriteKeepsThePosition) {
-  Multifile out(path(), TW_CREATE);
+  Multifile out(path(), TW_CREATE | TW_TRUNCATE);
   out.write(std::string_view("abcdef"));
   out.pwrite(std::string_view("XY"), 1);
   EXPECT_EQ(out.tell(), 6);
@@ -205,15 +205,15 @@ TEST_F(CppRaii, ErrorsCarryStatusAndText) {
     EXPECT_EQ(error.system_errno(), ENOENT);
     EXPECT_NE(std::string(error.what()).find("none.tw"), std::string::npos) << error.what();
   }
-  EXPECT_EQ(status_of([] { Config().hint("chunk_byte", "1MiB"); }), TW_ERR_UNKNOWN_HINT);
-  EXPECT_EQ(status_of([&] { Multifile(path(), TW_CREATE, Config().range(2, 1, 5)); }), TW_ERR_INVALID);
+  EXPECT_EQ(status_of([&] { Multifile(path(), "w", Options().hint("chunk_byte", "1MiB")); }), TW_ERR_UNKNOWN_HINT);
+  EXPECT_EQ(status_of([&] { Multifile(path(), TW_CREATE | TW_TRUNCATE, Options().range(2, 1, 5)); }), TW_ERR_INVALID);
   write_three();
   EXPECT_EQ(status_of([&] { Multifile(path(), TW_READ).write(std::string_view("x")); }), TW_ERR_MODE);
   EXPECT_EQ(status_of([&] { Multifile(path(), TW_CREATE | TW_EXCLUSIVE); }), TW_ERR_EXISTS);
 }
 
 TEST_F(CppRaii, TheDestructorCloses) {
-  { Multifile(path(), TW_CREATE).write(std::string_view("kept")); }
+  { Multifile(path(), TW_CREATE | TW_TRUNCATE).write(std::string_view("kept")); }
 
   Multifile in(path(), TW_READ);
   EXPECT_EQ(in.size(0), 4);
@@ -222,7 +222,7 @@ TEST_F(CppRaii, TheDestructorCloses) {
 
 TEST_F(CppRaii, WhereAnExceptionLeavesItsScopeItIsNotClosed) {
   try {
-    Multifile file(path(), TW_CREATE);
+    Multifile file(path(), TW_CREATE | TW_TRUNCATE);
     file.write(std::string_view("flushed"));
     throw std::runtime_error("cannot go on");
   } catch (const std::runtime_error&) {
@@ -234,7 +234,7 @@ TEST_F(CppRaii, WhereAnExceptionLeavesItsScopeItIsNotClosed) {
 }
 
 TEST_F(CppRaii, WhereItIsAbandonedItIsNotClosed) {
-  Multifile file(path(), TW_CREATE);
+  Multifile file(path(), TW_CREATE | TW_TRUNCATE);
   file.write(std::string_view("flushed"));
   file.abandon();
 
@@ -247,7 +247,7 @@ TEST_F(CppRaii, WhereItIsAbandonedItIsNotClosed) {
 TEST_F(CppRaii, WhatIsOpenedWhileAnExceptionUnwindsIsClosed) {
   struct WritesAtItsEnd {
     std::string path;
-    ~WritesAtItsEnd() { Multifile(path, TW_CREATE).write(std::string_view("last words")); }
+    ~WritesAtItsEnd() { Multifile(path, TW_CREATE | TW_TRUNCATE).write(std::string_view("last words")); }
   };
   try {
     const WritesAtItsEnd object{path()};
@@ -260,10 +260,10 @@ TEST_F(CppRaii, WhatIsOpenedWhileAnExceptionUnwindsIsClosed) {
 
 TEST_F(CppRaii, WhatEndsAfterAnExceptionWasCaughtIsClosed) {
   {
-    Multifile file(path(), TW_CREATE);
+    Multifile file(path(), TW_CREATE | TW_TRUNCATE);
     try {
       Multifile moved = std::move(file);
-      file = Multifile(path("other.tw"), TW_CREATE);
+      file = Multifile(path("other.tw"), TW_CREATE | TW_TRUNCATE);
       throw std::runtime_error("cannot go on");
     } catch (const std::runtime_error&) {
       file.write(std::string_view("caught"));
@@ -275,11 +275,11 @@ TEST_F(CppRaii, WhatEndsAfterAnExceptionWasCaughtIsClosed) {
 }
 
 TEST_F(CppRaii, AMovedMultifileIsClosedOnce) {
-  Multifile first(path(), TW_CREATE);
+  Multifile first(path(), TW_CREATE | TW_TRUNCATE);
   Multifile second(std::move(first));
   EXPECT_FALSE(first.is_open());  // NOLINT(bugprone-use-after-move): what is left is the question
   second.write(std::string_view("x"));
-  Multifile third(path("other.tw"), TW_CREATE);
+  Multifile third(path("other.tw"), TW_CREATE | TW_TRUNCATE);
   third = std::move(second);
 
   EXPECT_EQ(Multifile(path("other.tw"), TW_READ).summary().closed, 1) << "the assignment closed it";
@@ -288,14 +288,14 @@ TEST_F(CppRaii, AMovedMultifileIsClosedOnce) {
 }
 
 TEST_F(CppRaii, AfterCloseCallsFailInsteadOfCrashing) {
-  Multifile file(path(), TW_CREATE);
+  Multifile file(path(), TW_CREATE | TW_TRUNCATE);
   file.close();
   EXPECT_EQ(status_of([&] { file.write(std::string_view("x")); }), TW_ERR_INVALID);
   EXPECT_EQ(status_of([&] { file.close(); }), TW_ERR_INVALID);
 }
 
 TEST_F(CppRaii, AMovedFromMultifileFailsInsteadOfCrashing) {
-  Multifile first(path(), TW_CREATE);
+  Multifile first(path(), TW_CREATE | TW_TRUNCATE);
   Multifile second(std::move(first));
   // NOLINTBEGIN(bugprone-use-after-move): what is left is the question
   EXPECT_EQ(status_of([&] { first.close(); }), TW_ERR_INVALID);
@@ -305,12 +305,12 @@ TEST_F(CppRaii, AMovedFromMultifileFailsInsteadOfCrashing) {
   EXPECT_EQ(status_of([&] { (void)first.strategy(); }), TW_ERR_INVALID);
   Group group = Group::self();
   const Group taken(std::move(group));
-  EXPECT_EQ(status_of([&] { Multifile(group, path("other.tw"), TW_CREATE); }), TW_ERR_INVALID);
+  EXPECT_EQ(status_of([&] { Multifile(group, path("other.tw"), TW_CREATE | TW_TRUNCATE); }), TW_ERR_INVALID);
   // NOLINTEND(bugprone-use-after-move)
 }
 
 TEST_F(CppRaii, AStreamThatIsStillOpenIsFlushedByClose) {
-  Multifile out(path(), TW_CREATE);
+  Multifile out(path(), TW_CREATE | TW_TRUNCATE);
   const thalweg::Stream stream = out.stream("w");
   ASSERT_GE(std::fputs("in the buffer of stdio", stream.get()), 0);
   out.close();
@@ -319,7 +319,7 @@ TEST_F(CppRaii, AStreamThatIsStillOpenIsFlushedByClose) {
 }
 
 TEST_F(CppRaii, AStreamThatOutlivesItsMultifileFailsInsteadOfCrashing) {
-  Multifile out(path(), TW_CREATE);
+  Multifile out(path(), TW_CREATE | TW_TRUNCATE);
   thalweg::Stream writer = out.stream("w");
   std::fputs("12 salmon", writer.get());
   out.close();
@@ -343,7 +343,7 @@ TEST_F(CppRaii, AStreamThatOutlivesItsMultifileFailsInsteadOfCrashing) {
 }
 
 TEST_F(CppRaii, StreamsAreClosedInAnyOrder) {
-  Multifile out(path(), TW_CREATE, Config().range(5, 0, 5));
+  Multifile out(path(), TW_CREATE | TW_TRUNCATE, Options().range(5, 0, 5));
   std::vector<thalweg::Stream> streams;
   for (std::int64_t rank = 0; rank < 5; ++rank) {
     streams.push_back(out.stream(rank, "w"));
@@ -361,7 +361,7 @@ TEST_F(CppRaii, StreamsAreClosedInAnyOrder) {
 }
 
 TEST_F(CppRaii, StreamsAreStdio) {
-  Multifile out(path(), TW_CREATE);
+  Multifile out(path(), TW_CREATE | TW_TRUNCATE);
   {
     const thalweg::Stream stream = out.stream("w");
     std::fprintf(stream.get(), "%d salmon\n", 12);
@@ -376,7 +376,7 @@ TEST_F(CppRaii, StreamsAreStdio) {
 }
 
 TEST_F(CppRaii, NamesAndAttributes) {
-  Multifile out(path(), TW_CREATE, Config().range(2, 0, 2));
+  Multifile out(path(), TW_CREATE | TW_TRUNCATE, Options().range(2, 0, 2));
   out.seek_to(1);
   out.set_name("b/c.txt", 0100640);
   out.set_attribute("colour", "green");
@@ -403,7 +403,7 @@ TEST_F(CppRaii, ThreadsOfATeamWriteTogether) {
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([this, team, i] {
         const auto group = Group::make(tw_group_team, team, i);
-        Multifile file(group, path(), TW_CREATE);
+        Multifile file(group, path(), TW_CREATE | TW_TRUNCATE);
         file.write(std::vector<int>(static_cast<std::size_t>(i), i));
         file.close();
       });

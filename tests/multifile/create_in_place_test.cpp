@@ -22,8 +22,8 @@ class CreateInPlace : public OnDisk {
   std::string part(int k) const { return k == 0 ? path_ : path_ + ".00000" + std::to_string(k); }
   void write_old(const std::string& text, const std::string& physical_files) {
     hint("physical_files", physical_files);
-    EXPECT_EQ(tw_multifile_config_set_range(config_, 4, 0, 4), TW_OK);
-    tw_multifile* file = open(TW_CREATE);
+    EXPECT_EQ(tw_options_set_range(config_, 4, 0, 4), TW_OK);
+    tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
     ASSERT_NE(file, nullptr);
     for (int rank = 0; rank < 4; ++rank) {
       EXPECT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
@@ -42,7 +42,7 @@ class CreateInPlace : public OnDisk {
   }
   tw_status try_create(int flags = 0) {
     tw_multifile* file = nullptr;
-    const tw_status status = tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | flags, config_, &file);
+    const tw_status status = tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_TRUNCATE | flags, config_, &file);
     EXPECT_EQ(file, nullptr);
     return status;
   }
@@ -73,7 +73,7 @@ TEST_F(CreateInPlace, TwoProgramsDoNotDestroyEachOther) {
       while (shared.arrived[round] < 2) {
       }
       tw_multifile* file = nullptr;
-      shared.opened[k] = tw_multifile_open(nullptr, path_.c_str(), TW_CREATE, nullptr, &file);
+      shared.opened[k] = tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file);
       shared.closed[k] = TW_ERR_MODE;
       if (shared.opened[k] != TW_OK) ::_exit(0);
       (void)tw_multifile_write(file, "hello", 5);
@@ -179,8 +179,8 @@ TEST_F(CreateInPlace, EmptyFilesAndALinkToNothingAreReplaced) {
 TEST_F(CreateInPlace, ACloseLeavesAloneWhatHasTheNameNow) {
   for (const std::string physical_files : {"1", "3"}) {
     hint("physical_files", physical_files);
-    EXPECT_EQ(tw_multifile_config_set_range(config_, 4, 0, 4), TW_OK);
-    tw_multifile* mine = open(TW_CREATE);
+    EXPECT_EQ(tw_options_set_range(config_, 4, 0, 4), TW_OK);
+    tw_multifile* mine = open(TW_CREATE | TW_TRUNCATE);
     ASSERT_NE(mine, nullptr);
     EXPECT_EQ(tw_multifile_write(mine, "mine", 4), TW_OK);
     EXPECT_EQ(tw_multifile_flush(mine), TW_OK);

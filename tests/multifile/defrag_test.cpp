@@ -20,9 +20,9 @@ class Defrag : public test::OnDisk {
   // Writes the files in turn, so that their chunks interleave.
   void write(const std::vector<std::size_t>& sizes) {
     const auto n = static_cast<std::int64_t>(sizes.size());
-    ASSERT_EQ(tw_multifile_config_set_range(config_, n, 0, n), TW_OK);
+    ASSERT_EQ(tw_options_set_range(config_, n, 0, n), TW_OK);
     hint("chunk_bytes", "300000");
-    tw_multifile* file = open(TW_CREATE);
+    tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
     std::mt19937 random(5);
     for (const std::size_t size : sizes) {
       content_.emplace_back(size, '\0');
@@ -52,7 +52,7 @@ TEST_F(Defrag, EachLogicalFileIsOnePieceAndNothingIsLeftUnused) {
   constexpr std::int64_t kAlignment = 4096;
   hint("alignment_bytes", std::to_string(kAlignment));
   write({9'000'001, 700'000, 100, 0, 20'000'000, 60'000, 4096, 1'500'000, 100'000, 3, 13'333'333});
-  tw_multifile_config* same = config_;
+  tw_options* same = config_;
   const std::string copy = path_ + ".new";
 
   ASSERT_EQ(tw_multifile_defrag(path_.c_str(), copy.c_str(), same, nullptr, nullptr), TW_OK) << tw_last_error();

@@ -13,14 +13,14 @@ namespace {
 class Foreign : public SharedFiles {
  protected:
   tw_status try_open(tw_group* group, const std::string& name, int mode, const char* overwrite = nullptr) const {
-    tw_multifile_config* config = nullptr;
-    EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
+    tw_options* config = nullptr;
+    EXPECT_EQ(tw_options_create(&config), TW_OK);
     if (overwrite != nullptr) {
-      EXPECT_EQ(tw_multifile_config_set_hint(config, "overwrite_foreign", overwrite), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_options_set_hint(config, "overwrite_foreign", overwrite), TW_OK) << tw_last_error();
     }
     tw_multifile* file = nullptr;
     tw_status status = tw_multifile_open(group, path(name).c_str(), mode, config, &file);
-    tw_multifile_config_free(config);
+    tw_options_free(&config);
     if (status != TW_OK) return status;
     if (mode != TW_READ) {
       EXPECT_EQ(tw_multifile_write(file, "some bytes", 10), TW_OK);
@@ -30,7 +30,10 @@ class Foreign : public SharedFiles {
 
   void make_vpfile(const std::vector<std::int64_t>& shape, bool independent) const {
     tw_vpfile* file = nullptr;
-    ASSERT_EQ(tw_vpfile_open(nullptr, path().c_str(), "w", 1, shape.data(), nullptr, &file), TW_OK) << tw_last_error();
+    ASSERT_EQ(
+        tw_vpfile_open(nullptr, path().c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, shape.data()), &file),
+        TW_OK)
+        << tw_last_error();
     if (independent) {
       EXPECT_EQ(tw_vpfile_write(file, 0, "one alone", 9, nullptr), TW_OK);
     } else {
@@ -41,7 +44,7 @@ class Foreign : public SharedFiles {
 
   void expect_untouched(const std::string& name, const std::string& what) const {
     const auto before = files();
-    for (const int mode : {int{TW_CREATE}, int{TW_APPEND}}) {
+    for (const int mode : {int{TW_CREATE | TW_TRUNCATE}, int{TW_APPEND}}) {
       for (const int tasks : {1, 3}) {
         SCOPED_TRACE(what + ", mode " + std::to_string(mode) + ", " + std::to_string(tasks) + " tasks");
         on_team(tasks, [&](tw_group* group, int) {
@@ -64,7 +67,7 @@ class Foreign : public SharedFiles {
   }
   // Refused as the target of a copy, too.
   void expect_no_target(const std::string& name) const {
-    EXPECT_EQ(try_open(nullptr, "source", TW_CREATE), TW_OK) << tw_last_error();
+    EXPECT_EQ(try_open(nullptr, "source", TW_CREATE | TW_TRUNCATE), TW_OK) << tw_last_error();
     const auto before = files();
     EXPECT_EQ(tw_multifile_defrag(path("source").c_str(), path(name).c_str(), nullptr, nullptr, nullptr),
               TW_ERR_UNSAFE);
@@ -72,7 +75,7 @@ class Foreign : public SharedFiles {
     EXPECT_EQ(files(), before);
   }
   void expect_overwritten(const std::string& name) const {
-    EXPECT_EQ(try_open(nullptr, name, TW_CREATE, "on"), TW_OK) << tw_last_error();
+    EXPECT_EQ(try_open(nullptr, name, TW_CREATE | TW_TRUNCATE, "on"), TW_OK) << tw_last_error();
     EXPECT_EQ(try_open(nullptr, name, TW_READ), TW_OK) << tw_last_error();
   }
 };
@@ -103,18 +106,19 @@ TEST_F(Foreign, VpfilesAreNotTouched) {
 }
 
 TEST_F(Foreign, APartOfAnotherMultifileIsNotReplaced) {
-  tw_multifile_config* config = nullptr;
-  ASSERT_EQ(tw_multifile_config_create(&config), TW_OK);
-  EXPECT_EQ(tw_multifile_config_set_hint(config, "physical_files", "2"), TW_OK);
-  EXPECT_EQ(tw_multifile_config_set_range(config, 4, 0, 4), TW_OK);
+  tw_options* config = nullptr;
+  ASSERT_EQ(tw_options_create(&config), TW_OK);
+  EXPECT_EQ(tw_options_set_hint(config, "physical_files", "2"), TW_OK);
+  EXPECT_EQ(tw_options_set_range(config, 4, 0, 4), TW_OK);
   tw_multifile* file = nullptr;
-  ASSERT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_CREATE | TW_TRUNCATE, config, &file), TW_OK)
+      << tw_last_error();
   ASSERT_EQ(tw_multifile_close(file), TW_OK);
-  tw_multifile_config_free(config);
+  tw_options_free(&config);
   const auto before = files();
   ASSERT_EQ(before.size(), 2u);
 
-  EXPECT_EQ(try_open(nullptr, "shared.dat.000001", TW_CREATE), TW_ERR_UNSAFE);
+  EXPECT_EQ(try_open(nullptr, "shared.dat.000001", TW_CREATE | TW_TRUNCATE), TW_ERR_UNSAFE);
   EXPECT_NE(std::string(tw_last_error()).find("part of another multifile"), std::string::npos) << tw_last_error();
 
   EXPECT_EQ(files(), before);
@@ -126,8 +130,8 @@ TEST_F(Foreign, WhatIsNotIsReplaced) {
     put(bytes);
     EXPECT_EQ(try_open(nullptr, "shared.dat", TW_APPEND), TW_ERR_CORRUPT);
     EXPECT_EQ(content(), bytes);
-    EXPECT_EQ(try_open(nullptr, "shared.dat", TW_CREATE), TW_OK) << tw_last_error();
-    EXPECT_EQ(try_open(nullptr, "shared.dat", TW_CREATE), TW_OK) << tw_last_error();
+    EXPECT_EQ(try_open(nullptr, "shared.dat", TW_CREATE | TW_TRUNCATE), TW_OK) << tw_last_error();
+    EXPECT_EQ(try_open(nullptr, "shared.dat", TW_CREATE | TW_TRUNCATE), TW_OK) << tw_last_error();
     EXPECT_EQ(try_open(nullptr, "shared.dat", TW_APPEND), TW_OK) << tw_last_error();
     std::filesystem::remove(path());
   }

@@ -31,11 +31,11 @@ TEST(LargeCall, WritesAndReadsMoreThanFourGiBAtOnce) {
   ASSERT_NE(data, nullptr);
   for (std::size_t i = 0; i < kBytes; i += kStep) data[i] = static_cast<unsigned char>(i / kStep + 1);
   data[kBytes - 1] = 77;
-  tw_multifile_config* config = nullptr;
-  ASSERT_EQ(tw_multifile_config_create(&config), TW_OK);
-  ASSERT_EQ(tw_multifile_config_set_hint(config, "compression", "lz4"), TW_OK);
+  tw_options* config = nullptr;
+  ASSERT_EQ(tw_options_create(&config), TW_OK);
+  ASSERT_EQ(tw_options_set_hint(config, "compression", "lz4"), TW_OK);
   tw_multifile* file = nullptr;
-  ASSERT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_CREATE | TW_TRUNCATE, config, &file), TW_OK) << tw_last_error();
   ASSERT_EQ(tw_multifile_write(file, data, kBytes), TW_OK) << tw_last_error();
   ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
   ::munmap(data, kBytes);
@@ -50,7 +50,7 @@ TEST(LargeCall, WritesAndReadsMoreThanFourGiBAtOnce) {
   EXPECT_EQ(data[kBytes - 1], 77);
   ASSERT_EQ(tw_multifile_close(file), TW_OK);
   ::munmap(data, kBytes);
-  tw_multifile_config_free(config);
+  tw_options_free(&config);
   std::filesystem::remove(path);
 }
 

@@ -28,7 +28,7 @@ class LargestOffset : public OnDisk {
 };
 
 TEST_F(LargestOffset, IsTheEndOfTheLastByteThatCanBeWritten) {
-  tw_multifile* file = open(TW_CREATE);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   std::int64_t position = 0;
 
   EXPECT_EQ(tw_multifile_write_at(file, "ab", 2, INT64_MAX - 1), TW_ERR_RANGE);
@@ -58,7 +58,7 @@ TEST_P(NearTheEnd, AStreamOfRecordsFillsTheLogicalFileToItsLastByte) {
   hint("buffer_bytes", buffer);
   std::string expected(static_cast<std::size_t>(distance), '\0');
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<char>('a' + i % 23);
-  tw_multifile* file = open(TW_CREATE);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   ASSERT_EQ(tw_multifile_write(file, "begin", 5), TW_OK);
   ASSERT_EQ(tw_multifile_seek(file, start, SEEK_SET), TW_OK);
   const std::string more = expected + expected;

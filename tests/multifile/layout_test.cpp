@@ -18,9 +18,9 @@ class Layout : public ::testing::Test {
   ~Layout() override { std::filesystem::remove(path_); }
 
   // Writes one logical file in calls of `call` bytes; returns the ranges of its data.
-  std::vector<DataRange> ranges_of(std::size_t call, int calls, const thalweg::Config& config) {
+  std::vector<DataRange> ranges_of(std::size_t call, int calls, const thalweg::Options& config) {
     {
-      thalweg::Multifile file(path_, TW_CREATE, config);
+      thalweg::Multifile file(path_, TW_CREATE | TW_TRUNCATE, config);
       std::vector<std::byte> data(call);
       for (int i = 0; i < calls; ++i) {
         std::iota(reinterpret_cast<unsigned char*>(data.data()), reinterpret_cast<unsigned char*>(data.data() + call),
@@ -49,7 +49,7 @@ constexpr std::int64_t kMi = 1 << 20;
 // unaligned, and so did all later ones.
 TEST_F(Layout, EveryChunkOfAStreamBeginsAndEndsOnABoundary) {
   for (const char* checksum : {"none", "crc32c"}) {
-    const auto ranges = ranges_of(kMi, 130, thalweg::Config().hint("checksum", checksum));
+    const auto ranges = ranges_of(kMi, 130, thalweg::Options().hint("checksum", checksum));
     ASSERT_GT(ranges.size(), 8u);
     for (const DataRange& range : ranges) {
       EXPECT_EQ(range.offset % kMi, 0) << checksum;
@@ -59,7 +59,7 @@ TEST_F(Layout, EveryChunkOfAStreamBeginsAndEndsOnABoundary) {
 }
 
 TEST_F(Layout, TheBoundaryOfASmallerChunkIsSmaller) {
-  const auto ranges = ranges_of(kMi, 20, thalweg::Config().hint("chunk_bytes", "1M"));
+  const auto ranges = ranges_of(kMi, 20, thalweg::Options().hint("chunk_bytes", "1M"));
   for (const DataRange& range : ranges) EXPECT_EQ(range.offset % (kMi / 4), 0);
 }
 
@@ -71,7 +71,7 @@ TEST_F(Layout, OneLargeCallIsOneChunkOnABoundary) {
 
 // Only large chunks are aligned to boundaries; small ones take a block.
 TEST_F(Layout, ASmallChunkGetsNoGap) {
-  const auto ranges = ranges_of(4096, 32, thalweg::Config().hint("chunk_bytes", "64K"));
+  const auto ranges = ranges_of(4096, 32, thalweg::Options().hint("chunk_bytes", "64K"));
   EXPECT_LT(std::filesystem::file_size(path_), 2u * 32 * 4096);
   EXPECT_FALSE(ranges.empty());
 }

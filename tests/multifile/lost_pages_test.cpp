@@ -31,7 +31,7 @@ class LostPages : public OnDisk, public testing::WithParamInterface<const char*>
   static std::string name(std::int64_t rank) { return "logical file " + std::to_string(rank); }
 
   void session(int number) {
-    tw_multifile* file = open(number == 0 ? TW_CREATE : TW_APPEND);
+    tw_multifile* file = open(number == 0 ? TW_CREATE | TW_TRUNCATE : TW_APPEND);
     ASSERT_NE(file, nullptr);
     for (std::int64_t rank = 0; rank < kRanks; ++rank) {
       const std::string bytes = text(rank, number);
@@ -47,7 +47,7 @@ class LostPages : public OnDisk, public testing::WithParamInterface<const char*>
     OnDisk::SetUp();
     hint("physical_files", "2");
     hint("checksum", GetParam());
-    ASSERT_EQ(tw_multifile_config_set_range(config_, kRanks, 0, kRanks), TW_OK);
+    ASSERT_EQ(tw_options_set_range(config_, kRanks, 0, kRanks), TW_OK);
   }
 
   Files files() const {

@@ -52,7 +52,8 @@ TEST_P(OmpMultifile, GivesBackToEachThreadWhatItWrote) {
     tw_group* group = nullptr;
     tw_multifile* file = nullptr;
     EXPECT_EQ(tw_group_omp(&group), TW_OK);
-    EXPECT_EQ(tw_multifile_open(group, path_.c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_open(group, path_.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
+        << tw_last_error();
     write_records(file, records_of(omp_get_thread_num()));
     EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_open(group, path_.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
@@ -69,19 +70,20 @@ TEST_P(OmpMultifile, IsReadByAnotherRegionInAnyOrder) {
   {
     tw_group* group = nullptr;
     tw_multifile* file = nullptr;
-    tw_multifile_config* config = nullptr;
+    tw_options* config = nullptr;
     EXPECT_EQ(tw_group_omp(&group), TW_OK);
-    EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
+    EXPECT_EQ(tw_options_create(&config), TW_OK);
     const int first = kFiles * omp_get_thread_num() / omp_get_num_threads();
     const int end = kFiles * (omp_get_thread_num() + 1) / omp_get_num_threads();
-    EXPECT_EQ(tw_multifile_config_set_range(config, kFiles, first, end - first), TW_OK);
-    EXPECT_EQ(tw_multifile_open(group, path_.c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_options_set_range(config, kFiles, first, end - first), TW_OK);
+    EXPECT_EQ(tw_multifile_open(group, path_.c_str(), TW_CREATE | TW_TRUNCATE, config, &file), TW_OK)
+        << tw_last_error();
     for (int f = first; f < end; ++f) {
       EXPECT_EQ(tw_multifile_seek_to(file, f, 0), TW_OK);
       write_records(file, records_of(f));
     }
     EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
-    tw_multifile_config_free(config);
+    tw_options_free(&config);
     tw_group_free(group);
   }
 
@@ -108,7 +110,8 @@ TEST_P(OmpMultifile, FailsInAllThreadsWhenOneGivesNoPath) {
     tw_multifile* file = nullptr;
     EXPECT_EQ(tw_group_omp(&group), TW_OK);
     const bool wrong = omp_get_thread_num() == omp_get_num_threads() - 1;
-    EXPECT_EQ(tw_multifile_open(group, wrong ? nullptr : path_.c_str(), TW_CREATE, nullptr, &file), TW_ERR_INVALID);
+    EXPECT_EQ(tw_multifile_open(group, wrong ? nullptr : path_.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file),
+              TW_ERR_INVALID);
     EXPECT_EQ(file, nullptr);
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
     tw_group_free(group);

@@ -178,8 +178,8 @@ inline std::vector<BadCall> bad_calls() {
           {"PathInNoFolder", false, with_path("/nonexistent/folder/run.tw")},
           {"NoMode", false, with_mode(0)},
           {"UnknownMode", false, with_mode(99)},
-          {"UnknownFlag", false, with_mode(TW_CREATE | 1024)},
-          {"RecoverAndCreate", false, with_mode(TW_CREATE | TW_RECOVER)},
+          {"UnknownFlag", false, with_mode(TW_CREATE | TW_TRUNCATE | 1024)},
+          {"RecoverAndCreate", false, with_mode(TW_CREATE | TW_TRUNCATE | TW_RECOVER)},
           {"ExclusiveAndRead", false, with_mode(TW_READ | TW_EXCLUSIVE)},
           {"NoPlaceForTheHandle", false, [](tw_group* g, const char* path, int mode, tw_multifile**) {
              return tw_multifile_open(g, path, mode, nullptr, nullptr);
@@ -204,8 +204,9 @@ inline void one_bad_call(Group& group, const std::string& path, int mode, const 
 }
 
 inline const std::vector<std::pair<int, MultifileMode>>& modes() {
-  static const std::vector<std::pair<int, MultifileMode>> all = {
-      {TW_CREATE, MultifileMode::create}, {TW_READ, MultifileMode::read}, {TW_APPEND, MultifileMode::append}};
+  static const std::vector<std::pair<int, MultifileMode>> all = {{TW_CREATE | TW_TRUNCATE, MultifileMode::create},
+                                                                 {TW_READ, MultifileMode::read},
+                                                                 {TW_APPEND, MultifileMode::append}};
   return all;
 }
 

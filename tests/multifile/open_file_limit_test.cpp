@@ -21,7 +21,7 @@ class OpenFileLimit : public OnDisk {
     few.rlim_cur = kMostOpen;
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
     hint("physical_files", std::to_string(kFiles));
-    EXPECT_EQ(tw_multifile_config_set_range(config_, kFiles, 0, kFiles), TW_OK);
+    EXPECT_EQ(tw_options_set_range(config_, kFiles, 0, kFiles), TW_OK);
   }
   void TearDown() override {
     (void)::setrlimit(RLIMIT_NOFILE, &before_);
@@ -55,7 +55,7 @@ class OpenFileLimit : public OnDisk {
 };
 
 TEST_F(OpenFileLimit, DoesNotLimitWritingAppendingAndReading) {
-  tw_multifile* file = open(TW_CREATE);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   ASSERT_NE(file, nullptr);
   write_all(file, tw_multifile_flush);
   write_all(file, tw_multifile_sync);
@@ -70,7 +70,7 @@ TEST_F(OpenFileLimit, DoesNotLimitWritingAppendingAndReading) {
 }
 
 TEST_F(OpenFileLimit, DoesNotLimitRepairAndDefrag) {
-  tw_multifile* file = open(TW_CREATE);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   ASSERT_NE(file, nullptr);
   write_all(file, tw_multifile_flush);
   EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE)

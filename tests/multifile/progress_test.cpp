@@ -111,7 +111,7 @@ TEST_F(Progress, OfARecoveryGoesOnWhileItsPiecesAreSortedAndMerged) {
   constexpr int kMany = 100'000, kAskedEach = 1024;
   leave_unclosed(write(kMany, 1));
   const auto recover = [&](Asked& asked) {
-    EXPECT_EQ(tw_multifile_config_set_progress(config_, ask, &asked), TW_OK);
+    EXPECT_EQ(tw_options_set_progress(config_, ask, &asked), TW_OK);
     tw_multifile* file = nullptr;
     const tw_status status = tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_RECOVER, config_, &file);
     if (file != nullptr) close(file);

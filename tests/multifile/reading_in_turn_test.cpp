@@ -62,7 +62,7 @@ TEST_F(ReadingInTurn, KeepsMostOfLargeFiles) {
 
 TEST_F(ReadingInTurn, PiecesThatWereWrittenBackwardsDoNotCostAReadEach) {
   constexpr std::int64_t kRecords = 5000;
-  tw_multifile* file = open(TW_CREATE);
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   for (std::int64_t i = kRecords; i-- > 0;) {
     const std::string record = std::to_string(10'000'000 + i);
     ASSERT_EQ(tw_multifile_write_at(file, record.data(), record.size(), 8 * i), TW_OK) << tw_last_error();

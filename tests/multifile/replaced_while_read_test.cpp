@@ -33,15 +33,15 @@ class ReplacedWhileRead : public OnDisk, public testing::WithParamInterface<How>
     hint("compression", GetParam().compression);
     hint("buffer_bytes", "64KiB");
     hint("alignment_bytes", "4KiB");
-    ASSERT_EQ(tw_multifile_config_set_range(config_, kLogical, 0, kLogical), TW_OK);
-    ASSERT_EQ(tw_multifile_config_create(&reading_), TW_OK);
+    ASSERT_EQ(tw_options_set_range(config_, kLogical, 0, kLogical), TW_OK);
+    ASSERT_EQ(tw_options_create(&reading_), TW_OK);
   }
   void TearDown() override {
-    tw_multifile_config_free(reading_);
+    tw_options_free(&reading_);
     OnDisk::TearDown();
   }
   void write(char what) {
-    tw_multifile* file = open(TW_CREATE);
+    tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
     ASSERT_NE(file, nullptr);
     const std::string data(GetParam().bytes, what);
     for (std::int64_t rank = 0; rank < kLogical; ++rank) {
@@ -50,9 +50,9 @@ class ReplacedWhileRead : public OnDisk, public testing::WithParamInterface<How>
     }
     close(file);
   }
-  const tw_multifile_config* how_to_read() {
-    EXPECT_EQ(tw_multifile_config_set_hint(reading_, "verify", GetParam().verify), TW_OK);
-    EXPECT_EQ(tw_multifile_config_set_hint(reading_, "buffer_bytes", "64KiB"), TW_OK);
+  const tw_options* how_to_read() {
+    EXPECT_EQ(tw_options_set_hint(reading_, "verify", GetParam().verify), TW_OK);
+    EXPECT_EQ(tw_options_set_hint(reading_, "buffer_bytes", "64KiB"), TW_OK);
     return reading_;
   }
   tw_multifile* open_old() {
@@ -90,7 +90,7 @@ class ReplacedWhileRead : public OnDisk, public testing::WithParamInterface<How>
     return true;
   }
 
-  tw_multifile_config* reading_ = nullptr;
+  tw_options* reading_ = nullptr;
 };
 
 TEST_P(ReplacedWhileRead, GivesOldBytesOrAnError) {

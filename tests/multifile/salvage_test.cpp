@@ -19,7 +19,7 @@ const std::string kLong(9000, 'v');
 class Salvage : public ::testing::Test {
  protected:
   Salvage() {
-    thalweg::Multifile file(path_, TW_CREATE, thalweg::Config().range(kFiles, 0, kFiles));
+    thalweg::Multifile file(path_, TW_CREATE | TW_TRUNCATE, thalweg::Options().range(kFiles, 0, kFiles));
     for (std::int64_t rank = 0; rank < kFiles; ++rank) {
       file.seek_to(rank, 0);
       file.write(content_of(rank).data(), content_of(rank).size());
@@ -122,7 +122,7 @@ TEST_F(Salvage, EveryPageMayBeTheDamagedOne) {
 
 TEST_F(Salvage, WhatTheIndexToldAndNobodyFindsIsRefused) {
   {
-    thalweg::Multifile file(path_, TW_CREATE, thalweg::Config().hint("buffer_bytes", "0"));
+    thalweg::Multifile file(path_, TW_CREATE | TW_TRUNCATE, thalweg::Options().hint("buffer_bytes", "0"));
     file.write("12345", 5);
     file.close();
   }
@@ -146,7 +146,7 @@ class LostSession : public Salvage {
  protected:
   LostSession() {
     {
-      thalweg::Multifile file(path_, TW_APPEND, thalweg::Config().range(kFiles, 0, kFiles));
+      thalweg::Multifile file(path_, TW_APPEND, thalweg::Options().range(kFiles, 0, kFiles));
       for (std::int64_t rank = 0; rank < kFiles; ++rank) {
         file.seek_to(rank, -1);
         file.write(content_of(rank).data(), content_of(rank).size());

@@ -10,8 +10,8 @@
 
 namespace {
 
-using thalweg::Config;
 using thalweg::Multifile;
+using thalweg::Options;
 
 class StoredStrategy : public ::testing::Test {
  protected:
@@ -20,7 +20,7 @@ class StoredStrategy : public ::testing::Test {
   }
 
   // Writes one stream of 4 MiB; returns the strategy reported meanwhile.
-  std::string told(int mode, const Config& config) const {
+  std::string told(int mode, const Options& config) const {
     Multifile file(path_, mode, config);
     const std::string text = file.strategy();
     const std::vector<char> data(1 << 16);
@@ -44,21 +44,23 @@ class StoredStrategy : public ::testing::Test {
 
 TEST_F(StoredStrategy, TellsTheChunksThatWereMade) {
   const std::string text =
-      told(TW_CREATE, Config().hint("chunk_bytes", "200000").hint("alignment_bytes", "4KiB").hint("buffer_bytes", "0"));
+      told(TW_CREATE | TW_TRUNCATE,
+           Options().hint("chunk_bytes", "200000").hint("alignment_bytes", "4KiB").hint("buffer_bytes", "0"));
 
   expect_part(text, "chunks of 196 KiB (as asked for);");
   EXPECT_EQ(bytes_of_first_piece(), 196 << 10);
 }
 
 TEST_F(StoredStrategy, TellsLargeChunksWithTheirBoundaries) {
-  const std::string text = told(TW_CREATE, Config().hint("chunk_bytes", "1200000").hint("alignment_bytes", "4KiB"));
+  const std::string text =
+      told(TW_CREATE | TW_TRUNCATE, Options().hint("chunk_bytes", "1200000").hint("alignment_bytes", "4KiB"));
 
   expect_part(text, "chunks of 1280 KiB (as asked for);");
   EXPECT_EQ(bytes_of_first_piece(), 1280 << 10);
 }
 
 TEST_F(StoredStrategy, TellsDefaultsWhereNothingWasAskedFor) {
-  const std::string text = told(TW_CREATE, Config());
+  const std::string text = told(TW_CREATE | TW_TRUNCATE, Options());
 
   expect_part(text, "1 physical file (one writer);");
   expect_part(text, "chunks of 8 MiB;");
@@ -66,10 +68,10 @@ TEST_F(StoredStrategy, TellsDefaultsWhereNothingWasAskedFor) {
 }
 
 TEST_F(StoredStrategy, OfAnAppendTellsWhatTheFileHas) {
-  told(TW_CREATE,
-       Config().hint("physical_files", "3").hint("alignment_bytes", "64KiB").hint("checksum", "none").range(3, 0, 3));
+  told(TW_CREATE | TW_TRUNCATE,
+       Options().hint("physical_files", "3").hint("alignment_bytes", "64KiB").hint("checksum", "none").range(3, 0, 3));
   const std::string text =
-      told(TW_APPEND, Config().hint("physical_files", "2").hint("alignment_bytes", "4KiB").range(3, 0, 3));
+      told(TW_APPEND, Options().hint("physical_files", "2").hint("alignment_bytes", "4KiB").range(3, 0, 3));
 
   expect_part(text, "3 physical files (as it was created);");
   expect_part(text, "alignment 64 KiB (as it was created);");
@@ -77,7 +79,8 @@ TEST_F(StoredStrategy, OfAnAppendTellsWhatTheFileHas) {
 }
 
 TEST_F(StoredStrategy, OfCompressedDataTellsNoChunks) {
-  const std::string text = told(TW_CREATE, Config().hint("compression", "lz4").hint("chunk_bytes", "1MiB"));
+  const std::string text =
+      told(TW_CREATE | TW_TRUNCATE, Options().hint("compression", "lz4").hint("chunk_bytes", "1MiB"));
 
   expect_part(text, "data stored in packs;");
   expect_part(text, "compression lz4");
@@ -90,8 +93,8 @@ TEST_F(StoredStrategy, OfTasksThatAskForDifferentChunksTellsTheRange) {
   std::string text;
   const auto task = [&](std::int64_t rank) {
     const auto group = thalweg::Group::make(tw_group_team, team, rank);
-    Multifile file(group, path_, TW_CREATE,
-                   Config().hint("chunk_bytes", rank == 0 ? "1MiB" : "64KiB").hint("physical_files", "1"));
+    Multifile file(group, path_, TW_CREATE | TW_TRUNCATE,
+                   Options().hint("chunk_bytes", rank == 0 ? "1MiB" : "64KiB").hint("physical_files", "1"));
     if (rank == 0) text = file.strategy();
     file.close();
   };
@@ -105,7 +108,7 @@ TEST_F(StoredStrategy, OfTasksThatAskForDifferentChunksTellsTheRange) {
 }
 
 TEST_F(StoredStrategy, OfADefragmentedCopyTellsThatChunksFit) {
-  told(TW_CREATE, Config().hint("chunk_bytes", "64KiB"));
+  told(TW_CREATE | TW_TRUNCATE, Options().hint("chunk_bytes", "64KiB"));
   const std::string copy = path_ + ".000001";
   ASSERT_EQ(tw_multifile_defrag(path_.c_str(), copy.c_str(), nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
 

@@ -270,7 +270,8 @@ TEST_F(OmpFile, TooManyOpenFilesIsEmfile) {
 // The physical file of a multifile would be destroyed.
 TEST_F(OmpFile, AMultifileIsNotWritten) {
   tw_multifile* multifile = nullptr;
-  ASSERT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_CREATE, nullptr, &multifile), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &multifile), TW_OK)
+      << tw_last_error();
   ASSERT_EQ(tw_multifile_close(multifile), TW_OK);
   const Bytes before = contents(path());
   for (const int flags : {O_RDWR, O_WRONLY, O_RDWR | O_CREAT | O_TRUNC}) {

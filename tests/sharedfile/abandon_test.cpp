@@ -47,7 +47,7 @@ TEST_F(Abandon, ACppFileByExceptionWhileARequestIsUnderWay) {
     bool thrown = false;
     try {
       const Borrowed borrowed(group);
-      v1::File file(borrowed.group, path(), TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE);
+      v1::File file(borrowed.group, path(), TW_READ | TW_WRITE | TW_CREATE);
       v1::Request request = file.iwrite_at_all(data, task * 100'000);
       if (task == 0) throw std::runtime_error("this task cannot go on");
       EXPECT_EQ(request.wait(), 100'000);

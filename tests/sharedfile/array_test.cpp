@@ -63,7 +63,7 @@ TEST_P(Arrays, AreWrittenByParts) {
           const auto mine = static_cast<std::size_t>(task);
           EXPECT_EQ(write_array(file, what, parts[mine], memories[mine], waits), TW_OK) << tw_last_error();
         },
-        TW_FILE_WRITE, waits ? nullptr : "method=aggregate,aggregators=2");
+        TW_WRITE, waits ? nullptr : "method=aggregate,aggregators=2");
     EXPECT_TRUE(content() == expected);
   });
 }
@@ -91,7 +91,7 @@ TEST_P(Arrays, AreReadByPartsThatMayOverlap) {
           });
           EXPECT_EQ(moved, there);
         },
-        TW_FILE_READ);
+        TW_READ);
   });
 }
 

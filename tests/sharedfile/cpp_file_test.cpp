@@ -68,7 +68,7 @@ class CppFile : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove(path_); }
 
-  static constexpr std::int32_t kNew = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE;
+  static constexpr std::int32_t kNew = TW_READ | TW_WRITE | TW_CREATE;
   std::string path_;
   std::vector<double> values_ = std::vector<double>(100);
   thalweg::Group group_ = thalweg::Group::self();
@@ -112,8 +112,8 @@ TEST_F(CppFile, StartsEveryForm) {
 }
 
 TEST_F(CppFile, ThrowsWhatTheCallSays) {
-  EXPECT_THROW(thalweg::File(group_, path_, TW_FILE_READ), thalweg::Error);
-  thalweg::File file(group_, path_, TW_FILE_WRITE | TW_FILE_CREATE);
+  EXPECT_THROW(thalweg::File(group_, path_, TW_READ), thalweg::Error);
+  thalweg::File file(group_, path_, TW_WRITE | TW_CREATE);
   try {
     file.read_at_all(values_, 0);
     FAIL() << "a file for writing was read";

@@ -138,7 +138,7 @@ TEST_F(Direct, ReadsTouchNothingBehindTheEndOfTheFile) {
           EXPECT_EQ(std::count(memory + end, memory + kAsked, std::byte{'m'}),
                     static_cast<std::ptrdiff_t>(kAsked - end));
         },
-        TW_FILE_READ, "io=direct");
+        TW_READ, "io=direct");
   }
 }
 

@@ -21,7 +21,7 @@ class FileOfAnotherFormat : public SharedFiles {
   }
   void expect_kept(const std::string& name) const {
     const auto before = files();
-    for (const int flags : {int{TW_FILE_WRITE}, TW_FILE_READ | TW_FILE_WRITE, TW_FILE_WRITE | TW_FILE_CREATE, kNew}) {
+    for (const int flags : {int{TW_WRITE}, TW_READ | TW_WRITE, TW_WRITE | TW_CREATE, kNew}) {
       for (const int tasks : {1, 3}) {
         on_team(tasks, [&](tw_group* group, int) {
           EXPECT_EQ(try_open(group, name, flags), TW_ERR_UNSAFE) << name << ", flags " << flags;
@@ -31,23 +31,26 @@ class FileOfAnotherFormat : public SharedFiles {
       }
       EXPECT_EQ(files(), before);
     }
-    expect_opened(name, TW_FILE_READ);
+    expect_opened(name, TW_READ);
   }
 };
 
 TEST_F(FileOfAnotherFormat, IsNotWrittenWhereItIsOurs) {
-  tw_multifile_config* config = nullptr;
-  ASSERT_EQ(tw_multifile_config_create(&config), TW_OK);
-  EXPECT_EQ(tw_multifile_config_set_hint(config, "physical_files", "2"), TW_OK);
-  EXPECT_EQ(tw_multifile_config_set_range(config, 4, 0, 4), TW_OK);
+  tw_options* config = nullptr;
+  ASSERT_EQ(tw_options_create(&config), TW_OK);
+  EXPECT_EQ(tw_options_set_hint(config, "physical_files", "2"), TW_OK);
+  EXPECT_EQ(tw_options_set_range(config, 4, 0, 4), TW_OK);
   tw_multifile* multifile = nullptr;
-  ASSERT_EQ(tw_multifile_open(nullptr, path("many").c_str(), TW_CREATE, config, &multifile), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_open(nullptr, path("many").c_str(), TW_CREATE | TW_TRUNCATE, config, &multifile), TW_OK)
+      << tw_last_error();
   ASSERT_EQ(tw_multifile_close(multifile), TW_OK);
-  tw_multifile_config_free(config);
+  tw_options_free(&config);
   const std::int64_t shape[] = {4};
   for (const char* name : {"array", "blocks"}) {
     tw_vpfile* vpfile = nullptr;
-    ASSERT_EQ(tw_vpfile_open(nullptr, path(name).c_str(), "w", 1, shape, nullptr, &vpfile), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_vpfile_open(nullptr, path(name).c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, shape), &vpfile),
+              TW_OK)
+        << tw_last_error();
     if (name == std::string("array")) {
       EXPECT_EQ(tw_vpfile_puts_all(vpfile, "all", nullptr, nullptr), TW_OK);
     } else {
@@ -66,7 +69,7 @@ TEST_F(FileOfAnotherFormat, IsWrittenWhereItIsNot) {
   for (const std::string& bytes : all) {
     put(bytes);
     put("{\"author\": \"somebody else\"}", "shared.dat.meta");
-    expect_opened("shared.dat", TW_FILE_READ | TW_FILE_WRITE);
+    expect_opened("shared.dat", TW_READ | TW_WRITE);
     EXPECT_EQ(content(), bytes);
     expect_opened("shared.dat", kNew);
     EXPECT_EQ(content(), "");

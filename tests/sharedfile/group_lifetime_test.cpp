@@ -16,11 +16,14 @@ class GroupLifetime : public SharedFiles {
     const std::int64_t tasks = tw_group_size(group);
     const std::int64_t rank = tw_group_rank(group);
     tw_multifile* many = nullptr;
-    ASSERT_EQ(tw_multifile_open(group, path("m.tw").c_str(), TW_CREATE, nullptr, &many), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_open(group, path("m.tw").c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &many), TW_OK)
+        << tw_last_error();
     tw_file* shared = nullptr;
     ASSERT_EQ(tw_file_open(group, path("s.dat").c_str(), kNew, nullptr, &shared), TW_OK) << tw_last_error();
     tw_vpfile* streams = nullptr;
-    ASSERT_EQ(tw_vpfile_open(group, path("v.vp").c_str(), "w+", 1, &tasks, nullptr, &streams), TW_OK)
+    ASSERT_EQ(tw_vpfile_open(group, path("v.vp").c_str(), TW_READ | TW_CREATE | TW_TRUNCATE,
+                             OpenWith().shape(1, &tasks), &streams),
+              TW_OK)
         << tw_last_error();
     tw_group_free(group);
 
@@ -93,7 +96,8 @@ TEST_F(GroupLifetime, OfCallbacksIsReleasedByTheLastClose) {
   tw_group* group = nullptr;
   ASSERT_EQ(tw_group_callbacks(&alone, &group), TW_OK) << tw_last_error();
   tw_multifile* file = nullptr;
-  ASSERT_EQ(tw_multifile_open(group, path("m.tw").c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_open(group, path("m.tw").c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
+      << tw_last_error();
   tw_group_free(group);
   EXPECT_EQ(released, 0);
   EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
@@ -108,8 +112,9 @@ TEST_F(GroupLifetime, OfCallbacksIsReleasedByTheLastClose) {
 
 TEST_F(GroupLifetime, OfATemporaryOfCppEndsBehindTheOpen) {
   namespace tw = thalweg::v1;
-  tw::Multifile many(tw::Group::self(), path("m.tw"), TW_CREATE);
-  tw::Multifile with_hints(tw::Group::self(), path("h.tw"), TW_CREATE, tw::Config().hint("checksum", "none"));
+  tw::Multifile many(tw::Group::self(), path("m.tw"), TW_CREATE | TW_TRUNCATE);
+  tw::Multifile with_hints(tw::Group::self(), path("h.tw"), TW_CREATE | TW_TRUNCATE,
+                           tw::Options().hint("checksum", "none"));
   tw::File shared(tw::Group::self(), path("s.dat"), kNew);
   tw::vp::File streams(tw::Group::self(), path("v.vp"), "w", {1});
   many.write(std::string_view("12345678"));

@@ -20,7 +20,7 @@ const Kind kKinds[] = {{"multifile", "multifiles", "tw_multifile_open", {"multif
 
 std::vector<const tw_hint*> all_hints() {
   std::vector<const tw_hint*> all;
-  while (const tw_hint* hint = tw_hint_info(all.size())) all.push_back(hint);
+  while (const tw_hint* hint = tw_hint_info(static_cast<std::int64_t>(all.size()))) all.push_back(hint);
   return all;
 }
 
@@ -36,32 +36,22 @@ class Hints : public SharedFiles {
 
  private:
   tw_status give(const Kind& kind, const std::string& name, const std::string& value) const {
-    if (std::strcmp(kind.scope, "multifile") == 0) {
-      tw_multifile_config* config = nullptr;
-      EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
-      const tw_status status = tw_multifile_config_set_hint(config, name.c_str(), value.c_str());
-      tw_multifile_config_free(config);
-      return status;
-    }
-    const std::string hints = name + "=" + value;
-    tw_group* self = nullptr;
-    EXPECT_EQ(tw_group_self(&self), TW_OK);
+    OpenWith options;
+    options.hints(name + "=" + value);
     tw_status status = TW_OK;
-    if (std::strcmp(kind.scope, "file") == 0) {
+    if (std::strcmp(kind.scope, "multifile") == 0) {
+      tw_multifile* file = nullptr;
+      status = tw_multifile_open(nullptr, path().c_str(), TW_CREATE | TW_TRUNCATE, options, &file);
+      EXPECT_EQ(file, nullptr);
+    } else if (std::strcmp(kind.scope, "file") == 0) {
       tw_file* file = nullptr;
-      const tw_file_options options{sizeof options, 0, hints.c_str()};
-      status = tw_file_open(self, path().c_str(), kNew, &options, &file);
+      status = tw_file_open(nullptr, path().c_str(), kNew, options, &file);
       EXPECT_EQ(file, nullptr);
     } else {
       tw_vpfile* file = nullptr;
-      tw_vpfile_options options{};
-      options.struct_size = sizeof options;
-      options.hints = hints.c_str();
-      const std::int64_t shape[] = {3};
-      status = tw_vpfile_open(self, path().c_str(), "w", 1, shape, &options, &file);
+      status = tw_vpfile_open(nullptr, path().c_str(), TW_CREATE | TW_TRUNCATE, options.shape({3}), &file);
       EXPECT_EQ(file, nullptr);
     }
-    tw_group_free(self);
     return status;
   }
 };

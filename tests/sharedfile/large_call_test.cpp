@@ -80,7 +80,7 @@ TEST_F(LargeCall, ReadsAllOfAnyLength) {
           EXPECT_EQ(tw_request_wait(&request, &n), TW_OK) << tw_last_error();
           EXPECT_EQ(n, task == 0 ? length : 0);
         },
-        TW_FILE_READ | TW_FILE_WRITE, "method=direct");
+        TW_READ | TW_WRITE, "method=direct");
   }
 }
 
@@ -161,7 +161,7 @@ TEST_F(LargeCall, DirectWritesDoNotFillTheHoleBetweenThem) {
         EXPECT_EQ(tw_file_write_at_all(file, memory.data(), kBytes, task * (std::int64_t{1} << 33)), TW_OK)
             << tw_last_error();
       },
-      kNew | TW_FILE_DIRECT);
+      kNew | TW_DIRECT);
   struct stat about {};
   ASSERT_EQ(::stat(path().c_str(), &about), 0);
   EXPECT_LT(about.st_blocks * 512, 20 << 20);

@@ -145,7 +145,7 @@ class NthTransfer : public SharedFiles {
     }
     put(before);
     on_team(what.tasks, [&](tw_group* group, int task) {
-      tw_file* file = open(group, TW_FILE_READ | TW_FILE_WRITE, what.hints);
+      tw_file* file = open(group, TW_READ | TW_WRITE, what.hints);
       if (file == nullptr) return;
       Task(what, group, file, task).run();
       EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();

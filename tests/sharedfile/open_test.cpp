@@ -11,7 +11,7 @@ namespace {
 
 class Opening : public SharedFiles {
  protected:
-  tw_status status_of(tw_group* group, int flags, const tw_file_options* options = nullptr) const {
+  tw_status status_of(tw_group* group, int flags, const tw_options* options = nullptr) const {
     tw_file* file = nullptr;
     const tw_status status = tw_file_open(group, path().c_str(), flags, options, &file);
     EXPECT_EQ(file != nullptr, status == TW_OK);
@@ -26,16 +26,16 @@ TEST_F(Opening, FollowsItsFlags) {
   for (const int tasks : {1, 3}) {
     std::filesystem::remove(path());
     on_team(tasks, [&](tw_group* group, int) {
-      EXPECT_EQ(status_of(group, TW_FILE_READ), TW_ERR_NOT_FOUND);
-      EXPECT_EQ(status_of(group, TW_FILE_WRITE), TW_ERR_NOT_FOUND);
-      EXPECT_EQ(status_of(group, TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_EXCLUSIVE), TW_OK) << tw_last_error();
-      EXPECT_EQ(status_of(group, TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_EXCLUSIVE), TW_ERR_EXISTS);
-      EXPECT_EQ(status_of(group, TW_FILE_WRITE | TW_FILE_CREATE), TW_OK);
+      EXPECT_EQ(status_of(group, TW_READ), TW_ERR_NOT_FOUND);
+      EXPECT_EQ(status_of(group, TW_WRITE), TW_ERR_NOT_FOUND);
+      EXPECT_EQ(status_of(group, TW_WRITE | TW_CREATE | TW_EXCLUSIVE), TW_OK) << tw_last_error();
+      EXPECT_EQ(status_of(group, TW_WRITE | TW_CREATE | TW_EXCLUSIVE), TW_ERR_EXISTS);
+      EXPECT_EQ(status_of(group, TW_WRITE | TW_CREATE), TW_OK);
       EXPECT_EQ(status_of(group, 0), TW_ERR_INVALID);
-      EXPECT_EQ(status_of(group, TW_FILE_READ | TW_FILE_CREATE), TW_ERR_INVALID);
-      EXPECT_EQ(status_of(group, TW_FILE_READ | TW_FILE_TRUNCATE), TW_ERR_INVALID);
-      EXPECT_EQ(status_of(group, TW_FILE_WRITE | TW_FILE_EXCLUSIVE), TW_ERR_INVALID);
-      EXPECT_EQ(status_of(group, TW_FILE_READ | 1024), TW_ERR_INVALID);
+      EXPECT_EQ(status_of(group, TW_CREATE), TW_OK) << "writing is implied";
+      EXPECT_EQ(status_of(group, TW_READ | TW_RECOVER), TW_ERR_INVALID);
+      EXPECT_EQ(status_of(group, TW_WRITE | TW_EXCLUSIVE), TW_ERR_INVALID);
+      EXPECT_EQ(status_of(group, TW_READ | 1024), TW_ERR_INVALID);
     });
   }
 }
@@ -46,38 +46,42 @@ TEST_F(Opening, TellsAllTasksWhatOneHasWrong) {
     for (int who = 0; who < 3; ++who) {
       tw_file* file = nullptr;
       const bool wrong = task == who;
-      tw_file_options options{};
-      EXPECT_EQ(tw_file_open(group, wrong ? nullptr : path().c_str(), TW_FILE_READ, nullptr, &file), TW_ERR_INVALID);
+      OpenWith shaped;
+      shaped.shape({4});
+      EXPECT_EQ(tw_file_open(group, wrong ? nullptr : path().c_str(), TW_READ, nullptr, &file), TW_ERR_INVALID);
       EXPECT_NE(std::string(tw_last_error()).find("path is NULL"), std::string::npos) << tw_last_error();
-      EXPECT_EQ(tw_file_open(group, wrong ? "" : path().c_str(), TW_FILE_READ, nullptr, &file), TW_ERR_INVALID);
-      EXPECT_EQ(tw_file_open(group, wrong ? "elsewhere" : path().c_str(), TW_FILE_READ, nullptr, &file),
+      EXPECT_EQ(tw_file_open(group, wrong ? "" : path().c_str(), TW_READ, nullptr, &file), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_open(group, wrong ? "elsewhere" : path().c_str(), TW_READ, nullptr, &file), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_open(group, path().c_str(), wrong ? TW_READ | TW_WRITE : TW_READ, nullptr, &file),
                 TW_ERR_INVALID);
-      EXPECT_EQ(
-          tw_file_open(group, path().c_str(), wrong ? TW_FILE_READ | TW_FILE_WRITE : TW_FILE_READ, nullptr, &file),
-          TW_ERR_INVALID);
-      EXPECT_EQ(tw_file_open(group, path().c_str(), wrong ? -1 : TW_FILE_READ + 0, nullptr, &file), TW_ERR_INVALID);
-      EXPECT_EQ(tw_file_open(group, path().c_str(), TW_FILE_READ, wrong ? &options : nullptr, &file), TW_ERR_INVALID)
-          << "struct_size is 0";
-      EXPECT_EQ(tw_file_open(group, path().c_str(), TW_FILE_READ, nullptr, wrong ? nullptr : &file), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_open(group, path().c_str(), wrong ? -1 : TW_READ + 0, nullptr, &file), TW_ERR_INVALID);
+      const tw_options* options = wrong ? static_cast<const tw_options*>(shaped) : nullptr;
+      EXPECT_EQ(tw_file_open(group, path().c_str(), TW_READ, options, &file), TW_ERR_INVALID) << "a shape";
+      EXPECT_EQ(tw_file_open(group, path().c_str(), TW_READ, nullptr, wrong ? nullptr : &file), TW_ERR_INVALID);
       EXPECT_EQ(file, nullptr);
     }
   });
-  EXPECT_EQ(tw_file_open(nullptr, "x", TW_FILE_READ, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_file_open(nullptr, path().c_str(), TW_READ, nullptr, nullptr), TW_ERR_INVALID);
+}
+
+TEST_F(Opening, WithoutAGroupIsByThisTaskAlone) {
+  tw_file* file = nullptr;
+  ASSERT_EQ(tw_file_open(nullptr, path().c_str(), kNew, nullptr, &file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_write_all(file, "alone", 5), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_close(file), TW_OK);
+  EXPECT_EQ(content(), "alone");
 }
 
 TEST_F(Opening, TakesTheOptionsOfTask0) {
   on_team(3, [&](tw_group* group, int task) {
-    tw_file_options options{};
-    options.struct_size = sizeof options;
-    options.permissions = 0600;
     const char* const bad[] = {"sieve", "no_such=1", "workers=0", "io=sometimes", "staging_bytes=1", "method"};
     for (const char* hints : bad) {
-      options.hints = task == 0 ? hints : "method=naive";
-      const tw_status status = status_of(group, kNew, &options);
+      const tw_status status = status_of(group, kNew, OpenWith().hints(task == 0 ? hints : "method=naive"));
       EXPECT_TRUE(status == TW_ERR_UNKNOWN_HINT || status == TW_ERR_INVALID) << hints << ": " << status;
     }
-    options.hints = task == 0 ? "workers=2,,method=shared," : "no_such=1";
-    EXPECT_EQ(status_of(group, kNew, &options), TW_OK) << tw_last_error();
+    const char* const good = "workers=2,,method=shared,";
+    const tw_status status = status_of(group, kNew, OpenWith().permissions(0600).hints(task == 0 ? good : "no_such=1"));
+    EXPECT_EQ(status, TW_OK) << tw_last_error();
   });
   struct stat about {};
   ASSERT_EQ(::stat(path().c_str(), &about), 0);
@@ -89,9 +93,9 @@ TEST_F(Opening, WithoutPermissionFailsOnAllTasks) {
   put("secret");
   ::chmod(path().c_str(), 0200);
   on_team(2, [&](tw_group* group, int) {
-    EXPECT_EQ(status_of(group, TW_FILE_READ), TW_ERR_PERMISSION);
-    EXPECT_EQ(status_of(group, TW_FILE_READ | TW_FILE_WRITE), TW_ERR_PERMISSION);
-    EXPECT_EQ(status_of(group, TW_FILE_WRITE), TW_OK) << tw_last_error();
+    EXPECT_EQ(status_of(group, TW_READ), TW_ERR_PERMISSION);
+    EXPECT_EQ(status_of(group, TW_READ | TW_WRITE), TW_ERR_PERMISSION);
+    EXPECT_EQ(status_of(group, TW_WRITE), TW_OK) << tw_last_error();
   });
 }
 
@@ -108,7 +112,7 @@ TEST_F(Opening, AppendsBehindWhatIsThere) {
         EXPECT_EQ(tw_file_seek(file, -25, SEEK_END, &position), TW_OK);
         EXPECT_EQ(position, 0);
       },
-      TW_FILE_WRITE | TW_FILE_APPEND);
+      TW_WRITE | TW_APPEND);
   EXPECT_EQ(content(), "0123456789" + text_of(0, 5) + text_of(1, 5) + text_of(2, 5));
 }
 
@@ -119,7 +123,7 @@ TEST_F(Opening, ForOneDirectionAllowsThatOneOnly) {
         3,
         [&](tw_file* file, int) {
           char data[4] = {};
-          const bool reads = flags == TW_FILE_READ;
+          const bool reads = flags == TW_READ;
           EXPECT_EQ(tw_file_read_at_all(file, data, 1, 0, nullptr), reads ? TW_OK : TW_ERR_MODE);
           EXPECT_EQ(tw_file_read_at(file, data, 1, 0, nullptr), reads ? TW_OK : TW_ERR_MODE);
           EXPECT_EQ(tw_file_write_at_all(file, "x", 1, 0), reads ? TW_ERR_MODE : TW_OK);
@@ -132,8 +136,8 @@ TEST_F(Opening, ForOneDirectionAllowsThatOneOnly) {
         flags);
   };
 
-  try_both(TW_FILE_READ);
-  try_both(TW_FILE_WRITE);
+  try_both(TW_READ);
+  try_both(TW_WRITE);
 }
 
 TEST_F(Opening, TruncatesReservesAndSyncs) {
@@ -185,7 +189,7 @@ TEST_F(Opening, TwoHandlesOfOneFileDoNotUndoEachOthersBytes) {
     tw_group* alone = nullptr;
     tw_file* file = nullptr;
     ASSERT_EQ(tw_group_self(&alone), TW_OK);
-    ASSERT_EQ(tw_file_open(alone, path().c_str(), kNew & ~TW_FILE_TRUNCATE, nullptr, &file), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_file_open(alone, path().c_str(), kNew & ~TW_TRUNCATE, nullptr, &file), TW_OK) << tw_last_error();
     std::string data(64 * kMany, static_cast<char>('a' + task));
     std::vector<tw_extent> records;
     for (int i = 0; i < kMany; ++i)
@@ -216,7 +220,7 @@ TEST_F(Opening, ThePlanOfTheLastCollectiveAccessIsTold) {
         EXPECT_EQ(tw_file_write_all(file, nullptr, 0), TW_OK);
         EXPECT_EQ(std::string(tw_file_last_plan(file)).find("nothing"), 0u) << tw_file_last_plan(file);
       },
-      TW_FILE_WRITE | TW_FILE_CREATE, "method=shared,sieve_writes=on");
+      TW_WRITE | TW_CREATE, "method=shared,sieve_writes=on");
 }
 
 }  // namespace

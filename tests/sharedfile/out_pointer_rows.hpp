@@ -41,12 +41,13 @@ T* unless(bool null, T* pointer) {
 }
 inline std::vector<Row> rows_of_multifiles() {
   return {
-      {"tw_multifile_config_create", "config", Null::refused, Call::alone,
-       [](Open&, bool) { return tw_multifile_config_create(nullptr); }},
+      {"tw_options_create", "config", Null::refused, Call::alone,
+       [](Open&, bool) { return tw_options_create(nullptr); }},
       {"tw_multifile_open", "multifile", Null::refused, Call::collective,
        [](Open& o, bool null) {
          tw_multifile* file = nullptr;
-         return tw_multifile_open(o.group, (o.folder + "/none").c_str(), TW_CREATE, nullptr, unless(null, &file));
+         return tw_multifile_open(o.group, (o.folder + "/none").c_str(), TW_CREATE | TW_TRUNCATE, nullptr,
+                                  unless(null, &file));
        }},
       {"tw_multifile_alike", "last", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_multifile_alike(o.reading, 0, nullptr); }},
@@ -184,7 +185,8 @@ inline std::vector<Row> rows_of_vpfiles() {
        [](Open& o, bool null) {
          tw_vpfile* file = nullptr;
          const std::string path = o.folder + "/no.vp";
-         return tw_vpfile_open(o.group, path.c_str(), "w", 1, &kTasks, nullptr, unless(null, &file));
+         return tw_vpfile_open(o.group, path.c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, &kTasks),
+                               unless(null, &file));
        }},
       {"tw_vpfile_summarize", "summary", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_summarize(o.streams, nullptr); }},

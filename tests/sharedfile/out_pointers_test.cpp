@@ -72,7 +72,7 @@ std::vector<Row> rows_of_files() {
        [](Open& o, bool null) {
          tw_file* file = nullptr;
          const std::string path = o.folder + "/opened";
-         return tw_file_open(o.group, path.c_str(), TW_FILE_WRITE | TW_FILE_CREATE, nullptr, unless(null, &file));
+         return tw_file_open(o.group, path.c_str(), TW_WRITE | TW_CREATE, nullptr, unless(null, &file));
        }},
       {"tw_file_size", "nbytes", Null::refused, Call::collective,
        [](Open& o, bool null) {
@@ -342,8 +342,8 @@ std::string without_comments(const std::string& name) {
 
 // The target may be set: it is not const, and neither a handle nor memory that is only passed on.
 bool is_out(const std::string& type, const std::string& name) {
-  static const std::set<std::string> handles = {"tw_file*", "tw_group*", "tw_multifile*",       "tw_vpfile*",
-                                                "tw_team*", "tw_view*",  "tw_multifile_config*"};
+  static const std::set<std::string> handles = {"tw_file*", "tw_group*", "tw_multifile*", "tw_vpfile*",
+                                                "tw_team*", "tw_view*",  "tw_options*"};
   if (type.empty() || type.back() != '*' || handles.count(type) != 0 || name == "user") return false;
   return type.ends_with("**") ? type.find("*const*") == std::string::npos : !type.starts_with("const ");
 }
@@ -372,25 +372,33 @@ class OutPointers : public SharedFiles {
  protected:
   void make_files(tw_group* group, int task) const {
     tw_multifile* file = nullptr;
-    ASSERT_EQ(tw_multifile_open(group, path("read").c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_open(group, path("read").c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
+        << tw_last_error();
     ASSERT_EQ(tw_multifile_write(file, "12345678", 8), TW_OK);
     ASSERT_EQ(tw_multifile_set_name(file, ("name" + std::to_string(task)).c_str(), 0), TW_OK);
     ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
     const std::string own = std::to_string(task);
-    ASSERT_EQ(tw_multifile_open(nullptr, path("repaired" + own).c_str(), TW_CREATE, nullptr, &file), TW_OK);
+    ASSERT_EQ(tw_multifile_open(nullptr, path("repaired" + own).c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file),
+              TW_OK);
     ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
     tw_vpfile* streams = nullptr;
-    ASSERT_EQ(tw_vpfile_open(group, path("read.vp").c_str(), "w", 1, &kTasks, nullptr, &streams), TW_OK);
+    ASSERT_EQ(
+        tw_vpfile_open(group, path("read.vp").c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, &kTasks), &streams),
+        TW_OK);
     ASSERT_EQ(tw_vpfile_close(streams), TW_OK) << tw_last_error();
-    ASSERT_EQ(tw_vpfile_open(nullptr, path("repaired.vp" + own).c_str(), "w", 1, &kTasks, nullptr, &streams), TW_OK);
+    ASSERT_EQ(tw_vpfile_open(nullptr, path("repaired.vp" + own).c_str(), TW_CREATE | TW_TRUNCATE,
+                             OpenWith().shape(1, &kTasks), &streams),
+              TW_OK);
     ASSERT_EQ(tw_vpfile_close(streams), TW_OK) << tw_last_error();
   }
 
   Open open_all(tw_group* group, int task) const {
     Open o{group, folder_, open(group), nullptr, nullptr, nullptr, task};
-    EXPECT_EQ(tw_multifile_open(group, path("write").c_str(), TW_CREATE, nullptr, &o.writing), TW_OK);
+    EXPECT_EQ(tw_multifile_open(group, path("write").c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &o.writing), TW_OK);
     EXPECT_EQ(tw_multifile_open(group, path("read").c_str(), TW_READ, nullptr, &o.reading), TW_OK);
-    EXPECT_EQ(tw_vpfile_open(group, path("rw.vp").c_str(), "w+", 1, &kTasks, nullptr, &o.streams), TW_OK);
+    EXPECT_EQ(tw_vpfile_open(group, path("rw.vp").c_str(), TW_READ | TW_CREATE | TW_TRUNCATE,
+                             OpenWith().shape(1, &kTasks), &o.streams),
+              TW_OK);
     return o;
   }
   static void close_all(Open& o) {

@@ -138,7 +138,7 @@ TEST_P(Requests, ASeekIsInTheOrderOfTheCallsToo) {
         EXPECT_EQ(tw_request_waitall(3, requests, nullptr, nullptr), TW_OK) << tw_last_error();
         for (int i = 0; i < 3; ++i) EXPECT_EQ(data[i], text_of(task, kPiece, 7 - 3 * i));
       },
-      TW_FILE_READ);
+      TW_READ);
 }
 
 TEST_P(Requests, WaitAnyGivesEachOnce) {

@@ -136,7 +136,7 @@ TEST_P(ShortForms, ReadEachTasksBlockUpToTheEndOfTheFile) {
           EXPECT_EQ(moved, here) << form.name;
           EXPECT_EQ(data, text_of(task, here) + std::string(kBlock - here, '#')) << form.name;
         },
-        TW_FILE_READ);
+        TW_READ);
   }
 }
 
@@ -187,7 +187,7 @@ TEST_P(ShortForms, CommonAccessesMoveTheBytesOnce) {
         EXPECT_EQ(tw_request_waitall(3, requests, nullptr, all), TW_OK) << tw_last_error();
         EXPECT_EQ(all[0] + all[1] + all[2], 3 * kBlock);
       },
-      TW_FILE_READ);
+      TW_READ);
   EXPECT_EQ(read, written);
 }
 

@@ -171,7 +171,7 @@ TEST_P(Views, AreReadThroughUpToTheEndOfTheFile) {
           EXPECT_EQ(moved, there) << form;
           EXPECT_EQ(data, wanted) << form;
         },
-        TW_FILE_READ);
+        TW_READ);
   }
 }
 
@@ -301,7 +301,7 @@ TEST_P(Views, ThatOneTaskCannotSetNobodySets) {
         EXPECT_EQ(tw_file_read_view_all(file, data.data(), 6, nullptr), TW_OK) << tw_last_error();
         EXPECT_EQ(data, "bcddef");
       },
-      TW_FILE_READ);
+      TW_READ);
 }
 
 // Wrong arguments of one task fail on all tasks; its position stays, the others' positions advance.
@@ -384,7 +384,7 @@ TEST_F(ViewCalls, SeekAndTellOffsets) {
         EXPECT_EQ(tw_file_view_offset(file, 0, nullptr), TW_ERR_INVALID);
         EXPECT_EQ(tw_file_view_offset(nullptr, 0, &offset), TW_ERR_INVALID);
       },
-      TW_FILE_READ);
+      TW_READ);
   EXPECT_EQ(tw_file_set_view(nullptr, 0, nullptr), TW_ERR_INVALID);
 }
 
@@ -403,7 +403,7 @@ TEST_F(ViewCalls, ReadAMatrixTransposed) {
         EXPECT_EQ(data, "adgjbehkcfil");
         EXPECT_EQ(tw_file_seek_view(file, 0, SEEK_END, nullptr), TW_ERR_INVALID) << "it is not in file order";
       },
-      TW_FILE_READ);
+      TW_READ);
 }
 
 // Threads of another group use one handle: by offsets of its view, not by its position.

@@ -36,7 +36,8 @@ class GivenMultifile : public Given {
  public:
   void open(tw_group* group, const std::string& path) override {
     task_ = tw_group_rank(group);
-    ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_CREATE, nullptr, &file_), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file_), TW_OK)
+        << tw_last_error();
   }
   tw_status write() override { return tw_multifile_write(file_, bytes_of(task_).data(), bytes_of(task_).size()); }
   tw_status close() override { return tw_multifile_close(file_); }
@@ -67,7 +68,10 @@ class GivenVpfile : public Given {
   void open(tw_group* group, const std::string& path) override {
     task_ = tw_group_rank(group);
     const std::int64_t shape[] = {tw_group_size(group)};
-    ASSERT_EQ(tw_vpfile_open(group, path.c_str(), "w+", 1, shape, nullptr, &file_), TW_OK) << tw_last_error();
+    ASSERT_EQ(
+        tw_vpfile_open(group, path.c_str(), TW_READ | TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, shape), &file_),
+        TW_OK)
+        << tw_last_error();
     const char first[] = {'+', '+', '+', '+'};
     ASSERT_EQ(tw_vpfile_write_all(file_, TW_VP_PACKED(const_cast<char*>(first), 4), nullptr, nullptr), TW_OK);
     ASSERT_EQ(tw_vpfile_flush_all(file_), TW_OK);
@@ -79,10 +83,9 @@ class GivenVpfile : public Given {
   tw_status abandon() override { return tw_vpfile_abandon(file_); }
   void check(const std::string& path, std::int64_t tasks) const override {
     tw_vpfile* in = nullptr;
-    EXPECT_EQ(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &in), TW_ERR_NOT_CLOSED)
-        << tw_last_error();
+    EXPECT_EQ(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &in), TW_ERR_NOT_CLOSED) << tw_last_error();
     ASSERT_EQ(tw_vpfile_repair(path.c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
-    ASSERT_EQ(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &in), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &in), TW_OK) << tw_last_error();
     for (std::int64_t task = 0; task < tasks; ++task) {
       std::string read(4000, '-');
       std::size_t got = 0;
@@ -100,7 +103,7 @@ class GivenVpfile : public Given {
 class GivenFile : public Given {
  public:
   void open(tw_group* group, const std::string& path) override {
-    constexpr int kNew = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE;
+    constexpr int kNew = TW_READ | TW_WRITE | TW_CREATE | TW_TRUNCATE;
     task_ = tw_group_rank(group);
     ASSERT_EQ(tw_file_open(group, path.c_str(), kNew, nullptr, &file_), TW_OK) << tw_last_error();
   }
@@ -120,7 +123,7 @@ class GivenFile : public Given {
     tw_group* self = nullptr;
     tw_file* in = nullptr;
     ASSERT_EQ(tw_group_self(&self), TW_OK);
-    ASSERT_EQ(tw_file_open(self, path.c_str(), TW_FILE_READ, nullptr, &in), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_file_open(self, path.c_str(), TW_READ, nullptr, &in), TW_OK) << tw_last_error();
     for (std::int64_t task = 0; task < tasks; ++task) {
       std::string read(bytes_of(task).size(), '-');
       EXPECT_EQ(tw_file_read_at(in, read.data(), static_cast<std::int64_t>(read.size()), task * 4000, nullptr), TW_OK);

@@ -47,7 +47,7 @@ class GivenCppMultifile : public GivenMultifile {
   void open(tw_group* group, const std::string& path) override {
     task_ = tw_group_rank(group);
     const Borrowed borrowed(group);
-    file_.emplace(borrowed.group, path, TW_CREATE);
+    file_.emplace(borrowed.group, path, TW_CREATE | TW_TRUNCATE);
   }
   tw_status write() override {
     return status_of_call([&] { file_->write(bytes_of(task_)); });
@@ -89,7 +89,7 @@ template <Leave kWay>
 class GivenCppFile : public GivenFile {
  public:
   void open(tw_group* group, const std::string& path) override {
-    constexpr int kNew = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE;
+    constexpr int kNew = TW_READ | TW_WRITE | TW_CREATE | TW_TRUNCATE;
     task_ = tw_group_rank(group);
     const Borrowed borrowed(group);
     file_.emplace(borrowed.group, path, kNew);

@@ -74,20 +74,20 @@ class Writer {
   Writer(const Scene& scene, tw_group* group, const std::string& path, bool appends) : rank_(tw_group_rank(group)) {
     if (scene.vpfile) {
       const std::int64_t vps[] = {scene.ranks};
-      tw_vpfile_options options{};
-      options.struct_size = sizeof options;
-      options.hints = scene.hints.c_str();
-      status = tw_vpfile_open(group, path.c_str(), appends ? "a" : "w", 1, vps, &options, &vpfile_);
+      OpenWith options;
+      options.hints(scene.hints.c_str());
+      status = tw_vpfile_open(group, path.c_str(), appends ? TW_CREATE | TW_APPEND : TW_CREATE | TW_TRUNCATE,
+                              options.shape(1, vps), &vpfile_);
       return;
     }
-    tw_multifile_config* config = nullptr;
-    (void)tw_multifile_config_create(&config);
+    tw_options* config = nullptr;
+    (void)tw_options_create(&config);
     std::istringstream hints(scene.hints);
     for (std::string hint; std::getline(hints, hint, ',');)
-      (void)tw_multifile_config_set_hint(config, hint.substr(0, hint.find('=')).c_str(),
-                                         hint.substr(hint.find('=') + 1).c_str());
-    status = tw_multifile_open(group, path.c_str(), appends ? TW_APPEND : TW_CREATE, config, &multifile_);
-    tw_multifile_config_free(config);
+      (void)tw_options_set_hint(config, hint.substr(0, hint.find('=')).c_str(),
+                                hint.substr(hint.find('=') + 1).c_str());
+    status = tw_multifile_open(group, path.c_str(), appends ? TW_APPEND : TW_CREATE | TW_TRUNCATE, config, &multifile_);
+    tw_options_free(&config);
   }
   tw_status write(const std::string& bytes) {
     return vpfile_ != nullptr ? tw_vpfile_write(vpfile_, rank_, bytes.data(), bytes.size(), nullptr)
@@ -413,7 +413,7 @@ class Direction {
     std::size_t got = 0;
     tw_vpfile* vpfile = nullptr;
     tw_multifile* multifile = nullptr;
-    tw_status status = scene_.vpfile ? tw_vpfile_open(nullptr, path().c_str(), "r", 0, nullptr, nullptr, &vpfile)
+    tw_status status = scene_.vpfile ? tw_vpfile_open(nullptr, path().c_str(), TW_READ, nullptr, &vpfile)
                                      : tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &multifile);
     if (status == TW_OK)
       status = scene_.vpfile ? tw_vpfile_size(vpfile, rank, &size) : tw_multifile_size(multifile, rank, &size);

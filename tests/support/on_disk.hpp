@@ -17,14 +17,14 @@ class OnDisk : public testing::Test {
   void SetUp() override {
     const char* base = std::getenv("TMPDIR");
     path_ = std::string(base != nullptr ? base : "/tmp") + "/on_disk_" + std::to_string(::getpid()) + ".tw";
-    ASSERT_EQ(tw_multifile_config_create(&config_), TW_OK);
+    ASSERT_EQ(tw_options_create(&config_), TW_OK);
   }
   void TearDown() override {
-    tw_multifile_config_free(config_);
+    tw_options_free(&config_);
     for (int k = 0; k < 8; ++k) std::filesystem::remove(k == 0 ? path_ : path_ + ".00000" + std::to_string(k));
   }
   void hint(const char* name, const std::string& value) {
-    ASSERT_EQ(tw_multifile_config_set_hint(config_, name, value.c_str()), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_options_set_hint(config_, name, value.c_str()), TW_OK) << tw_last_error();
   }
   tw_multifile* open(int mode) {
     tw_multifile* file = nullptr;
@@ -34,8 +34,8 @@ class OnDisk : public testing::Test {
   // Writes `n_logical` logical files of `bytes` bytes in one physical file, and returns the open handle.
   tw_multifile* write_each(std::int64_t n_logical, std::size_t bytes) {
     hint("physical_files", "1");
-    EXPECT_EQ(tw_multifile_config_set_range(config_, n_logical, 0, n_logical), TW_OK);
-    tw_multifile* file = open(TW_CREATE);
+    EXPECT_EQ(tw_options_set_range(config_, n_logical, 0, n_logical), TW_OK);
+    tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
     const std::string data(bytes, 'x');
     for (std::int64_t rank = 0; rank < n_logical; ++rank) {
       EXPECT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
@@ -55,7 +55,7 @@ class OnDisk : public testing::Test {
   }
 
   std::string path_;
-  tw_multifile_config* config_ = nullptr;
+  tw_options* config_ = nullptr;
 };
 
 }  // namespace thalweg::test

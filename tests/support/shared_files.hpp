@@ -26,7 +26,7 @@ namespace thalweg::test {
 class SharedFiles : public testing::Test {
  protected:
   static constexpr unsigned kMostSeconds = 200;  // then the program ends
-  static constexpr int kNew = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE;
+  static constexpr int kNew = TW_READ | TW_WRITE | TW_CREATE | TW_TRUNCATE;
 
   void SetUp() override {
     ::alarm(patience(kMostSeconds));
@@ -84,11 +84,10 @@ class SharedFiles : public testing::Test {
   }
 
   tw_file* open(tw_group* group, int flags = kNew, const char* hints = nullptr) const {
-    tw_file_options options{};
-    options.struct_size = sizeof options;
-    options.hints = hints;
+    OpenWith options;
+    options.hints(hints);
     tw_file* file = nullptr;
-    EXPECT_EQ(tw_file_open(group, path().c_str(), flags, &options, &file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_open(group, path().c_str(), flags, options, &file), TW_OK) << tw_last_error();
     return file;
   }
 

@@ -21,13 +21,10 @@ struct VpHow {
 class VpFiles : public SharedFiles {
  protected:
   tw_status try_open(tw_group* group, const char* mode, const VpHow& how, tw_vpfile** file) const {
-    tw_vpfile_options options{};
-    options.struct_size = sizeof options;
-    options.hints = how.hints;
-    options.box_start = how.count.empty() ? nullptr : how.start.data();
-    options.box_count = how.count.empty() ? nullptr : how.count.data();
-    return tw_vpfile_open(group, path().c_str(), mode, static_cast<std::int32_t>(how.shape.size()), how.shape.data(),
-                          &options, file);
+    OpenWith options;
+    options.hints(how.hints);
+    if (!how.count.empty()) options.box(how.start, how.count);
+    return tw_vpfile_open(group, path().c_str(), flags_of(mode), options.shape(how.shape), file);
   }
   tw_vpfile* open_vp(tw_group* group, const char* mode, const VpHow& how = {}) const {
     tw_vpfile* file = nullptr;

@@ -131,12 +131,10 @@ class VpStreams {
                  const std::function<void(VpTask&)>& body) {
     tw_group* group = nullptr;
     vp_must(tw_group_team(team, task, &group));
-    tw_vpfile_options options{};
-    options.struct_size = sizeof options;
-    options.hints = hints.c_str();
+    OpenWith options;
+    options.hints(hints.c_str());
     tw_vpfile* file = nullptr;
-    vp_must(tw_vpfile_open(group, path_.c_str(), mode, static_cast<std::int32_t>(shape_.size()), shape_.data(),
-                           &options, &file));
+    vp_must(tw_vpfile_open(group, path_.c_str(), flags_of(mode), options.shape(shape_), &file));
     VpTask mine(file, streams_, sessions_);
     body(mine);
     vp_must(tw_vpfile_close(file));

@@ -248,13 +248,15 @@ TEST_F(VpDamage, AFileThatIsNotClosedIsNotOpened) {
     });
     for (const char* mode : {"r", "r+", "a"}) {
       tw_vpfile* file = nullptr;
-      EXPECT_EQ(tw_vpfile_open(nullptr, path("copy/shared.dat").c_str(), mode, 0, nullptr, nullptr, &file),
+      EXPECT_EQ(tw_vpfile_open(nullptr, path("copy/shared.dat").c_str(), flags_of(mode), nullptr, &file),
                 TW_ERR_NOT_CLOSED);
       EXPECT_NE(std::string(tw_last_error()).find("copy/shared.dat"), std::string::npos) << tw_last_error();
     }
     const std::int64_t shape[] = {4};
     tw_vpfile* file = nullptr;
-    EXPECT_EQ(tw_vpfile_open(nullptr, path("copy/shared.dat").c_str(), "w", 1, shape, nullptr, &file), TW_OK);
+    EXPECT_EQ(tw_vpfile_open(nullptr, path("copy/shared.dat").c_str(), TW_CREATE | TW_TRUNCATE,
+                             OpenWith().shape(1, shape), &file),
+              TW_OK);
     close(file);
     std::filesystem::remove_all(path("copy"));
   }

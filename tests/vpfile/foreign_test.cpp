@@ -12,7 +12,8 @@ class VpForeign : public VpFiles {
  protected:
   void make_multifile(const std::string& name) const {
     tw_multifile* file = nullptr;
-    ASSERT_EQ(tw_multifile_open(nullptr, path(name).c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_open(nullptr, path(name).c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
+        << tw_last_error();
     EXPECT_EQ(tw_multifile_write(file, "some bytes", 10), TW_OK);
     ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
   }
@@ -73,7 +74,8 @@ TEST_F(VpForeign, SideFilesOfAVpfileAreNone) {
     const std::string before = content(side);
     const std::int64_t shape[] = {1};
     tw_vpfile* file = nullptr;
-    EXPECT_EQ(tw_vpfile_open(nullptr, path(side).c_str(), "w", 1, shape, nullptr, &file), TW_ERR_UNSAFE);
+    EXPECT_EQ(tw_vpfile_open(nullptr, path(side).c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, shape), &file),
+              TW_ERR_UNSAFE);
     EXPECT_NE(std::string(tw_last_error()).find("looks like a side file of a vpfile"), std::string::npos);
     EXPECT_EQ(content(side), before);
   }

@@ -77,12 +77,11 @@ tw_status read_vpfile(const json& entry, const std::string& path, std::vector<st
   const std::vector<std::int64_t> shape = entry["shape"];
   const std::uint64_t record = entry["record"];
   const std::string hints = record == 0 ? "" : "record_bytes=" + std::to_string(record);
-  tw_vpfile_options options{};
-  options.struct_size = sizeof options;
-  options.hints = hints.c_str();
+  OpenWith options;
+  options.hints(hints.c_str());
   tw_vpfile* file = nullptr;
-  tw_status status = tw_vpfile_open(nullptr, path.c_str(), "r", static_cast<std::int32_t>(shape.size()), shape.data(),
-                                    &options, &file);
+  tw_status status = tw_vpfile_open(nullptr, path.c_str(), TW_READ,
+                                    options.shape(static_cast<std::int32_t>(shape.size()), shape.data()), &file);
   if (status != TW_OK) return status;
   for (std::size_t vp = 0; status == TW_OK && vp < streams.size(); ++vp)
     status = read_stream(file, static_cast<std::int64_t>(vp), streams[vp]);

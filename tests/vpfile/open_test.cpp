@@ -141,13 +141,10 @@ TEST_F(VpOpening, BoxesCoverTheShapeOnce) {
       << "tasks may have none";
 
   tw_vpfile* file = nullptr;
-  const std::int64_t four[] = {4};
-  tw_vpfile_options options{};
-  options.struct_size = sizeof options;
-  options.box_start = four;
-  EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), "w", 1, four, &options, &file), TW_ERR_INVALID);
-  options.box_count = four;
-  EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), "r", 0, nullptr, &options, &file), TW_ERR_INVALID);
+  constexpr std::int32_t kNewFlags = TW_CREATE | TW_TRUNCATE;
+  EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), kNewFlags, OpenWith().shape({2, 2}).box({0}, {4}), &file),
+            TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), TW_READ, OpenWith().box({0}, {4}), &file), TW_ERR_INVALID);
 }
 
 TEST_F(VpOpening, HintsAreGoodOrRefused) {
@@ -175,20 +172,26 @@ TEST_F(VpOpening, RoundsOfAllStreamsFitIntoAFile) {
 
 TEST_F(VpOpening, ArgumentsOfOneTaskAreHeardByAll) {
   on_team(3, [&](tw_group* group, int task) {
-    const std::int64_t shape[] = {3};
     tw_vpfile* file = nullptr;
     const std::string name = path();
-    tw_vpfile_options old{};
-    old.struct_size = 8;
     const bool bad = task == 2;
-    EXPECT_EQ(tw_vpfile_open(group, bad ? nullptr : name.c_str(), "w", 1, shape, nullptr, &file), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_open(group, bad ? "" : name.c_str(), "w", 1, shape, nullptr, &file), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_open(group, name.c_str(), bad ? nullptr : "w", 1, shape, nullptr, &file), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_open(group, name.c_str(), bad ? "w+" : "w", 1, shape, nullptr, &file), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_open(group, name.c_str(), "w", 1, bad ? nullptr : shape, nullptr, &file), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_open(group, name.c_str(), "w", bad ? -1 : 1, shape, nullptr, &file), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_open(group, name.c_str(), "w", 1, shape, bad ? &old : nullptr, &file), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_open(group, name.c_str(), "w", 1, shape, nullptr, bad ? nullptr : &file), TW_ERR_INVALID);
+    constexpr std::int32_t kWrite = TW_CREATE | TW_TRUNCATE;
+    using Shape = std::vector<std::int64_t>;
+    OpenWith good;
+    good.shape({3});
+    const auto refused = [&](const char* given, std::int32_t flags, const tw_options* options, tw_vpfile** out) {
+      EXPECT_EQ(tw_vpfile_open(group, given, flags, options, out), TW_ERR_INVALID);
+    };
+    refused(bad ? nullptr : name.c_str(), kWrite, good, &file);
+    refused(bad ? "" : name.c_str(), kWrite, good, &file);
+    refused(name.c_str(), bad ? 0 : kWrite, good, &file);
+    refused(name.c_str(), bad ? kWrite | TW_READ : kWrite, good, &file);
+    refused(name.c_str(), kWrite, OpenWith().shape(bad ? Shape{} : Shape{3}), &file);
+    refused(name.c_str(), kWrite, OpenWith().shape({bad ? -1 : 3}), &file);
+    OpenWith wrong;
+    wrong.shape({3}).permissions(0600);
+    refused(name.c_str(), kWrite, bad ? wrong : good, &file);
+    refused(name.c_str(), kWrite, good, bad ? nullptr : &file);
     EXPECT_EQ(file, nullptr);
   });
   EXPECT_FALSE(std::filesystem::exists(path()));

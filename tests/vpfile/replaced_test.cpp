@@ -15,7 +15,7 @@ class VpReplaced : public VpFiles {
  protected:
   void make_multifile() const {
     tw_multifile* file = nullptr;
-    if (tw_multifile_open(nullptr, path().c_str(), TW_CREATE, nullptr, &file) != TW_OK) return;
+    if (tw_multifile_open(nullptr, path().c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file) != TW_OK) return;
     EXPECT_EQ(tw_multifile_write(file, "precious", 8), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
   }
@@ -119,7 +119,9 @@ TEST_F(VpReplaced, ARepairLeavesAFileAloneThatTakesTheName) {
     std::filesystem::rename(path("shared.dat.first"), path("lost"));  // repair makes it anew
     tw_vpfile* live = nullptr;
     const std::int64_t shape[] = {2};
-    ASSERT_EQ(tw_vpfile_open(nullptr, path("live").c_str(), "w", 1, shape, nullptr, &live), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_vpfile_open(nullptr, path("live").c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, shape), &live),
+              TW_OK)
+        << tw_last_error();
     EXPECT_EQ(put_text(live, 0, "live"), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_flush_all(live), TW_OK) << tw_last_error();
     Texts before;

@@ -28,10 +28,10 @@ class MultifileMethod : public Method {
   Parts write(const Task& task) override {
     Parts parts;
     Lap lap;
-    thalweg::Config config;
+    thalweg::Options config;
     chunk_bytes_ = std::to_string(std::max<std::int64_t>(1, task.block.bytes()));
     config.hint("chunk_bytes", chunk_bytes_);
-    thalweg::Multifile file(group_of(task.comm), file_of(task.folder), TW_CREATE, config);
+    thalweg::Multifile file(group_of(task.comm), file_of(task.folder), TW_CREATE | TW_TRUNCATE, config);
     parts.open = lap();
     file.write(task.memory.data(), task.memory.size());
     if (task.rank == 0) plan_ = file.strategy();
@@ -48,7 +48,7 @@ class MultifileMethod : public Method {
     std::vector<std::int64_t> writers;
     writers.reserve(pieces.size());
     for (const Piece& piece : pieces) writers.push_back(piece.writer);
-    thalweg::Config config;
+    thalweg::Options config;
     config.ranks(-1, writers);
     thalweg::Multifile file(group_of(task.comm), file_of(task.folder), TW_READ, config);
     parts.open = lap();

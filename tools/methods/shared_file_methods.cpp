@@ -30,7 +30,7 @@ class Session {
     Parts parts;
     Lap lap;
     const std::string path = file_of(task.folder);
-    thalweg::File file(group_of(task.comm), path, flags | (task.direct ? TW_FILE_DIRECT : 0));
+    thalweg::File file(group_of(task.comm), path, flags | (task.direct ? TW_DIRECT : 0));
     file.set_view(0, view_of(*task.array, task.block));
     parts.open = lap();
     act(file);
@@ -46,7 +46,7 @@ class Session {
   std::optional<bool> direct_;
 };
 
-constexpr std::int32_t kNew = TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE;
+constexpr std::int32_t kNew = TW_WRITE | TW_CREATE | TW_TRUNCATE;
 
 void must_have_read(std::int64_t got, const Task& task) {
   if (got != task.block.bytes())
@@ -68,7 +68,7 @@ class CollectiveMethod : public Method {
     });
   }
   Parts read(const Task& task) override {
-    return session_.run(task, TW_FILE_READ,
+    return session_.run(task, TW_READ,
                         [&](thalweg::File& file) { must_have_read(file.read_view_all(task.memory), task); });
   }
   void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
@@ -103,7 +103,7 @@ class NonblockingMethod : public OverlappingMethod {
     });
   }
   Parts read(const Task& task) override {
-    return session_.run(task, TW_FILE_READ,
+    return session_.run(task, TW_READ,
                         [&](thalweg::File& file) { must_have_read(file.iread_view_all(task.memory).wait(), task); });
   }
   void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,

@@ -112,15 +112,15 @@ void check_folder_of(const std::string& path) {
   throw Failure(kInputOutput, fmt::format("cannot create '{}': the folder '{}' does not exist", path, folder));
 }
 
-Config::Config() : config_(nullptr, tw_multifile_config_free) {
-  tw_multifile_config* made = nullptr;
-  check(tw_multifile_config_create(&made));
+Config::Config() : config_(nullptr, tw_options_free) {
+  tw_options* made = nullptr;
+  check(tw_options_create(&made));
   config_.reset(made);
   const auto stop = [](int64_t done, int64_t total, void*) {
     if (total > 0) note_work("recovery", done, total, nullptr);
     return caught_signal();
   };
-  check(tw_multifile_config_set_progress(config_.get(), stop, nullptr));
+  check(tw_options_set_progress(config_.get(), stop, nullptr));
 }
 
 void Config::set_hint(const std::string& assignment) {
@@ -133,14 +133,14 @@ void Config::set_hint(const std::string& assignment) {
 }
 
 void Config::set_hint(const char* name, const std::string& value) {
-  check(tw_multifile_config_set_hint(config_.get(), name, value.c_str()));
+  check(tw_options_set_hint(config_.get(), name, value.c_str()));
 }
 
 void Config::serve(int64_t n_logical, int64_t first, int64_t count) {
-  check(tw_multifile_config_set_range(config_.get(), n_logical, first, count));
+  check(tw_options_set_range(config_.get(), n_logical, first, count));
 }
 
-Multifile::Multifile(const std::string& path, int mode, const tw_multifile_config* config) {
+Multifile::Multifile(const std::string& path, int mode, const tw_options* config) {
   const Config any;
   const tw_status status =
       tw_multifile_open(nullptr, path.c_str(), mode, config != nullptr ? config : any.get(), &handle_);
@@ -194,7 +194,7 @@ std::string Multifile::stored_strategy() const {
   return {static_cast<const char*>(text), bytes};
 }
 
-std::pair<Multifile, bool> open_in_any_state(const std::string& path, const tw_multifile_config* config) {
+std::pair<Multifile, bool> open_in_any_state(const std::string& path, const tw_options* config) {
   try {
     return {Multifile(path, TW_READ, config), true};
   } catch (const Failure& failure) {
@@ -208,7 +208,7 @@ void report_not_closed(const std::string& path) {
   say(fmt::format("'{}' was not closed; run: thalweg repair {}", path, shell_word(path)));
 }
 
-Multifile open_for_reading(const std::string& path, bool recover, const tw_multifile_config* config) {
+Multifile open_for_reading(const std::string& path, bool recover, const tw_options* config) {
   if (recover) return open_in_any_state(path, config).first;
   return Multifile(path, TW_READ, config);
 }

@@ -66,10 +66,10 @@ class Config {
   void set_hint(const std::string& assignment);
   void set_hint(const char* name, const std::string& value);
   void serve(int64_t n_logical, int64_t first, int64_t count);
-  const tw_multifile_config* get() const { return config_.get(); }
+  const tw_options* get() const { return config_.get(); }
 
  private:
-  std::unique_ptr<tw_multifile_config, void (*)(tw_multifile_config*)> config_;
+  std::unique_ptr<tw_options, void (*)(tw_options*)> config_;
 };
 
 constexpr const char* kStrategyKey = "thalweg.strategy";  // an attribute that the library sets
@@ -99,7 +99,7 @@ class OneByOne {
 // An open multifile. The destructor closes without reporting errors: a writer calls close().
 class Multifile {
  public:
-  Multifile(const std::string& path, int mode, const tw_multifile_config* config = nullptr);
+  Multifile(const std::string& path, int mode, const tw_options* config = nullptr);
   Multifile(Multifile&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Multifile& operator=(Multifile&&) = delete;
   ~Multifile();
@@ -119,13 +119,13 @@ class Multifile {
 };
 
 // Opens for reading; an unclosed file is opened by a scan, and the second value is false.
-std::pair<Multifile, bool> open_in_any_state(const std::string& path, const tw_multifile_config* config = nullptr);
+std::pair<Multifile, bool> open_in_any_state(const std::string& path, const tw_options* config = nullptr);
 
 // Reports that the file is not closed, with the remedy, on standard error.
 void report_not_closed(const std::string& path);
 
 // Opens for reading; an unclosed file is refused unless `recover`.
-Multifile open_for_reading(const std::string& path, bool recover, const tw_multifile_config* config = nullptr);
+Multifile open_for_reading(const std::string& path, bool recover, const tw_options* config = nullptr);
 
 // Whether a failure concerns a part of the file's content, so that the rest may be readable.
 bool is_loss(tw_status status);

@@ -67,12 +67,11 @@ tw_status move_all(const LibraryTasks& all, tw_file* file, int64_t rank) {
 // Every status is equal on all tasks: none is left waiting.
 tw_status open_and_move(LibraryTasks& all, tw_group* group, int64_t rank) {
   const std::string hints = all.run.hints();
-  tw_file_options options = {};
-  options.struct_size = sizeof options;
-  options.hints = hints.c_str();
+  thalweg::Options options;
+  options.hints(hints.c_str());
   tw_file* file = nullptr;
   tw_status status =
-      tw_file_open(group, all.file.path().c_str(), all.run.writes ? TW_FILE_WRITE : TW_FILE_READ, &options, &file);
+      tw_file_open(group, all.file.path().c_str(), all.run.writes ? TW_WRITE : TW_READ, options.get(), &file);
   if (status != TW_OK) return status;
   status = tw_group_barrier(group);
   all.times.begin[static_cast<size_t>(rank)] = Clock::now();
@@ -258,12 +257,11 @@ double small_direct_run(Workbench& bench, bool writes) {
   stop_if_interrupted();
   tw_group* group = nullptr;
   check(tw_group_self(&group));
-  tw_file_options options = {};
-  options.struct_size = sizeof options;
-  options.hints = "io=direct";
+  thalweg::Options options;
+  options.hints("io=direct");
   tw_file* file = nullptr;
   const std::string& path = bench.past_cache.path();
-  tw_status status = tw_file_open(group, path.c_str(), writes ? TW_FILE_WRITE : TW_FILE_READ, &options, &file);
+  tw_status status = tw_file_open(group, path.c_str(), writes ? TW_WRITE : TW_READ, options.get(), &file);
   const auto begin = Clock::now();
   for (int64_t i = 0; i < kSmallCalls && status == TW_OK; ++i) {
     const int64_t at = i * 17 % (bench.options.bytes / kSmallBytes) * kSmallBytes;

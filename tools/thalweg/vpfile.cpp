@@ -154,9 +154,7 @@ std::pair<int64_t, int64_t> parse_vps(const std::string& text, const std::vector
   throw Failure(kUsage, fmt::format("'{}' is not a range of virtual processors such as 0-7", text));
 }
 
-Vpfile::Vpfile(const std::string& path) {
-  check(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &handle_));
-}
+Vpfile::Vpfile(const std::string& path) { check(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &handle_)); }
 
 Vpfile::~Vpfile() { tw_vpfile_abandon(handle_); }  // opened for reading: equals a close
 

@@ -46,25 +46,25 @@ class NoMemory : public testing::Test {
   void SetUp() override {
     alarm(kMostSeconds);
     for (std::int64_t task = 0; task < 2; ++task) {
-      tw_multifile_config*& config = config_[task];
-      ASSERT_EQ(tw_multifile_config_create(&config), TW_OK);
-      ASSERT_EQ(tw_multifile_config_set_hint(config, "physical_files", "1"), TW_OK);
-      ASSERT_EQ(tw_multifile_config_set_hint(config, "buffer_bytes", "4096"), TW_OK);
+      tw_options*& config = config_[task];
+      ASSERT_EQ(tw_options_create(&config), TW_OK);
+      ASSERT_EQ(tw_options_set_hint(config, "physical_files", "1"), TW_OK);
+      ASSERT_EQ(tw_options_set_hint(config, "buffer_bytes", "4096"), TW_OK);
       std::vector<std::int64_t> ranks;
       for (std::int64_t i = 0; i < kRanks; ++i) ranks.push_back(rank_of(task, i));
-      ASSERT_EQ(tw_multifile_config_set_ranks(config, 2 * kRanks, ranks.data(), ranks.size()), TW_OK);
+      ASSERT_EQ(tw_options_set_ranks(config, 2 * kRanks, ranks.data(), ranks.size()), TW_OK);
       for (std::size_t i = 0; i < 2 * kRecord; ++i) data_[task][i] = byte_of(task, i);
     }
   }
   void TearDown() override {
-    for (tw_multifile_config* config : config_) tw_multifile_config_free(config);
+    for (tw_options* config : config_) tw_options_free(&config);
     std::filesystem::remove(path_);
     alarm(0);
   }
 
   void write(tw_group* group, std::int64_t task, Told& told) {
     tw_multifile* file = nullptr;
-    told.opened = tw_multifile_open(group, path_.c_str(), TW_CREATE, config_[task], &file);
+    told.opened = tw_multifile_open(group, path_.c_str(), TW_CREATE | TW_TRUNCATE, config_[task], &file);
     if (told.opened != TW_OK) return;
     told.independent[0] = tw_multifile_write(file, data_[task], kRecord);
     told.independent[1] = tw_multifile_flush(file);
@@ -134,7 +134,7 @@ class NoMemory : public testing::Test {
   }
 
   const std::string path_ = fresh_path();
-  tw_multifile_config* config_[2] = {};
+  tw_options* config_[2] = {};
   char data_[2][2 * kRecord] = {};
 };
 

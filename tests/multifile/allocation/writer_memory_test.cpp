@@ -42,7 +42,7 @@ class WriterMemory : public OnDisk, public testing::WithParamInterface<Shape> {
     hint("granule_bytes", "4096");
     hint("compression", GetParam().compression);
     const std::int64_t n = GetParam().n_logical;
-    ASSERT_EQ(tw_multifile_config_set_range(config_, n, 0, n), TW_OK);
+    ASSERT_EQ(tw_options_set_range(config_, n, 0, n), TW_OK);
     for (std::int64_t rank = 0; rank < n; ++rank)
       for (std::size_t i = 0; i < kMostBytes; ++i) data_[rank][i] = byte_of(rank, i);
   }
@@ -78,7 +78,7 @@ class WriterMemory : public OnDisk, public testing::WithParamInterface<Shape> {
   // The `k`-th allocation between open and close fails.
   void program(std::uint64_t k, Told& told) {
     tw_multifile* file = nullptr;
-    told.opened = good(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE, config_, &file), told);
+    told.opened = good(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_TRUNCATE, config_, &file), told);
     if (!told.opened) return;
     Allocations::start(k);
     for (int round = 0; round < kRounds; ++round) {

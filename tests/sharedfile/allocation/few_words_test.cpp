@@ -26,7 +26,7 @@ struct Told {
 using Program = std::function<void(tw_group*, const char* path, Told&)>;
 
 void use_file(tw_group* group, const char* path, Told& told) {
-  constexpr int kFlags = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE;
+  constexpr int kFlags = TW_READ | TW_WRITE | TW_CREATE;
   char data[3000] = {};
   tw_extent list[20];
   for (int i = 0; i < 20; ++i) list[i] = {data + i * 100, 50, (19 - i) * 200 + tw_group_rank(group) * 60};
@@ -47,7 +47,7 @@ void use_file(tw_group* group, const char* path, Told& told) {
 void use_multifile(tw_group* group, const char* path, Told& told) {
   char data[3000] = {};
   tw_multifile* file = nullptr;
-  if (told.hear(tw_multifile_open(group, path, TW_CREATE, nullptr, &file)) != TW_OK) return;
+  if (told.hear(tw_multifile_open(group, path, TW_CREATE | TW_TRUNCATE, nullptr, &file)) != TW_OK) return;
   (void)tw_multifile_write(file, data, sizeof data);
   (void)tw_multifile_flush(file);
   (void)tw_multifile_write(file, data, 10);
@@ -58,13 +58,20 @@ void use_multifile(tw_group* group, const char* path, Told& told) {
   told.hear(tw_multifile_close(file));
 }
 
+// Made before allocations fail.
+const OpenWith& thirty_vps() {
+  static OpenWith options;
+  static const bool is_set = (options.shape({30}), true);
+  (void)is_set;
+  return options;
+}
+
 void use_vpfile(tw_group* group, const char* path, Told& told) {
   char data[30 * 20] = {};
-  const std::int64_t shape[] = {30};
   std::uint8_t mask[30];
   for (int i = 0; i < 30; ++i) mask[i] = i % 3 == 0 ? 1 : 0;
   tw_vpfile* file = nullptr;
-  if (told.hear(tw_vpfile_open(group, path, "w+", 1, shape, nullptr, &file)) != TW_OK) return;
+  if (told.hear(tw_vpfile_open(group, path, TW_READ | TW_CREATE | TW_TRUNCATE, thirty_vps(), &file)) != TW_OK) return;
   told.hear(tw_vpfile_write_all(file, TW_VP_PACKED(data, 20), nullptr, nullptr));
   told.hear(tw_vpfile_write_all(file, TW_VP_PACKED(data, 7), nullptr, nullptr));
   told.hear(tw_vpfile_flush_all(file));
@@ -87,6 +94,7 @@ void use_group(tw_group* group, const char*, Told& told) {
 
 class FewWords : public SharedFiles {
  protected:
+  FewWords() { (void)thirty_vps(); }
   using World = std::function<void(const std::function<void(tw_group*, int)>&)>;
 
   // In a child: allocation number `k` of all tasks together fails. Returns the verdict; writes the number of

@@ -143,13 +143,12 @@ class NoMemoryToOpen : public SharedFiles {
           Allocations::stop();
         }
         EXPECT_EQ(tw_group_barrier(group), TW_OK);
-        tw_file_options options{};
-        options.struct_size = sizeof options;
-        options.hints = hints;
+        OpenWith options;
+        options.hints(hints);
         tw_file* file = nullptr;
         const std::string name = path();
         Allocations::join();
-        const tw_status opened = tw_file_open(group, name.c_str(), kNew | TW_FILE_APPEND, &options, &file);
+        const tw_status opened = tw_file_open(group, name.c_str(), kNew | TW_APPEND, options, &file);
         Allocations::stop();
         said[static_cast<std::size_t>(task)] = opened;
         EXPECT_EQ(file != nullptr, opened == TW_OK);
@@ -179,13 +178,12 @@ class NoMemoryToOpen : public SharedFiles {
         if (task == poor) Allocations::start(k, kBookkeeping);
         Allocations::stop();
         for (std::size_t i = 0; i < kHints.size(); ++i) {
-          tw_file_options options{};
-          options.struct_size = sizeof options;
-          options.hints = kHints[i];
+          OpenWith options;
+          options.hints(kHints[i]);
           tw_file* file = nullptr;
           const std::string name = path();
           if (task == poor) Allocations::join();
-          said[static_cast<std::size_t>(task)][i] = tw_file_open(group, name.c_str(), kNew, &options, &file);
+          said[static_cast<std::size_t>(task)][i] = tw_file_open(group, name.c_str(), kNew, options, &file);
           Allocations::stop();
           EXPECT_EQ(tw_file_close(file), TW_OK);
         }

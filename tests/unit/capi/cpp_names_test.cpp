@@ -10,7 +10,7 @@
 namespace {
 using GroupInside = thalweg::Group;
 using MultifileInside = thalweg::Multifile;
-using ConfigInside = thalweg::Config;
+using OptionsInside = thalweg::Options;
 }  // namespace
 
 #include <thalweg/thalweg.hpp>
@@ -20,7 +20,7 @@ namespace {
 TEST(CppNames, AreNotThoseOfTheTypesInside) {
   EXPECT_STRNE(typeid(GroupInside).name(), typeid(thalweg::v1::Group).name());
   EXPECT_STRNE(typeid(MultifileInside).name(), typeid(thalweg::v1::Multifile).name());
-  EXPECT_STRNE(typeid(ConfigInside).name(), typeid(thalweg::v1::Config).name());
+  EXPECT_STRNE(typeid(OptionsInside).name(), typeid(thalweg::v1::Options).name());
 }
 
 }  // namespace

@@ -158,13 +158,9 @@ class VpNoMemory : public VpFiles {
     bool closing = false;  // allocations of the close count, too
   };
 
-  // Makes names beforehand, so that all tests allocate equally.
+  // Options and names are made beforehand, so that all tests allocate equally.
   tw_status open_file(tw_group* group, const char* mode, tw_vpfile** file) const {
-    static constexpr std::int64_t kShape[1] = {kVps};
-    tw_vpfile_options options{};
-    options.struct_size = sizeof options;
-    options.hints = kHints;
-    return tw_vpfile_open(group, name_.c_str(), mode, 1, kShape, &options, file);
+    return tw_vpfile_open(group, name_.c_str(), flags_of(mode), options_, file);
   }
 
   // Waits for all tasks, then starts the refusal.
@@ -278,8 +274,10 @@ class VpNoMemory : public VpFiles {
   void SetUp() override {
     VpFiles::SetUp();
     name_ = path();
+    options_.hints(kHints).shape({kVps});
   }
   std::string name_;
+  OpenWith options_;
 };
 
 TEST_F(VpNoMemory, OfOneTask) { run_all(1, kChecked); }

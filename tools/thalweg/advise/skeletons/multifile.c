@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   tw_group* group;
   tw_multifile* multifile;
   must(tw_group_mpi(MPI_COMM_WORLD, &group));
-  must(tw_multifile_open(group, path, TW_CREATE, NULL, &multifile));
+  must(tw_multifile_open(group, path, TW_CREATE | TW_TRUNCATE, NULL, &multifile));
   must(tw_multifile_write(multifile, block,
                           (int64_t)(elements * sizeof *block))); /* as often as you like, without the others */
   must(tw_multifile_close(multifile));
