@@ -4,6 +4,7 @@
 // shape, then runs: u32 (from bit 30: the file; below: offset modulo 64 KiB), u16 number of bytes, the bytes; files are
 // zero elsewhere and end after their last run. For any bytes: no crash; what verify accepts can be read; what was
 // closed after writing can be read; repair makes a valid file valid.
+#include <cstring>
 #include <optional>
 
 #include "fuzz_support.hpp"
@@ -83,7 +84,7 @@ std::unique_ptr<VpFile> open(Group& group, const std::shared_ptr<Backend>& backe
                              const VpShape& shape) {
   VpOpen how;
   how.path = kPath;
-  how.mode = mode;
+  how.write = std::strchr(mode, '+') != nullptr;
   how.shape = shape;
   how.hints.superblock_bytes = 4096;
   auto opened = run(VpFile::open(group, backend, std::move(how)));

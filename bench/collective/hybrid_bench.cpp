@@ -31,12 +31,12 @@ class Team {
       tw_group* threads = nullptr;
       must_tw(tw_group_team(team, static_cast<std::int64_t>(t), &threads), "tw_group_team");
       must_tw(tw_group_hybrid(threads, t == 0 ? ranks : nullptr, &groups_.at(t)), "tw_group_hybrid");
-      tw_group_free(threads);
+      tw_group_free(&threads);
     });
-    tw_team_free(team);
+    tw_team_free(&team);
   }
   ~Team() {
-    on_both([&](std::size_t t) { tw_group_free(groups_.at(t)); });
+    on_both([&](std::size_t t) { tw_group_free(&groups_.at(t)); });
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;

@@ -74,7 +74,7 @@ void run_with_mpi(const Options& options) {
   tw_group* group = nullptr;
   must_tw(tw_group_mpi(MPI_COMM_WORLD, &group), "tw_group_mpi");
   run(options, group);
-  tw_group_free(group);
+  tw_group_free(&group);
   must_mpi(MPI_Finalize(), "MPI_Finalize");
 }
 

@@ -56,7 +56,7 @@ class OurFile : public SharedFile {
     options.hints(settings.hints);
     must_tw(tw_file_open(group, path.c_str(), kFlags | direct, options.get(), &file_), "tw_file_open");
   }
-  ~OurFile() override { must_tw(tw_file_close(file_), "tw_file_close"); }
+  ~OurFile() override { must_tw(tw_file_close(&file_), "tw_file_close"); }
   OurFile(const OurFile&) = delete;
   OurFile& operator=(const OurFile&) = delete;
 

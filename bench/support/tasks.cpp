@@ -41,7 +41,7 @@ double time_tasks(int n, const std::function<void(const Task&)>& work) {
   for (int rank = 0; rank < n; ++rank)
     threads.emplace_back([&, rank] { intervals[static_cast<std::size_t>(rank)] = run_task(team, rank, ready, work); });
   for (auto& thread : threads) thread.join();
-  tw_team_free(team);
+  tw_team_free(&team);
   Interval whole = intervals.front();
   for (const Interval& one : intervals) whole = {std::min(whole.start, one.start), std::max(whole.end, one.end)};
   return whole.end - whole.start;

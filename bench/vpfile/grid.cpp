@@ -49,7 +49,7 @@ double pass_vpfile(const Grid& grid, const Way& way, CellsOfTasks& cells, const 
       }
     }
     if (writes) expect_mode(file, way.kind);
-    must_tw(tw_vpfile_close(file), "tw_vpfile_close");
+    must_tw(tw_vpfile_close(&file), "tw_vpfile_close");
   });
 }
 
@@ -68,7 +68,7 @@ double pass_plain(const Grid& grid, CellsOfTasks& cells, const std::string& path
       else
         must_tw(tw_file_read_at_all(file, mine.values(), bytes, offset, nullptr), "tw_file_read_at_all");
     }
-    must_tw(tw_file_close(file), "tw_file_close");
+    must_tw(tw_file_close(&file), "tw_file_close");
   });
 }
 

@@ -46,7 +46,7 @@ double append_vpfile(Bench& bench, const Grid& grid, const std::string& path, co
       data.n_each = each.data();
       must_tw(tw_vpfile_write_all(file, data, nullptr, nullptr), "tw_vpfile_write_all");
     }
-    must_tw(tw_vpfile_close(file), "tw_vpfile_close");
+    must_tw(tw_vpfile_close(&file), "tw_vpfile_close");
   });
 }
 
@@ -64,7 +64,7 @@ void check_appended(const Grid& grid, const std::string& path) {
           give_up(fmt::format("appends: wrong bytes of virtual processor {}", vp));
     }
   }
-  must_tw(tw_vpfile_close(file), "tw_vpfile_close");
+  must_tw(tw_vpfile_close(&file), "tw_vpfile_close");
 }
 
 double write_separate(const Grid& grid, const std::filesystem::path& folder) {
@@ -164,14 +164,14 @@ void bench_many(Bench& bench) {
     const std::int64_t before = current_memory();
     must_tw(tw_vpfile_write_all(file, data, mask.data(), nullptr), "tw_vpfile_write_all");
     per_vp = static_cast<double>(current_memory() - before) / static_cast<double>(n);
-    must_tw(tw_vpfile_close(file), "tw_vpfile_close");
+    must_tw(tw_vpfile_close(&file), "tw_vpfile_close");
     open_seconds.push_back(
         seconds_of([&] { must_tw(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &file), "tw_vpfile_open"); }));
     double value = 0;
     std::size_t got = 0;
     must_tw(tw_vpfile_read(file, (n / 2) & ~std::int64_t{1}, &value, 8, &got), "tw_vpfile_read");
     if (got != 8 || value != 2.5) give_up("many: wrong bytes");
-    must_tw(tw_vpfile_close(file), "tw_vpfile_close");
+    must_tw(tw_vpfile_close(&file), "tw_vpfile_close");
   }
   bench.scratch.drop_bytes(folder);
   const Spread opened = spread_of(open_seconds);

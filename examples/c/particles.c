@@ -36,7 +36,7 @@ static void write_particles(const char* path) {
   check(tw_vpfile_fopen(file, 5, "a", &text));
   fprintf(text, "the last of %d cells\n", kCells);
   fclose(text);
-  check(tw_vpfile_close(file));
+  check(tw_vpfile_close(&file));
 }
 
 static void read_particles(const char* path) {
@@ -62,7 +62,7 @@ static void read_particles(const char* path) {
   char line[100];
   if (fseek(text, behind, SEEK_SET) == 0 && fgets(line, sizeof line, text) != NULL) fputs(line, stdout);
   fclose(text);
-  check(tw_vpfile_close(file));
+  check(tw_vpfile_close(&file));
 }
 
 int main(int argc, char** argv) {

@@ -23,6 +23,6 @@ int main(int argc, char** argv) {
     printf("logical file %d: sum %.3f\n", (int)rank, sum);
   }
 
-  check(tw_multifile_close(file));
+  check(tw_multifile_close(&file));
   return 0;
 }

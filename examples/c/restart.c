@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
            (int)(got / sizeof values[0]), values[0]);
   }
 
-  check(tw_multifile_close(file));
-  tw_group_free(group);
+  check(tw_multifile_close(&file));
+  tw_group_free(&group);
   MPI_Finalize();
   return 0;
 }

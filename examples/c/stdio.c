@@ -27,7 +27,7 @@ static void write_notes(const char* path) {
     report(stream, kNames[rank], rank + 1);
     fclose(stream);
   }
-  check(tw_multifile_close(file));
+  check(tw_multifile_close(&file));
 }
 
 static void read_notes(const char* path) {
@@ -40,7 +40,7 @@ static void read_notes(const char* path) {
   char line[100];
   while (fgets(line, sizeof line, stream) != NULL) fputs(line, stdout);
   fclose(stream);
-  check(tw_multifile_close(file));
+  check(tw_multifile_close(&file));
 }
 
 int main(int argc, char** argv) {

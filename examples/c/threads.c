@@ -17,8 +17,8 @@ int main(int argc, char** argv) {
       const int32_t record[2] = {omp_get_thread_num(), event};
       check(tw_multifile_write(file, record, sizeof record)); /* small records are gathered; nobody waits for anybody */
     }
-    check(tw_multifile_close(file)); /* by all threads */
-    tw_group_free(group);
+    check(tw_multifile_close(&file)); /* by all threads */
+    tw_group_free(&group);
   }
   return 0;
 }

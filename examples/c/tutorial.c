@@ -39,7 +39,7 @@ static void write_readings(const char* path, int hours, int crash) {
     write_hour(file, hours);
     _Exit(9);
   }
-  check(tw_multifile_close(file));
+  check(tw_multifile_close(&file));
 }
 
 static void read_readings(const char* path) {
@@ -53,7 +53,7 @@ static void read_readings(const char* path) {
     for (; got == sizeof last; ++n) check(tw_multifile_read(file, &last, sizeof last, &got));
     printf("gauge %d: %d readings, the last %.2f m\n", gauge, n, (double)last.level);
   }
-  check(tw_multifile_close(file));
+  check(tw_multifile_close(&file));
 }
 
 int main(int argc, char** argv) {

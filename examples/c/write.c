@@ -20,8 +20,8 @@ int main(int argc, char** argv) {
   check(tw_group_mpi(MPI_COMM_WORLD, &group));
   check(tw_multifile_open(group, path, TW_CREATE | TW_TRUNCATE, NULL, &file)); /* collective */
   check(tw_multifile_write(file, values, sizeof values)); /* independent, any number of times, any amount */
-  check(tw_multifile_close(file));                        /* collective */
-  tw_group_free(group);
+  check(tw_multifile_close(&file));                       /* collective */
+  tw_group_free(&group);
   /* [readme] */
 
   MPI_Finalize();

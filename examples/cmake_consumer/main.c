@@ -23,7 +23,7 @@ static int write_three(const char* path) {
     if (tw_multifile_seek_to(file, rank, -1) != TW_OK || tw_multifile_write(file, text, (size_t)length) != TW_OK)
       return failed("write");
   }
-  return tw_multifile_close(file) == TW_OK ? 0 : failed("close");
+  return tw_multifile_close(&file) == TW_OK ? 0 : failed("close");
 }
 
 static int read_three(const char* path) {
@@ -36,7 +36,7 @@ static int read_three(const char* path) {
       return failed("read");
     printf("%d: %s (%d bytes)\n", (int)rank, text, (int)got);
   }
-  return tw_multifile_close(file) == TW_OK ? 0 : failed("close");
+  return tw_multifile_close(&file) == TW_OK ? 0 : failed("close");
 }
 
 int main(void) {

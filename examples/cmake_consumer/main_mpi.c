@@ -15,7 +15,7 @@ static int write_all(tw_group* group, const char* path, int rank) {
   const int length = snprintf(text, sizeof text, "rank %d was here\n", rank);
   if (tw_multifile_open(group, path, TW_CREATE | TW_TRUNCATE, NULL, &file) != TW_OK) return failed("create");
   const tw_status written = tw_multifile_write(file, text, (size_t)length);
-  const tw_status closed = tw_multifile_close(file);
+  const tw_status closed = tw_multifile_close(&file);
   return written == TW_OK && closed == TW_OK ? 0 : failed("write");
 }
 
@@ -28,7 +28,7 @@ static int read_all(const char* path, int n_ranks) {
       return failed("read");
     fputs(text, stdout);
   }
-  return tw_multifile_close(file) == TW_OK ? 0 : failed("close");
+  return tw_multifile_close(&file) == TW_OK ? 0 : failed("close");
 }
 
 int main(int argc, char** argv) {
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
 
   int bad = tw_group_mpi(MPI_COMM_WORLD, &group) != TW_OK ? failed("group") : write_all(group, "consumer_mpi.tw", rank);
   if (!bad && rank == 0) bad = read_all("consumer_mpi.tw", size);
-  tw_group_free(group);
+  tw_group_free(&group);
   MPI_Finalize();
   return bad;
 }

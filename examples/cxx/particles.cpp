@@ -29,7 +29,7 @@ void in_tasks(int tasks, void (*body)(const thalweg::Group&, const std::string&)
       });
     }
   }
-  tw_team_free(team);
+  tw_team_free(&team);
 }
 
 void write(const thalweg::Group& group, const std::string& path) {

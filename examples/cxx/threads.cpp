@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < kThreads; ++i) threads.emplace_back(trace, team, i, path);
   }
-  tw_team_free(team);
+  tw_team_free(&team);
 
   thalweg::Multifile file(path, TW_READ);
   for (int i = 0; i < kThreads; ++i) {

@@ -96,7 +96,7 @@ Complaint open_alone(const Opening& mine, int& fd) {
   if (!wrong.none()) return wrong;
   fd = add_descriptor(file.get());
   if (fd < 0) {
-    (void)tw_file_close(file->handle);  // no data was written; the reason is reported below
+    (void)tw_file_close(&file->handle);  // no data was written; the reason is reported below
     if (fd == -1) return {TW_ERR_NO_MEMORY, EMFILE, "too many files are open by omp_file_open_all"};
     return {TW_ERR_NO_MEMORY, ENOMEM, "no memory for an open file"};
   }

@@ -36,7 +36,7 @@ OpenFile* acquire(int fd) {
 tw_status release(OpenFile* file) {
   if (file->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return TW_OK;
   const std::unique_ptr<OpenFile> last(file);
-  return tw_file_close(last->handle);
+  return tw_file_close(&last->handle);
 }
 
 // After the descriptor is removed references only decrease, so that the first value read is an upper bound.

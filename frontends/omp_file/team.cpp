@@ -83,7 +83,7 @@ bool make_groups(Team& team) {
   for (std::int64_t rank = 0; made && rank < team.size; ++rank) {
     made = tw_group_team(shared, rank, &team.seats[static_cast<std::size_t>(rank)].group) == TW_OK;
   }
-  tw_team_free(shared);
+  tw_team_free(&shared);
   return made;
 }
 
@@ -101,7 +101,7 @@ Team::Team(std::int64_t tasks) : size(tasks), seats(new Seat[static_cast<std::si
 }
 
 Team::~Team() {
-  for (std::int64_t rank = 0; rank < size; ++rank) tw_group_free(seats[static_cast<std::size_t>(rank)].group);
+  for (std::int64_t rank = 0; rank < size; ++rank) tw_group_free(&seats[static_cast<std::size_t>(rank)].group);
 }
 
 Place Meeting::find_place() {

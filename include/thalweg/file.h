@@ -69,24 +69,24 @@ typedef struct tw_file tw_file; /* one task's view of an open file; freed by tw_
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (NULL, flags that differ, contradict or are unknown),
  * TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND, TW_ERR_EXISTS, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_UNSAFE
  * (for writing: the file is a physical file of a multifile, or a file of a vpfile; nothing is touched). Since 0.2. */
-TW_API tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
-                              tw_file** file);
+TW_API_STATUS tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
+                                     tw_file** file);
 
-/* Completes outstanding operations, then closes. The handle is gone afterwards, also on failure. NULL does nothing.
+/* Completes outstanding operations, then closes the file, frees the handle, also on failure, and sets *file to NULL.
  * Requests stay valid until they are waited for; one that never is was completed here all the same, and keeps a few
  * hundred bytes. Call: collective. Blocking: yes.
  * Returns TW_OK, or on all tasks TW_ERR_IO, TW_ERR_NO_SPACE (what the file system could not keep), TW_ERR_NOT_CLOSED (a
- * task has abandoned it), TW_ERR_INVALID (MPI has ended; the handle is freed; or it is not open). Since 0.2. */
-TW_API tw_status tw_file_close(tw_file* file);
+ * task has abandoned it), TW_ERR_INVALID (MPI has ended, and the handle is freed; or it is not open, or NULL). Since 0.2. */
+TW_API_STATUS tw_status tw_file_close(tw_file** file);
 
 /* Gives the file up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
- * exception unwinds. Frees the handle (NULL does nothing); the other tasks keep theirs, and every collective call that
+ * exception unwinds. Frees the handle and sets *file to NULL; the other tasks keep theirs, and every collective call that
  * they make on it from then on fails on all of them with TW_ERR_NOT_CLOSED, tw_file_close() too, which frees it. Waits
  * for nobody, whether the others are in a collective call, elsewhere, or gone. Outstanding requests are completed where
  * all tasks have started them; the others fail. On a group of tw_group_callbacks() the others find out only where it
  * has start_largest. Call: independent. Blocking: no. Threads: no other call on this handle meanwhile. Returns TW_OK,
- * TW_ERR_INVALID (it is not open). Since 0.3. */
-TW_API tw_status tw_file_abandon(tw_file* file);
+ * TW_ERR_INVALID (it is not open, or NULL). Since 0.2. */
+TW_API_STATUS tw_status tw_file_abandon(tw_file** file);
 
 /* ---- The file as a whole ------------------------------------------------------------------------------------------
  * Call:      collective, with the same arguments on all tasks.
@@ -97,24 +97,24 @@ TW_API tw_status tw_file_abandon(tw_file* file);
 
 /* Tells the length of the file.
  * nbytes     [out] bytes of the file now. NULL is TW_ERR_INVALID. */
-TW_API tw_status tw_file_size(tw_file* file, int64_t* nbytes);
+TW_API_STATUS tw_status tw_file_size(tw_file* file, int64_t* nbytes);
 
 /* Cuts the file, or extends it with a hole.
  * nbytes     [in]  the new length, >= 0. */
-TW_API tw_status tw_file_truncate(tw_file* file, int64_t nbytes);
+TW_API_STATUS tw_status tw_file_truncate(tw_file* file, int64_t nbytes);
 
 /* Reserves storage for nbytes from `offset` on; the file is at least offset + nbytes long afterwards.
  * offset     [in]  >= 0. An end above 2^63-1 is TW_ERR_RANGE. */
-TW_API tw_status tw_file_preallocate(tw_file* file, size_t nbytes, int64_t offset);
+TW_API_STATUS tw_status tw_file_preallocate(tw_file* file, size_t nbytes, int64_t offset);
 
 /* Brings to the storage what was written by calls and requests that are complete on every task. A failed sync stays
  * failed. */
-TW_API tw_status tw_file_sync(tw_file* file);
+TW_API_STATUS tw_status tw_file_sync(tw_file* file);
 
 /* Moves the shared position.
  * whence     [in]  SEEK_SET, SEEK_CUR or SEEK_END of stdio.h.
  * position   [out] the new position; may be NULL. One below 0 or above 2^63-1 is TW_ERR_INVALID. */
-TW_API tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* position);
+TW_API_STATUS tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* position);
 
 /* ---- Views --------------------------------------------------------------------------------------------------------
  * A task sees through its handle the bytes of the file or, once it has set a view (view.h), the bytes of that view,
@@ -141,7 +141,7 @@ TW_API tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int
  *               view that has a byte twice for a file that is open for writing), TW_ERR_RANGE (beyond 2^63-1),
  *               TW_ERR_NO_MEMORY.
  * Since         0.2. */
-TW_API tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* view);
+TW_API_STATUS tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* view);
 
 /* Moves this task's position in its view.
  * Call:      independent.
@@ -151,7 +151,7 @@ TW_API tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_
  * position   [out] the new position; may be NULL.
  * Returns    TW_OK, TW_ERR_INVALID (below 0, above 2^63-1, the end in a view that is not in file order), TW_ERR_IO.
  * Since      0.2. */
-TW_API tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence, int64_t* position);
+TW_API_STATUS tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence, int64_t* position);
 
 /* Tells where in the file a byte of this task's view lies.
  * Call:      independent.
@@ -160,7 +160,7 @@ TW_API tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence
  * offset     [out] of the byte in the file.
  * Returns    TW_OK, TW_ERR_INVALID, TW_ERR_RANGE (the view has fewer bytes below 2^63).
  * Since      0.2. */
-TW_API tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset);
+TW_API_STATUS tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset);
 
 /* ---- One block of memory -----------------------------------------------------------------------------------------
  * Call:      ..._all: collective, each task with its own arguments; a task without data passes nbytes 0. Else
@@ -179,31 +179,33 @@ TW_API tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* o
  * order; it then moves by the sum. With _at each task passes its offset. With _view each task continues at the position
  * in its view: it moves at the call by nbytes, also when the access fails later or a read meets the end of the file,
  * but not when this task's own arguments are wrong. */
-TW_API tw_status tw_file_write_all(tw_file* file, const void* data, size_t nbytes);
-TW_API tw_status tw_file_read_all(tw_file* file, void* data, size_t nbytes, size_t* nread);
-TW_API tw_status tw_file_write_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset);
-TW_API tw_status tw_file_read_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread);
-TW_API tw_status tw_file_write_view_all(tw_file* file, const void* data, size_t nbytes);
-TW_API tw_status tw_file_read_view_all(tw_file* file, void* data, size_t nbytes, size_t* nread);
+TW_API_STATUS tw_status tw_file_write_all(tw_file* file, const void* data, size_t nbytes);
+TW_API_STATUS tw_status tw_file_read_all(tw_file* file, void* data, size_t nbytes, size_t* nread);
+TW_API_STATUS tw_status tw_file_write_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset);
+TW_API_STATUS tw_status tw_file_read_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread);
+TW_API_STATUS tw_status tw_file_write_view_all(tw_file* file, const void* data, size_t nbytes);
+TW_API_STATUS tw_status tw_file_read_view_all(tw_file* file, void* data, size_t nbytes, size_t* nread);
 
-TW_API tw_status tw_file_write_at(tw_file* file, const void* data, size_t nbytes, int64_t offset);
-TW_API tw_status tw_file_read_at(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread);
-TW_API tw_status tw_file_write_view(tw_file* file, const void* data, size_t nbytes);
-TW_API tw_status tw_file_read_view(tw_file* file, void* data, size_t nbytes, size_t* nread);
+TW_API_STATUS tw_status tw_file_write_at(tw_file* file, const void* data, size_t nbytes, int64_t offset);
+TW_API_STATUS tw_status tw_file_read_at(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread);
+TW_API_STATUS tw_status tw_file_write_view(tw_file* file, const void* data, size_t nbytes);
+TW_API_STATUS tw_status tw_file_read_view(tw_file* file, void* data, size_t nbytes, size_t* nread);
 
-TW_API tw_status tw_file_iwrite_all(tw_file* file, const void* data, size_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iread_all(tw_file* file, void* data, size_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iwrite_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset,
-                                       tw_request** request);
-TW_API tw_status tw_file_iread_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset, tw_request** request);
-TW_API tw_status tw_file_iwrite_view_all(tw_file* file, const void* data, size_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iread_view_all(tw_file* file, void* data, size_t nbytes, tw_request** request);
+TW_API_STATUS tw_status tw_file_iwrite_all(tw_file* file, const void* data, size_t nbytes, tw_request** request);
+TW_API_STATUS tw_status tw_file_iread_all(tw_file* file, void* data, size_t nbytes, tw_request** request);
+TW_API_STATUS tw_status tw_file_iwrite_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset,
+                                              tw_request** request);
+TW_API_STATUS tw_status tw_file_iread_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset,
+                                             tw_request** request);
+TW_API_STATUS tw_status tw_file_iwrite_view_all(tw_file* file, const void* data, size_t nbytes, tw_request** request);
+TW_API_STATUS tw_status tw_file_iread_view_all(tw_file* file, void* data, size_t nbytes, tw_request** request);
 
-TW_API tw_status tw_file_iwrite_at(tw_file* file, const void* data, size_t nbytes, int64_t offset,
-                                   tw_request** request);
-TW_API tw_status tw_file_iread_at(tw_file* file, void* data, size_t nbytes, int64_t offset, tw_request** request);
-TW_API tw_status tw_file_iwrite_view(tw_file* file, const void* data, size_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iread_view(tw_file* file, void* data, size_t nbytes, tw_request** request);
+TW_API_STATUS tw_status tw_file_iwrite_at(tw_file* file, const void* data, size_t nbytes, int64_t offset,
+                                          tw_request** request);
+TW_API_STATUS tw_status tw_file_iread_at(tw_file* file, void* data, size_t nbytes, int64_t offset,
+                                         tw_request** request);
+TW_API_STATUS tw_status tw_file_iwrite_view(tw_file* file, const void* data, size_t nbytes, tw_request** request);
+TW_API_STATUS tw_status tw_file_iread_view(tw_file* file, void* data, size_t nbytes, tw_request** request);
 
 /* ---- One part of an array -----------------------------------------------------------------------------------------
  * The file has an array of items from `offset` on, without gaps; each task moves its part, a block of indices:
@@ -246,14 +248,16 @@ typedef struct tw_dim {
  * Memory      24 bytes for each piece that lies together in the file and in the local memory: one where both lie
  *             together.
  * Since       0.2. */
-TW_API tw_status tw_file_write_array(tw_file* file, const void* data, size_t item_bytes, int32_t n_dims,
-                                     const tw_dim* dims, tw_array_order order, int64_t offset);
-TW_API tw_status tw_file_read_array(tw_file* file, void* data, size_t item_bytes, int32_t n_dims, const tw_dim* dims,
-                                    tw_array_order order, int64_t offset, size_t* nread);
-TW_API tw_status tw_file_iwrite_array(tw_file* file, const void* data, size_t item_bytes, int32_t n_dims,
-                                      const tw_dim* dims, tw_array_order order, int64_t offset, tw_request** request);
-TW_API tw_status tw_file_iread_array(tw_file* file, void* data, size_t item_bytes, int32_t n_dims, const tw_dim* dims,
-                                     tw_array_order order, int64_t offset, tw_request** request);
+TW_API_STATUS tw_status tw_file_write_array(tw_file* file, const void* data, size_t item_bytes, int32_t n_dims,
+                                            const tw_dim* dims, tw_array_order order, int64_t offset);
+TW_API_STATUS tw_status tw_file_read_array(tw_file* file, void* data, size_t item_bytes, int32_t n_dims,
+                                           const tw_dim* dims, tw_array_order order, int64_t offset, size_t* nread);
+TW_API_STATUS tw_status tw_file_iwrite_array(tw_file* file, const void* data, size_t item_bytes, int32_t n_dims,
+                                             const tw_dim* dims, tw_array_order order, int64_t offset,
+                                             tw_request** request);
+TW_API_STATUS tw_status tw_file_iread_array(tw_file* file, void* data, size_t item_bytes, int32_t n_dims,
+                                            const tw_dim* dims, tw_array_order order, int64_t offset,
+                                            tw_request** request);
 
 /* ---- Any access ---------------------------------------------------------------------------------------------------
  * All calls above are made of these four, which also take lists of extents, common arguments, and other groups:
@@ -322,7 +326,7 @@ typedef struct tw_access {
  *            that differ, different files), TW_ERR_RANGE (beyond 2^63-1), TW_ERR_MODE (not opened for it), TW_ERR_IO,
  *            TW_ERR_NO_SPACE, TW_ERR_NO_MEMORY.
  * Since      0.2. */
-TW_API tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_access* access, size_t* moved);
+TW_API_STATUS tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_access* access, size_t* moved);
 
 /* Starts to move bytes for a group.
  * Call:      collective over `group`.
@@ -333,15 +337,16 @@ TW_API tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_acc
  * Returns    TW_OK, or on this task alone TW_ERR_INVALID (request, or file and group, are NULL), TW_ERR_NO_MEMORY. All
  *            other failures are those of the request, on all tasks.
  * Since      0.2. */
-TW_API tw_status tw_file_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request);
+TW_API_STATUS tw_status tw_file_iaccess_all(tw_file* file, tw_group* group, const tw_access* access,
+                                            tw_request** request);
 
 /* Moves bytes, or starts to move them, for this task alone. The placement is not TW_IN_ORDER.
  * Call:      independent.
  * Blocking:  tw_file_access(): yes. tw_file_iaccess(): no.
  * Returns    as tw_file_access_all(), on this task.
  * Since      0.2. */
-TW_API tw_status tw_file_access(tw_file* file, const tw_access* access, size_t* moved);
-TW_API tw_status tw_file_iaccess(tw_file* file, const tw_access* access, tw_request** request);
+TW_API_STATUS tw_status tw_file_access(tw_file* file, const tw_access* access, size_t* moved);
+TW_API_STATUS tw_status tw_file_iaccess(tw_file* file, const tw_access* access, tw_request** request);
 
 /* ---- How accesses are carried out ---------------------------------------------------------------------------------
  * */
@@ -358,7 +363,7 @@ TW_API tw_status tw_file_iaccess(tw_file* file, const tw_access* access, tw_requ
  * effective  [out] set only on success.
  * Returns    TW_OK, TW_ERR_INVALID (effective is NULL, asked is none of DEFAULT, THREAD, POLL).
  * Since      0.2. */
-TW_API tw_status tw_file_progress(const tw_file* file, tw_progress asked, tw_progress* effective);
+TW_API_STATUS tw_status tw_file_progress(const tw_file* file, tw_progress asked, tw_progress* effective);
 
 /* Tells how the last blocking collective access of this handle was carried out and why, in one line; "" before the
  * first. The text is valid until the next call on the handle.

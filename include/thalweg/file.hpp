@@ -152,10 +152,16 @@ class File {
   }
   // By this task alone.
   File(const std::string& path, Flags flags, const Options& options = {}) { open(nullptr, path, flags, options); }
-  void close() { check(tw_file_close(file_.release())); }
+  void close() {
+    tw_file* handle = file_.release();
+    check(tw_file_close(&handle));
+  }
   // Independent. Instead of close(), by a task that cannot go on: the collective calls of the others fail on all of
   // them.
-  void abandon() { check(tw_file_abandon(file_.release())); }
+  void abandon() {
+    tw_file* handle = file_.release();
+    check(tw_file_abandon(&handle));
+  }
 
   // Collective: from the shared position, in rank order. Reads return the bytes read for this task.
   void write_all(const PlainRange auto& data) { check(tw_file_write_all(get(), bytes_of(data), size_of(data))); }

@@ -43,19 +43,20 @@ typedef struct tw_team tw_team;   /* what the threads of a team share; freed by 
  * Call: independent. Blocking: no. Threads: any.
  * group  [out] set only on success; free it with tw_group_free().
  * Returns TW_OK, TW_ERR_INVALID (group is NULL), TW_ERR_NO_MEMORY. Since 0.1. */
-TW_API tw_status tw_group_self(tw_group** group);
+TW_API_STATUS tw_status tw_group_self(tw_group** group);
 
 /* Makes what a team of `tasks` threads shares. One thread calls it and hands the team to the others.
  * Call: independent. Blocking: no. Threads: any.
  * tasks  [in]  1 .. 1000000.
  * team   [out] set only on success; free it with tw_team_free().
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. Since 0.1. */
-TW_API tw_status tw_team_create(int64_t tasks, tw_team** team);
+TW_API_STATUS tw_status tw_team_create(int64_t tasks, tw_team** team);
 
-/* Gives the team up. The groups made of it go on: what they share is freed with the last of them.
- * Call: independent, after every thread has returned from tw_group_team(). Threads: any one. NULL does nothing.
+/* Frees the team and sets *team to NULL. The groups made of it go on: what they share is freed with the last of them.
+ * Call: independent, after every thread has returned from tw_group_team(). Threads: any one. NULL and the address of
+ * NULL do nothing.
  * Since 0.1. */
-TW_API void tw_team_free(tw_team* team);
+TW_API void tw_team_free(tw_team** team);
 
 /* Makes the group of task `rank` of a team.
  * Call: independent, once for every rank, each by the thread that will use it. Blocking: no. Threads: any, at once.
@@ -63,7 +64,7 @@ TW_API void tw_team_free(tw_team* team);
  * rank   [in]  0 .. tasks-1, not yet taken.
  * group  [out] set only on success; free it with tw_group_free().
  * Returns TW_OK, TW_ERR_INVALID (NULL, a rank out of range or taken), TW_ERR_NO_MEMORY. Since 0.1. */
-TW_API tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** group);
+TW_API_STATUS tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** group);
 
 /* Makes the group of all threads of all ranks. A thread's number is the threads of all lower ranks, plus its own;
  * ranks may have different numbers of threads. Only thread 0 of each rank communicates between processes, so that
@@ -75,7 +76,7 @@ TW_API tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** group);
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (`group` is NULL on some; `threads` is no team), TW_ERR_NO_MEMORY,
  * TW_ERR_IO. That `ranks` is NULL where thread 0 gives it can be told to the threads of that process only.
  * Since 0.1. */
-TW_API tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group);
+TW_API_STATUS tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group);
 
 /* The caller's collectives. Each call is blocking, is made by all tasks in the same order, and returns 0; another
  * number means failure, and then on all tasks. Lengths are bytes and may exceed 2^31. Zero-initialise, then set
@@ -125,20 +126,20 @@ typedef struct tw_collectives {
  * group       [out] set only on success; free it with tw_group_free().
  * Returns TW_OK, TW_ERR_INVALID (on this task only: its arguments are wrong), TW_ERR_IO (a call failed),
  * TW_ERR_NO_MEMORY. Since 0.1. */
-TW_API tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group);
+TW_API_STATUS tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group);
 
 /* Makes an independent group of the same tasks with the same ranks: collectives on the copy do not mix with those on
  * the original, so that two libraries, or two open files, can use one each.
  * Call: collective. Blocking: yes. Threads: one call at a time per handle.
  * copy  [out] set only on success; free it with tw_group_free().
  * Returns TW_OK, or on all tasks TW_ERR_NO_MEMORY, TW_ERR_IO. Since 0.1. */
-TW_API tw_status tw_group_duplicate(tw_group* group, tw_group** copy);
+TW_API_STATUS tw_status tw_group_duplicate(tw_group* group, tw_group** copy);
 
-/* Frees the handle. A file that was opened with the group keeps what it needs of the group, which may be freed as soon
+/* Frees the handle and sets *group to NULL. A file that was opened with the group keeps what it needs of the group, which may be freed as soon
  * as the open has returned.
  * Call: collective for kinds mpi and hybrid (it may free a communicator; before MPI_Finalize), else independent.
- * Blocking: no. Threads: no other call on this handle at the time. NULL does nothing. Since 0.1. */
-TW_API void tw_group_free(tw_group* group);
+ * Blocking: no. Threads: no other call on this handle at the time. NULL and the address of NULL do nothing. Since 0.1. */
+TW_API void tw_group_free(tw_group** group);
 
 /* This task's number; -1 for NULL. Call: independent. Threads: any. Since 0.1. */
 TW_API int64_t tw_group_rank(const tw_group* group);
@@ -151,7 +152,7 @@ TW_API const char* tw_group_kind(const tw_group* group);
 /* Returns when all tasks have called.
  * Call: collective. Blocking: yes; spins for some microseconds where every thread has a core, then sleeps.
  * Threads: one call at a time per handle. Returns TW_OK, or on all tasks TW_ERR_IO (transport broken). Since 0.1. */
-TW_API tw_status tw_group_barrier(tw_group* group);
+TW_API_STATUS tw_status tw_group_barrier(tw_group* group);
 
 /* Copies the root's bytes to all tasks.
  * Call: collective. Blocking: yes. Threads: one call at a time per handle.
@@ -160,7 +161,7 @@ TW_API tw_status tw_group_barrier(tw_group* group);
  * root    [in]     0 .. size-1, the same on all tasks.
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (also: nbytes or root differ between tasks), TW_ERR_NO_MEMORY,
  * TW_ERR_IO. On failure `data` is undefined elsewhere than on the root. Since 0.1. */
-TW_API tw_status tw_group_broadcast(tw_group* group, void* data, size_t nbytes, int64_t root);
+TW_API_STATUS tw_status tw_group_broadcast(tw_group* group, void* data, size_t nbytes, int64_t root);
 
 typedef int32_t tw_reduction; /* one of the values below */
 enum { TW_MIN = 0, TW_MAX = 1, TW_SUM = 2, TW_BIT_OR = 3 };
@@ -172,7 +173,7 @@ enum { TW_MIN = 0, TW_MAX = 1, TW_SUM = 2, TW_BIT_OR = 3 };
  * how    [in]     the same on all tasks.
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (also: n or how differ between tasks), TW_ERR_NO_MEMORY, TW_ERR_IO.
  * On failure `values` is unchanged. Since 0.1. */
-TW_API tw_status tw_group_allreduce(tw_group* group, int64_t* values, size_t n, tw_reduction how);
+TW_API_STATUS tw_status tw_group_allreduce(tw_group* group, int64_t* values, size_t n, tw_reduction how);
 
 /* Makes one task's failure that of all: between two collectives nobody leaves alone.
  * Call: collective. Blocking: yes. Threads: one call at a time per handle.
@@ -181,7 +182,7 @@ TW_API tw_status tw_group_allreduce(tw_group* group, int64_t* values, size_t n, 
  * message   [in] in words; may be NULL.
  * Returns TW_OK when all gave TW_OK; else, on all tasks, the worst status, with tw_last_error() naming the task and
  * tw_last_errno() its errno. Since 0.2. */
-TW_API tw_status tw_group_agree(tw_group* group, tw_status mine, int os_errno, const char* message);
+TW_API_STATUS tw_status tw_group_agree(tw_group* group, tw_status mine, int os_errno, const char* message);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
  *     tw_group *group;
  *     tw_group_mpi(MPI_COMM_WORLD, &group);   // after MPI_Init, before MPI_Finalize
  *     ...
- *     tw_group_free(group);                   // before MPI_Finalize
+ *     tw_group_free(&group);                  // before MPI_Finalize
  *
  * MPI_Finalize with requests outstanding completes those of groups of ranks first, as tw_request_wait() would: each rank must
  * have started them, or start them still on another thread. They can be waited for afterwards. With files and groups
@@ -43,11 +43,11 @@ extern "C" {
  * group  [out] set only on success; free it with tw_group_free(), collectively and before MPI_Finalize().
  * Returns TW_OK, TW_ERR_INVALID (group is NULL, MPI is not initialised or finalised already, comm is MPI_COMM_NULL or
  * an inter-communicator, wrong thread), TW_ERR_IO (MPI reports an error), TW_ERR_NO_MEMORY. Since 0.1. */
-TW_API tw_status tw_group_mpi(MPI_Comm comm, tw_group** group);
+TW_API_STATUS tw_status tw_group_mpi(MPI_Comm comm, tw_group** group);
 
 /* The same for a communicator of Fortran: comm%MPI_VAL with `use mpi_f08`, the integer itself with `use mpi`. Since
  * 0.1. */
-TW_API tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group);
+TW_API_STATUS tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group);
 
 /* ---- Threads that take turns --------------------------------------------------------------------------------------
  * Where MPI was initialised for MPI_THREAD_MULTIPLE nothing here is needed. With MPI_THREAD_SERIALIZED the library
@@ -63,7 +63,7 @@ TW_API tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group);
  * variable THALWEG_MPI_TURNS=1 gives the promise for the whole run. It cannot be taken back.
  * Call: independent; before or after MPI_Init. Blocking: no. Threads: any.
  * Returns TW_OK, or TW_ERR_INVALID: MPI was initialised for less than MPI_THREAD_SERIALIZED. Since 0.2. */
-TW_API tw_status tw_mpi_take_turns(void);
+TW_API_STATUS tw_status tw_mpi_take_turns(void);
 
 /* Between the two the library calls MPI on no other thread. Requests of ranks stand still meanwhile: what must not be
  * held is a call of MPI that waits for what another rank does only when such a request is complete. The same thread may

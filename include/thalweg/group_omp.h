@@ -5,7 +5,7 @@
  *       tw_group *group;
  *       tw_group_omp(&group);     // by every thread of the region
  *       ...
- *       tw_group_free(group);     // by every thread
+ *       tw_group_free(&group);    // by every thread
  *     }
  *
  * The functions are compiled in the calling file, with its OpenMP flags and so with its OpenMP runtime: the library
@@ -32,7 +32,7 @@ extern "C" {
  * critical or task. Blocking: yes. Threads: each gets its own handle; its rank is omp_get_thread_num().
  * group  [out] set only on success; free it with tw_group_free(), within the region or after it.
  * Returns the same on all threads: TW_OK, TW_ERR_INVALID (group is NULL), TW_ERR_NO_MEMORY. Since 0.1. */
-static inline tw_status tw_group_omp(tw_group** group) {
+TW_MUST_CHECK static inline tw_status tw_group_omp(tw_group** group) {
   tw_team* team = NULL;
   tw_status shared = TW_OK; /* that of the thread that makes the team; it stays until the last barrier below */
   tw_status* worst = NULL;
@@ -51,12 +51,9 @@ static inline tw_status tw_group_omp(tw_group** group) {
 #pragma omp barrier
 #pragma omp atomic read
   status = *worst;
+  if (status != TW_OK && team != NULL && mine == TW_OK) tw_group_free(group);
 #pragma omp single
-  tw_team_free(team);
-  if (status != TW_OK && team != NULL && mine == TW_OK) {
-    tw_group_free(*group);
-    *group = NULL;
-  }
+  tw_team_free(&team);
   return status;
 }
 
@@ -64,14 +61,14 @@ static inline tw_status tw_group_omp(tw_group** group) {
  * Call: collective over all threads of all ranks; the places are those of tw_group_omp().
  * ranks  [in]  the group of the processes, from tw_group_mpi(); read by thread 0 only. Copied.
  * Returns as tw_group_hybrid(). Since 0.1. */
-static inline tw_status tw_group_hybrid_omp(tw_group* ranks, tw_group** group) {
+TW_MUST_CHECK static inline tw_status tw_group_hybrid_omp(tw_group* ranks, tw_group** group) {
   tw_group* threads = NULL;
   tw_group* ranks_of_thread_0 = omp_get_thread_num() == 0 ? ranks : NULL;
   tw_status status = tw_group_omp(&threads);
   /* Thread 0 goes on without threads, to tell the other ranks. */
   if (status != TW_OK && ranks_of_thread_0 == NULL) return status;
   status = tw_group_hybrid(threads, ranks_of_thread_0, group);
-  tw_group_free(threads);
+  tw_group_free(&threads);
   return status;
 }
 

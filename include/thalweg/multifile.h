@@ -4,7 +4,7 @@
  *     tw_multifile *mf;
  *     tw_multifile_open(group, "dump.tw", TW_CREATE, NULL, &mf);   // collective
  *     tw_multifile_write(mf, data, bytes);                         // independent, any number of times
- *     tw_multifile_close(mf);                                      // collective
+ *     tw_multifile_close(&mf);                                     // collective
  *
  * Words: a *task* is a member of a group; a *logical file* is what one task writes, numbered by a *rank*
  * 0..N-1; a *physical file* is a file of the file system: NAME for the first, NAME.000001, NAME.000002, ... A
@@ -84,30 +84,30 @@ typedef struct tw_multifile tw_multifile; /* an open multifile; freed by tw_mult
  *            writes it, or for writing it is a file of another format). After a failed TW_CREATE no physical file made
  *            by this call is left behind, and what was there is as it was, unless replacing it was what failed.
  * Source:    the idea of task-local files in one: Frings, Wolf, Petkov, SC'09. */
-TW_API tw_status tw_multifile_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
-                                   tw_multifile** multifile);
+TW_API_STATUS tw_status tw_multifile_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
+                                          tw_multifile** multifile);
 
-/* Writes what is buffered, then the index, and frees the handle (also on failure).
+/* Writes what is buffered, then the index, frees the handle (also on failure) and sets *multifile to NULL.
  * Call: collective over the group of the open. Blocking: what was written waits for all tasks. Of a multifile that was
  *   read it does not wait for the others: agree before one of them removes the files.
  * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an
  * earlier write or flush of this multifile. TW_ERR_UNSAFE: another file has the name of a physical file by now; it is
  * left alone. After a failure the multifile stays marked as not closed, and everything flushed can be had back with
- * tw_multifile_repair(). TW_ERR_NOT_CLOSED: a task has abandoned it. NULL, and a handle that is not open, give
- * TW_ERR_INVALID. What a program leaves open is flushed when it ends by exit() or a return from main(), and when MPI is
+ * tw_multifile_repair(). TW_ERR_NOT_CLOSED: a task has abandoned it. NULL, the address of
+ * NULL, and a handle that is not open, give TW_ERR_INVALID. What a program leaves open is flushed when it ends by exit() or a return from main(), and when MPI is
  * finalised, unless a thread is inside of it; a line on standard error names the file, which stays not closed.
  * In the child of a fork a handle that writes fails with TW_ERR_MODE, here too. */
-TW_API tw_status tw_multifile_close(tw_multifile* multifile);
+TW_API_STATUS tw_status tw_multifile_close(tw_multifile** multifile);
 
 /* Gives the multifile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
- * exception unwinds. Flushes what this task has written, FILE* of tw_multifile_fopen() too, and frees the handle; the
- * multifile stays marked as not closed. The other tasks keep their handles and can write on; their tw_multifile_close()
+ * exception unwinds. Flushes what this task has written, FILE* of tw_multifile_fopen() too, frees the handle and sets
+ * *multifile to NULL; the multifile stays marked as not closed. The other tasks keep their handles and can write on; their tw_multifile_close()
  * flushes what they have, and fails on all of them with TW_ERR_NOT_CLOSED, or with what flushing failed with there.
  * Everything flushed can be had back with tw_multifile_repair(). Waits for nobody, whether the others are in their
  * close, elsewhere, or gone. On a group of tw_group_callbacks() the close of the others finds out only where it has
  * start_largest. Of a multifile that was read: as tw_multifile_close(). Call: independent. Blocking: for storage.
  * Returns TW_OK, or what flushing failed with; the handle is freed all the same; TW_ERR_INVALID: it is not open. */
-TW_API tw_status tw_multifile_abandon(tw_multifile* multifile);
+TW_API_STATUS tw_status tw_multifile_abandon(tw_multifile** multifile);
 
 /* ---- Position ---------------------------------------------------------------------------------------------- */
 
@@ -117,29 +117,29 @@ TW_API tw_status tw_multifile_abandon(tw_multifile* multifile);
  *            after TW_APPEND). Beyond the end is allowed when writing: the gap reads as zeros.
  * Stores nothing. Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (rank not served here), or what the first use of a
  * logical file may return. */
-TW_API tw_status tw_multifile_seek_to(tw_multifile* multifile, int64_t rank, int64_t position);
+TW_API_STATUS tw_status tw_multifile_seek_to(tw_multifile* multifile, int64_t rank, int64_t position);
 
 /* As fseek on the current logical file: `offset` bytes from its start, position or end (whence SEEK_SET, SEEK_CUR,
  * SEEK_END). Beyond the end is allowed. Stores nothing.
  * Returns TW_OK, TW_ERR_INVALID (also: the sum is negative or above 2^63-1), TW_ERR_MODE. */
-TW_API tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, int whence);
+TW_API_STATUS tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, int whence);
 
 /* Position in the current logical file, bytes from its start. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE. */
-TW_API tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position);
+TW_API_STATUS tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position);
 
 /* Rank of the current logical file; -1 when the handle serves none. Returns TW_OK, TW_ERR_INVALID. */
-TW_API tw_status tw_multifile_current(tw_multifile* multifile, int64_t* rank);
+TW_API_STATUS tw_status tw_multifile_current(tw_multifile* multifile, int64_t* rank);
 
 /* *eof = 1 when the position is at or beyond the end of the current logical file, else 0. (Unlike feof this
  * looks ahead: it is 1 before a read fails.) What is still in the buffer belongs to the file. Returns TW_OK,
  * TW_ERR_INVALID, TW_ERR_MODE. */
-TW_API tw_status tw_multifile_eof(tw_multifile* multifile, int* eof);
+TW_API_STATUS tw_status tw_multifile_eof(tw_multifile* multifile, int* eof);
 
 /* Bytes, from the position. Reading: those to the end of the piece (or of the gap) at hand, and to the end of the
  * logical file; 0 beyond it. Writing: those that still fit the open chunk, 0 when none is open (more can be written
  * all the same), and INT64_MAX. Either pointer may be NULL. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE.
  * Source: the calls bytes_avail_in_block and bytes_avail_in_chunk of task-local I/O. */
-TW_API tw_status tw_multifile_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file);
+TW_API_STATUS tw_status tw_multifile_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file);
 
 /* ---- Write ------------------------------------------------------------------------------------------------- */
 
@@ -150,18 +150,18 @@ TW_API tw_status tw_multifile_available(tw_multifile* multifile, int64_t* in_chu
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_RANGE (the end would be beyond 2^63-1; nothing was written),
  * TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY. A failure may come late, from bytes of an earlier call; it then also
  * makes tw_multifile_close() fail. After TW_ERR_NO_MEMORY nothing more can be written with this handle. */
-TW_API tw_status tw_multifile_write(tw_multifile* multifile, const void* data, size_t bytes);
+TW_API_STATUS tw_status tw_multifile_write(tw_multifile* multifile, const void* data, size_t bytes);
 
 /* As tw_multifile_write() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays, also
  * when the call fails. What is already there is hidden, not overwritten: the old bytes take space until
  * `thalweg defrag`. */
-TW_API tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset);
+TW_API_STATUS tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset);
 
 /* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
  * process. Blocking: until the kernel has the bytes. Other handles flush for themselves. After a failure it may be
  * repeated, but tw_multifile_close() fails all the same.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
-TW_API tw_status tw_multifile_flush(tw_multifile* multifile);
+TW_API_STATUS tw_status tw_multifile_flush(tw_multifile* multifile);
 
 /* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
  * machine. Includes a flush. Blocking: until the storage has the bytes of all physical files that this process writes,
@@ -176,7 +176,7 @@ TW_API tw_status tw_multifile_flush(tw_multifile* multifile);
  * with the hint checksum=none, read as zeros. Whatever an append does, what was closed before it and had reached the
  * storage stays as it was.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
-TW_API tw_status tw_multifile_sync(tw_multifile* multifile);
+TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */
 
@@ -185,16 +185,17 @@ TW_API tw_status tw_multifile_sync(tw_multifile* multifile);
  * given out (hint verify).
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT (what was read before the
  * damaged part is in *got). */
-TW_API tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t bytes, size_t* got);
+TW_API_STATUS tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t bytes, size_t* got);
 
 /* As tw_multifile_read() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays. */
-TW_API tw_status tw_multifile_read_at(tw_multifile* multifile, void* data, size_t bytes, int64_t offset, size_t* got);
+TW_API_STATUS tw_status tw_multifile_read_at(tw_multifile* multifile, void* data, size_t bytes, int64_t offset,
+                                             size_t* got);
 
 /* Moves the position of the current logical file behind the gap that it stands in: to the next byte that was written,
  * or to the end. *skipped tells by how many bytes, which all are zeros; 0 where there is no gap. Gaps may
  * be as long as 2^63-1 bytes, whatever the size of the multifile. What a repair found lost is no gap. Reads nothing.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE (open for writing). Since 0.2. */
-TW_API tw_status tw_multifile_skip_gap(tw_multifile* multifile, int64_t* skipped);
+TW_API_STATUS tw_status tw_multifile_skip_gap(tw_multifile* multifile, int64_t* skipped);
 
 /* ---- stdio ------------------------------------------------------------------------------------------------- */
 
@@ -207,7 +208,7 @@ TW_API tw_status tw_multifile_skip_gap(tw_multifile* multifile, int64_t* skipped
  * Threads: calls on the FILE* count as calls on the handle. What failed in one is said by tw_last_error().
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (rank not served here), TW_ERR_NO_MEMORY, or what the
  * first use of a logical file may return. Source: fopencookie(3). */
-TW_API tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, const char* mode, FILE** stream);
+TW_API_STATUS tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, const char* mode, FILE** stream);
 
 /* ---- Names and attributes ---------------------------------------------------------------------------------- */
 
@@ -215,33 +216,35 @@ TW_API tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, const
  * permission bits as in st_mode; 0 when there is none). Open for writing. Kept in the index: written at close. Names
  * need not be unique, but should be: tw_multifile_find() gives the lowest rank.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY. */
-TW_API tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode);
+TW_API_STATUS tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode);
 
 /* Name of logical file `rank`, any of the multifile; open for reading. At most `size` bytes with the closing NUL go
  * into `name`; *length is its length without NUL (0: no name). `name` may be NULL when size is 0; either out pointer
  * may be NULL. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank), or what a read may
  * return. */
-TW_API tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank, char* name, size_t size, size_t* length,
-                                   uint32_t* mode);
+TW_API_STATUS tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank, char* name, size_t size,
+                                          size_t* length, uint32_t* mode);
 
 /* Lowest rank of a logical file of that name; open for reading. Reads the index: O(N).
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (there is none), or what a read may return. */
-TW_API tw_status tw_multifile_find(tw_multifile* multifile, const char* name, int64_t* rank);
+TW_API_STATUS tw_status tw_multifile_find(tw_multifile* multifile, const char* name, int64_t* rank);
 
 /* Sets a key/value pair on the multifile; open for writing. Both are copied. Keys are 1 to 255 bytes, values at most
  * 1 MiB; `value` may be NULL when bytes is 0. Written at close. When several tasks set one key the lowest rank wins.
  * "creator", "created" and "thalweg.strategy" (tw_multifile_strategy() of the last session) are set by the library
  * unless the user sets them. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY. */
-TW_API tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, const void* value, size_t bytes);
+TW_API_STATUS tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, const void* value,
+                                                   size_t bytes);
 
 /* Value of a key: of the multifile when open for reading, of those set through this handle when open for writing.
  * value, bytes [out] borrowed until the handle is closed or the key is set again; not NUL-terminated by promise.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (there is none), or what a read may return. */
-TW_API tw_status tw_multifile_attribute(tw_multifile* multifile, const char* key, const void** value, size_t* bytes);
+TW_API_STATUS tw_status tw_multifile_attribute(tw_multifile* multifile, const char* key, const void** value,
+                                               size_t* bytes);
 
 /* The i-th key in order of keys, of the same pairs. Borrowed until the handle is closed.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (i is past the last), or what a read may return. */
-TW_API tw_status tw_multifile_attribute_key(tw_multifile* multifile, size_t i, const char** key);
+TW_API_STATUS tw_status tw_multifile_attribute_key(tw_multifile* multifile, size_t i, const char** key);
 
 /* ---- What is it? ------------------------------------------------------------------------------------------- */
 
@@ -264,7 +267,7 @@ typedef struct tw_multifile_summary {
 } tw_multifile_summary;
 /* Fills *summary, up to its struct_size. A multifile being written is not closed. Reads no file.
  * Returns TW_OK, TW_ERR_INVALID (NULL, or struct_size is not set). */
-TW_API tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary);
+TW_API_STATUS tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary);
 
 /* How far the logical files from `rank` on are alike: *last is the highest rank such that nothing is stored of any of
  * them, so that all are empty and have neither name nor mode; or such that none of them can be read, for one reason,
@@ -273,17 +276,17 @@ TW_API tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_su
  * Open for reading. *last is set on every return but TW_ERR_INVALID and TW_ERR_MODE.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank, or a physical file that is missing), or
  * what a read may return. Since 0.2. */
-TW_API tw_status tw_multifile_alike(tw_multifile* multifile, int64_t rank, int64_t* last);
+TW_API_STATUS tw_status tw_multifile_alike(tw_multifile* multifile, int64_t rank, int64_t* last);
 
 /* Bytes of logical file `rank`, gaps and what is still in the buffer included. Reading: any rank of the multifile;
  * writing: one served here. Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (another rank), or what a read may
  * return. */
-TW_API tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* bytes);
+TW_API_STATUS tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* bytes);
 
 /* What is in force and why, one line: "2 physical files (as asked for); buffered writes; alignment 4 KiB (block of
  * ext4); chunks of 8 MiB; ...". A chunk is larger where one call writes more, or where a logical file has many. For
  * people: its words may change. Borrowed until the handle is closed. Returns TW_OK, TW_ERR_INVALID. */
-TW_API tw_status tw_multifile_strategy(tw_multifile* multifile, const char** text);
+TW_API_STATUS tw_status tw_multifile_strategy(tw_multifile* multifile, const char** text);
 
 enum { TW_PIECE_CHUNK = 1, TW_PIECE_PACKED = 2 };
 typedef struct tw_piece {
@@ -301,7 +304,7 @@ typedef struct tw_piece {
  * last: all pieces of one in a row cost O(their number).
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank, or i is past the last), or what a read
  * may return. */
-TW_API tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, size_t i, tw_piece* piece);
+TW_API_STATUS tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, size_t i, tw_piece* piece);
 
 enum {
   TW_REGION_HEADER = 1, /* file or session header */
@@ -323,7 +326,7 @@ typedef int (*tw_region_fn)(const tw_region* region, void* user);
  * all metadata, no data.
  * Returns TW_OK, also when `fn` ended the walk; TW_ERR_INVALID, TW_ERR_MODE, or what a read may return (TW_ERR_CORRUPT:
  * a frame is damaged). */
-TW_API tw_status tw_multifile_regions(tw_multifile* multifile, tw_region_fn fn, void* user);
+TW_API_STATUS tw_status tw_multifile_regions(tw_multifile* multifile, tw_region_fn fn, void* user);
 
 /* ---- Health ------------------------------------------------------------------------------------------------ */
 
@@ -334,8 +337,8 @@ TW_API tw_status tw_multifile_regions(tw_multifile* multifile, tw_region_fn fn, 
  * Returns TW_OK when the multifile is whole and closed; TW_ERR_NOT_CLOSED, TW_ERR_CORRUPT (see health and the
  * findings); TW_ERR_STOPPED; or what hindered it: TW_ERR_INVALID, TW_ERR_NOT_FOUND, TW_ERR_PERMISSION, TW_ERR_VERSION,
  * TW_ERR_IO, TW_ERR_NO_MEMORY. */
-TW_API tw_status tw_multifile_verify(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
-                                     tw_health* health);
+TW_API_STATUS tw_status tw_multifile_verify(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
+                                            tw_health* health);
 
 /* Makes an unclosed multifile readable again: finds all chunks by their frames, checks them, writes the index and
  * closes it; then verifies it. A multifile that is closed and sound is left alone. Nobody may have the file open for
@@ -344,8 +347,8 @@ TW_API tw_status tw_multifile_verify(const char* path, tw_finding_fn fn, tw_prog
  * Arguments as of tw_multifile_verify().
  * Returns TW_OK; TW_ERR_CORRUPT when flushed bytes are damaged: then what is whole has been brought back, and the
  * findings name the rest; TW_ERR_STOPPED; or what hindered it: as tw_multifile_verify(), and TW_ERR_NO_SPACE. */
-TW_API tw_status tw_multifile_repair(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
-                                     tw_health* health);
+TW_API_STATUS tw_status tw_multifile_repair(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
+                                            tw_health* health);
 
 /* Copies a closed multifile to `to`: one physical file, one chunk per logical file, no holes, names and attributes
  * kept. `from` is not changed. After a failure `to` is gone again.
@@ -354,8 +357,8 @@ TW_API tw_status tw_multifile_repair(const char* path, tw_finding_fn fn, tw_prog
  * progress   may be NULL; `user` is handed to it.
  * Returns TW_OK, TW_ERR_STOPPED, TW_ERR_NOT_CLOSED, or as tw_multifile_open() of `from` and to make `to`, and
  * tw_multifile_write(). */
-TW_API tw_status tw_multifile_defrag(const char* from, const char* to, const tw_options* options,
-                                     tw_progress_fn progress, void* user);
+TW_API_STATUS tw_status tw_multifile_defrag(const char* from, const char* to, const tw_options* options,
+                                            tw_progress_fn progress, void* user);
 
 #ifdef __cplusplus
 }

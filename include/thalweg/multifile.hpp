@@ -46,10 +46,16 @@ class Multifile {
 
   // Collective. Afterwards only is_open() and the destructor may be called, also when it throws: then the
   // multifile stays marked as not closed, and what was flushed can be repaired.
-  void close() { check(tw_multifile_close(handle_.release())); }
+  void close() {
+    tw_multifile* handle = handle_.release();
+    check(tw_multifile_close(&handle));
+  }
   // Independent. Instead of close(), by a task that cannot go on: what it wrote is flushed, the multifile stays marked
   // as not closed, and the close of the others fails on all of them.
-  void abandon() { check(tw_multifile_abandon(handle_.release())); }
+  void abandon() {
+    tw_multifile* handle = handle_.release();
+    check(tw_multifile_abandon(&handle));
+  }
   bool is_open() const noexcept { return handle_ != nullptr; }
 
   // ---- Write: independent. `data` may be changed when the call returns.

@@ -78,7 +78,7 @@ typedef struct tw_options tw_options; /* how to open a file; freed by tw_options
 /* Makes options with every value at its default.
  * options [out] the caller's; free them with tw_options_free().
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. */
-TW_API tw_status tw_options_create(tw_options** options);
+TW_API_STATUS tw_status tw_options_create(tw_options** options);
 
 /* Frees options and sets *options to NULL; NULL and the address of NULL do nothing. No file keeps its options: they may
  * be freed, changed or used again as soon as the open has returned. */
@@ -89,11 +89,11 @@ TW_API void tw_options_free(tw_options** options);
  * TW_ERR_UNKNOWN_HINT for a name that the kind of file does not have, or for a value that cannot be read.
  * Multifile: the same hints on all tasks, but for chunk_bytes, buffer_bytes and verify. Else the hints of task 0 count.
  * Returns TW_OK, TW_ERR_INVALID (NULL, or a ',' or '=' that would begin another hint), TW_ERR_NO_MEMORY. */
-TW_API tw_status tw_options_set_hint(tw_options* options, const char* name, const char* value);
+TW_API_STATUS tw_status tw_options_set_hint(tw_options* options, const char* name, const char* value);
 
 /* Adds several hints, as in "chunk_bytes=4MiB,checksum=none"; copied.
  * Returns TW_OK, TW_ERR_INVALID (NULL), TW_ERR_NO_MEMORY. */
-TW_API tw_status tw_options_set_hints(tw_options* options, const char* hints);
+TW_API_STATUS tw_status tw_options_set_hints(tw_options* options, const char* hints);
 
 /* Multifile: the logical files that this task serves, where that is not simply "the one of my rank".
  * n_logical   the number N of logical files of the whole multifile, the same on all tasks, >= 0. When reading
@@ -105,11 +105,12 @@ TW_API tw_status tw_options_set_hints(tw_options* options, const char* hints);
  * appending a multifile of N logical files, task s serves the consecutive ranks [s*N/S, (s+1)*N/S): one each when
  * S == N, all of them when S == 1.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. The open tells what does not fit the multifile. */
-TW_API tw_status tw_options_set_ranks(tw_options* options, int64_t n_logical, const int64_t* ranks, int64_t n_ranks);
+TW_API_STATUS tw_status tw_options_set_ranks(tw_options* options, int64_t n_logical, const int64_t* ranks,
+                                             int64_t n_ranks);
 
 /* Multifile: as tw_options_set_ranks() for the consecutive ranks first .. first+count-1; needs no memory per rank.
  * Returns TW_OK, TW_ERR_INVALID. */
-TW_API tw_status tw_options_set_range(tw_options* options, int64_t n_logical, int64_t first, int64_t count);
+TW_API_STATUS tw_status tw_options_set_range(tw_options* options, int64_t n_logical, int64_t first, int64_t count);
 
 /* Says which physical file (0 .. n_physical-1) holds logical file `rank` (0 .. n_logical-1).
  * Called on task 0 only, by the thread that opens, once per logical file in rank order. Another answer than these
@@ -121,7 +122,7 @@ typedef int32_t (*tw_mapping_fn)(int64_t rank, int64_t n_logical, int32_t n_phys
  * mapping    NULL removes an earlier one.
  * user       handed to `mapping`; borrowed, as `mapping` is, by every open with these options.
  * Returns TW_OK, TW_ERR_INVALID (options is NULL), TW_ERR_NO_MEMORY. */
-TW_API tw_status tw_options_set_mapping(tw_options* options, tw_mapping_fn mapping, void* user);
+TW_API_STATUS tw_status tw_options_set_mapping(tw_options* options, tw_mapping_fn mapping, void* user);
 
 /* Multifile: calls that may take long ask now and then whether to go on: the scan of TW_RECOVER, which each physical
  * file has when it is first needed, tw_multifile_find(), tw_multifile_regions(), tw_multifile_close() of a writer, and
@@ -132,13 +133,13 @@ TW_API tw_status tw_options_set_mapping(tw_options* options, tw_mapping_fn mappi
  * user       handed to `progress`; borrowed, as `progress` is, until what is opened with these options is closed.
  * Threads: called by the thread that makes the call; by several at once where several make calls. It must not throw.
  * Returns TW_OK, TW_ERR_INVALID (options is NULL), TW_ERR_NO_MEMORY. */
-TW_API tw_status tw_options_set_progress(tw_options* options, tw_progress_fn progress, void* user);
+TW_API_STATUS tw_status tw_options_set_progress(tw_options* options, tw_progress_fn progress, void* user);
 
 /* Vpfile: the shape of its virtual processors; needed to create one, else compared with that of the file.
  * n_dims   number of dimensions, 1 .. 64; 0 removes an earlier shape.
  * shape    n_dims extents, all at least 1, the same on all tasks; at most 2^40 virtual processors; copied.
  * Returns TW_OK, TW_ERR_INVALID (NULL, a negative n_dims), TW_ERR_NO_MEMORY. The open tells what is wrong with it. */
-TW_API tw_status tw_options_set_shape(tw_options* options, int32_t n_dims, const int64_t* shape);
+TW_API_STATUS tw_status tw_options_set_shape(tw_options* options, int32_t n_dims, const int64_t* shape);
 
 /* Vpfile: the box of this task within the shape. The boxes of all tasks must hold each virtual processor once.
  * Without a box: the first dimension that has a place for every task, else the longest one, is cut into consecutive
@@ -147,11 +148,12 @@ TW_API tw_status tw_options_set_shape(tw_options* options, int32_t n_dims, const
  * start    the first index in each dimension; copied.
  * count    the number of indices in each dimension, 0 is allowed; copied.
  * Returns TW_OK, TW_ERR_INVALID (NULL, a negative n_dims), TW_ERR_NO_MEMORY. The open tells what is wrong with it. */
-TW_API tw_status tw_options_set_box(tw_options* options, int32_t n_dims, const int64_t* start, const int64_t* count);
+TW_API_STATUS tw_status tw_options_set_box(tw_options* options, int32_t n_dims, const int64_t* start,
+                                           const int64_t* count);
 
 /* Shared file: the permissions of a new one, before the umask; 0 stands for 0666. Task 0 decides.
  * Returns TW_OK, TW_ERR_INVALID (options is NULL). */
-TW_API tw_status tw_options_set_permissions(tw_options* options, uint32_t permissions);
+TW_API_STATUS tw_status tw_options_set_permissions(tw_options* options, uint32_t permissions);
 
 /* Hints: one table serves parsing, `thalweg hints` and the documentation. All text is static. */
 typedef struct tw_hint {

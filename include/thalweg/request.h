@@ -64,36 +64,37 @@ typedef struct tw_request tw_request; /* made by the tw_file_i... calls; freed b
 enum { TW_UNDEFINED = -1 }; /* an index or a count where there is no request */
 
 /* Waits for one request. */
-TW_API tw_status tw_request_wait(tw_request** request, size_t* moved);
+TW_API_STATUS tw_status tw_request_wait(tw_request** request, size_t* moved);
 
 /* Whether the request is complete. `moved` is set when it is. */
-TW_API tw_status tw_request_test(tw_request** request, int* done, size_t* moved);
+TW_API_STATUS tw_status tw_request_test(tw_request** request, int* done, size_t* moved);
 
 /* Waits for all n requests.
  * statuses, moved  [out] n entries each: that of requests[i] in entry i; TW_OK and 0 where it was NULL. */
-TW_API tw_status tw_request_waitall(int64_t n, tw_request** requests, tw_status* statuses, size_t* moved);
+TW_API_STATUS tw_status tw_request_waitall(int64_t n, tw_request** requests, tw_status* statuses, size_t* moved);
 
 /* Whether all n requests are complete. If not, no request is freed, and `statuses` and `moved` are not set.
  * statuses, moved  [out] as of tw_request_waitall(). */
-TW_API tw_status tw_request_testall(int64_t n, tw_request** requests, int* done, tw_status* statuses, size_t* moved);
+TW_API_STATUS tw_status tw_request_testall(int64_t n, tw_request** requests, int* done, tw_status* statuses,
+                                           size_t* moved);
 
 /* Waits until one request is complete, and frees the first one that is. */
-TW_API tw_status tw_request_waitany(int64_t n, tw_request** requests, int64_t* index, size_t* moved);
+TW_API_STATUS tw_status tw_request_waitany(int64_t n, tw_request** requests, int64_t* index, size_t* moved);
 
 /* Whether a request is complete, and frees the first one that is. If none is, `done` is 0, `index` is TW_UNDEFINED, and
  * `moved` is not set. */
-TW_API tw_status tw_request_testany(int64_t n, tw_request** requests, int* done, int64_t* index, size_t* moved);
+TW_API_STATUS tw_status tw_request_testany(int64_t n, tw_request** requests, int* done, int64_t* index, size_t* moved);
 
 /* Waits until at least one request is complete, and frees all that are.
  * n_done           [out] how many that were.
  * indices          [out] room for n; the first n_done entries become their places, ascending.
  * statuses, moved  [out] room for n each; the first n_done entries are set, in the order of `indices`. */
-TW_API tw_status tw_request_waitsome(int64_t n, tw_request** requests, int64_t* n_done, int64_t* indices,
-                                     tw_status* statuses, size_t* moved);
+TW_API_STATUS tw_status tw_request_waitsome(int64_t n, tw_request** requests, int64_t* n_done, int64_t* indices,
+                                            tw_status* statuses, size_t* moved);
 
 /* As tw_request_waitsome() without waiting: `n_done` is 0 when there are requests, but none is complete. */
-TW_API tw_status tw_request_testsome(int64_t n, tw_request** requests, int64_t* n_done, int64_t* indices,
-                                     tw_status* statuses, size_t* moved);
+TW_API_STATUS tw_status tw_request_testsome(int64_t n, tw_request** requests, int64_t* n_done, int64_t* indices,
+                                            tw_status* statuses, size_t* moved);
 
 #ifdef __cplusplus
 }

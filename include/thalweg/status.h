@@ -37,6 +37,9 @@ enum {
   TW_ERR_INTERNAL = -90      /* a defect of the library */
 };
 
+/* Ignores a status on purpose: every call that returns one has TW_API_STATUS, so that compilers warn where it is lost. */
+static inline void tw_status_ignore(tw_status status) { (void)status; }
+
 /* The name of a code, as "TW_ERR_NO_SPACE"; "unknown status" for a number that is none.
  * Call: independent. Threads: any. The text is static. Since 0.1. */
 TW_API const char* tw_status_name(tw_status status);

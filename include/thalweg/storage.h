@@ -27,13 +27,13 @@ extern "C" {
  * size  [in]  bytes of `text`.
  * Returns TW_OK, TW_ERR_INVALID (NULL), TW_ERR_RANGE (`size` is too small), TW_ERR_NOT_FOUND, TW_ERR_PERMISSION,
  * TW_ERR_IO, TW_ERR_NO_MEMORY. Since 0.2. */
-TW_API tw_status tw_storage_identity(const char* path, char* text, size_t size);
+TW_API_STATUS tw_status tw_storage_identity(const char* path, char* text, size_t size);
 
 /* What direct transfers (past the page cache) must be aligned to on that file system, in bytes.
  * Call, Blocking, Threads, path: as tw_storage_identity().
  * bytes [out] 0: it has no direct I/O, or does not tell. Set only on success.
  * Returns as tw_storage_identity(), never TW_ERR_RANGE. Since 0.2. */
-TW_API tw_status tw_storage_direct_alignment(const char* path, int64_t* bytes);
+TW_API_STATUS tw_status tw_storage_direct_alignment(const char* path, int64_t* bytes);
 
 /* The file that profiles are read from and written to: the environment variable THALWEG_PROFILE, else
  * thalweg/storage.json in $XDG_CONFIG_HOME or ~/.config. It need not exist. It is read once per process.
@@ -41,7 +41,7 @@ TW_API tw_status tw_storage_direct_alignment(const char* path, int64_t* bytes);
  * text  [out] with the closing NUL. "": profiles are turned off (THALWEG_PROFILE is empty or "none").
  * size  [in]  bytes of `text`.
  * Returns TW_OK, TW_ERR_INVALID (NULL), TW_ERR_RANGE (`size` is too small), TW_ERR_NO_MEMORY. Since 0.2. */
-TW_API tw_status tw_storage_profile_path(char* text, size_t size);
+TW_API_STATUS tw_status tw_storage_profile_path(char* text, size_t size);
 
 /* A regular access: extent j of task i lies at i * task_distance + j * stride of the file; the memory of each task is
  * one piece. Zero-initialise, then set struct_size. */
@@ -69,8 +69,8 @@ typedef struct tw_access_pattern {
  * Returns TW_OK, TW_ERR_INVALID (NULL, numbers out of their ranges, extents that overlap), TW_ERR_UNKNOWN_HINT,
  * TW_ERR_RANGE (the access ends above 2^63-1, or `size` is too small), or what tw_storage_identity() may return.
  * Since 0.2. */
-TW_API tw_status tw_storage_explain(const char* path, const char* hints, const tw_access_pattern* access, char* text,
-                                    size_t size);
+TW_API_STATUS tw_status tw_storage_explain(const char* path, const char* hints, const tw_access_pattern* access,
+                                           char* text, size_t size);
 
 #ifdef __cplusplus
 }

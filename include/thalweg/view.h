@@ -48,15 +48,16 @@ extern "C" {
 typedef struct tw_view tw_view; /* never changes; freed by tw_view_free() */
 
 /* Makes a view of `count` elements, one behind the other. */
-TW_API tw_status tw_view_contiguous(int64_t count, const tw_view* element, tw_view** view);
+TW_API_STATUS tw_status tw_view_contiguous(int64_t count, const tw_view* element, tw_view** view);
 
 /* Makes a view of `count` blocks of `block` elements; blocks begin `stride` bytes apart, >= 0. */
-TW_API tw_status tw_view_strided(int64_t count, int64_t block, int64_t stride, const tw_view* element, tw_view** view);
+TW_API_STATUS tw_status tw_view_strided(int64_t count, int64_t block, int64_t stride, const tw_view* element,
+                                        tw_view** view);
 
 /* Makes a view of n blocks: block i has lengths[i] elements and begins at byte displacements[i], >= 0. It takes 16
  * bytes of memory for each block. */
-TW_API tw_status tw_view_indexed(int64_t n, const int64_t* displacements, const int64_t* lengths,
-                                 const tw_view* element, tw_view** view);
+TW_API_STATUS tw_status tw_view_indexed(int64_t n, const int64_t* displacements, const int64_t* lengths,
+                                        const tw_view* element, tw_view** view);
 
 typedef int32_t tw_array_order;
 enum {
@@ -75,8 +76,8 @@ typedef struct tw_slice {
  * n          [in]  dimensions, 1 .. 1024.
  * slices     [in]  one for each dimension; in TW_ROW_MAJOR order from the slowest to the fastest. TW_ERR_INVALID: the
  *            block is not inside of the array. */
-TW_API tw_status tw_view_subarray(int32_t n, const tw_slice* slices, tw_array_order order, const tw_view* element,
-                                  tw_view** view);
+TW_API_STATUS tw_status tw_view_subarray(int32_t n, const tw_slice* slices, tw_array_order order,
+                                         const tw_view* element, tw_view** view);
 
 typedef int32_t tw_distribution;
 enum {
@@ -99,16 +100,16 @@ typedef struct tw_dimension {
  * dimensions  [in]  n of them. TW_ERR_INVALID: blocks that do not suffice for TW_BLOCK.
  * rank        [in]  number in the grid, whose last dimension changes fastest whatever `order` the array has.
  *             TW_ERR_INVALID: the grid does not have it. */
-TW_API tw_status tw_view_distributed(int32_t n, const tw_dimension* dimensions, int64_t rank, tw_array_order order,
-                                     const tw_view* element, tw_view** view);
+TW_API_STATUS tw_status tw_view_distributed(int32_t n, const tw_dimension* dimensions, int64_t rank,
+                                            tw_array_order order, const tw_view* element, tw_view** view);
 
 /* Makes a view of the bytes of another one, with another extent.
  * of         [in]  not NULL.
  * extent     [in]  >= 0. */
-TW_API tw_status tw_view_resized(const tw_view* of, int64_t extent, tw_view** view);
+TW_API_STATUS tw_status tw_view_resized(const tw_view* of, int64_t extent, tw_view** view);
 
-/* Frees a view. NULL does nothing. */
-TW_API void tw_view_free(tw_view* view);
+/* Frees the view and sets *view to NULL. NULL and the address of NULL do nothing. */
+TW_API void tw_view_free(tw_view** view);
 /* Bytes that are seen. 0 for NULL. */
 TW_API int64_t tw_view_size(const tw_view* view);
 /* How far apart copies are laid, in bytes. 0 for NULL. */

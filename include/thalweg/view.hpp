@@ -61,7 +61,7 @@ class View {
 
  private:
   struct Free {
-    void operator()(tw_view* view) const noexcept { tw_view_free(view); }
+    void operator()(tw_view* view) const noexcept { tw_view_free(&view); }
   };
   explicit View(tw_view* view) : view_(view) {}
   template <class Make>

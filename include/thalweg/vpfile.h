@@ -6,7 +6,7 @@
  *     tw_vpfile_open(group, "particles.vp", TW_CREATE, options, &f);        // collective
  *     tw_vpfile_write_all(f, TW_VP_PACKED(values, 24), NULL, NULL);         // collective: 24 bytes of each VP
  *     tw_vpfile_write(f, vp, data, bytes, NULL);                            // independent: one VP
- *     tw_vpfile_close(f);                                                   // collective
+ *     tw_vpfile_close(&f);                                                  // collective
  *
  * Words: a *shape* has any number of dimensions; its VPs are numbered 0 .. N-1 in row-major order. Each task has a
  * *box* of them, its *local* VPs, numbered 0 .. n-1 in row-major order within the box. Arrays "of every local VP" have
@@ -84,10 +84,10 @@ typedef struct tw_vpfile tw_vpfile; /* an open vpfile; freed by tw_vpfile_close(
  * A file without NAME.meta is taken for an array: one NB segment of this shape, whose records are as long as the first
  * access moves, or as the hint record_bytes says. Opened for writing it gets its NAME.meta as soon as that is known, and
  * then has to be closed as any vpfile. */
-TW_API tw_status tw_vpfile_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
-                                tw_vpfile** vpfile);
+TW_API_STATUS tw_status tw_vpfile_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
+                                       tw_vpfile** vpfile);
 
-/* Stores what is in memory and frees the handle, also on failure. After a failure the file stays marked as not closed.
+/* Stores what is in memory, frees the handle, also on failure, and sets *vpfile to NULL. After a failure the file stays marked as not closed.
  * Call:    collective.
  * Returns TW_OK, TW_ERR_NOT_CLOSED (a task has abandoned it), TW_ERR_NOT_FOUND (one of its files was removed
  * meanwhile), TW_ERR_UNSAFE (one of its names leads to another file by now, which is left as it is), TW_ERR_INVALID (it
@@ -95,10 +95,10 @@ TW_API tw_status tw_vpfile_open(tw_group* group, const char* path, int32_t flags
  * What a program leaves open is flushed when it ends by exit() or a return from main(), and when MPI is finalised,
  * unless a thread is inside of it; a line on standard error names the file, which stays not closed. In the child of a
  * fork a handle that writes fails with TW_ERR_MODE. */
-TW_API tw_status tw_vpfile_close(tw_vpfile* vpfile);
+TW_API_STATUS tw_status tw_vpfile_close(tw_vpfile** vpfile);
 
 /* Gives the vpfile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
- * exception unwinds. Stores what this task has in memory and frees the handle; the file stays marked as not closed. The
+ * exception unwinds. Stores what this task has in memory, frees the handle and sets *vpfile to NULL; the file stays marked as not closed. The
  * other tasks keep their handles, and every collective call that they make on it from then on fails on all of them with
  * TW_ERR_NOT_CLOSED, tw_vpfile_close() too, which stores what they have and frees the handle. Waits for nobody, whether
  * the others are in a collective call, elsewhere, or gone. On a group of tw_group_callbacks() the others find out only
@@ -107,7 +107,7 @@ TW_API tw_status tw_vpfile_close(tw_vpfile* vpfile);
  * Blocking: for storage.
  * Threads:  no other call on this handle meanwhile.
  * Returns TW_OK, or what storing failed with, and the handle is freed; TW_ERR_INVALID: it is not open. Since 0.3. */
-TW_API tw_status tw_vpfile_abandon(tw_vpfile* vpfile);
+TW_API_STATUS tw_status tw_vpfile_abandon(tw_vpfile** vpfile);
 
 /* ---- What is it? ------------------------------------------------------------------------------------------- */
 
@@ -129,11 +129,11 @@ typedef struct tw_vpfile_summary {
   int64_t cb_bytes;
   int64_t block_bytes; /* of the IB segment; 0: this task knows of none */
 } tw_vpfile_summary;
-TW_API tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary);
+TW_API_STATUS tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary);
 
 /* How the last collective access was carried out: *mode TW_VP_*, *cause static text that says why it was not NB. Either
  * pointer may be NULL. */
-TW_API tw_status tw_vpfile_mode(tw_vpfile* vpfile, int32_t* mode, const char** cause);
+TW_API_STATUS tw_status tw_vpfile_mode(tw_vpfile* vpfile, int32_t* mode, const char** cause);
 
 /* Change `i` of the mode of the file since it was opened. `access`: the number of the collective access, from 0. */
 typedef struct tw_vp_transition {
@@ -142,11 +142,11 @@ typedef struct tw_vp_transition {
   const char* cause; /* static text */
 } tw_vp_transition;
 /* Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (there were not so many). */
-TW_API tw_status tw_vpfile_transition(tw_vpfile* vpfile, size_t i, tw_vp_transition* transition);
+TW_API_STATUS tw_status tw_vpfile_transition(tw_vpfile* vpfile, size_t i, tw_vp_transition* transition);
 
 /* Number in the shape of local VP `local`, and back: TW_ERR_NOT_FOUND when VP `vp` is another task's. */
-TW_API tw_status tw_vpfile_number(tw_vpfile* vpfile, int64_t local, int64_t* vp);
-TW_API tw_status tw_vpfile_local(tw_vpfile* vpfile, int64_t vp, int64_t* local);
+TW_API_STATUS tw_status tw_vpfile_number(tw_vpfile* vpfile, int64_t local, int64_t* vp);
+TW_API_STATUS tw_status tw_vpfile_local(tw_vpfile* vpfile, int64_t vp, int64_t* local);
 
 /* ---- All VPs ----------------------------------------------------------------------------------------------- */
 
@@ -175,35 +175,37 @@ typedef struct tw_vp_data {
  * mask   [in]  may be NULL.
  * counts [out] may be NULL: whole items moved, of every local VP; 0 of those that take no part. Set on failure, too.
  *              Fewer than asked for where a stream ends. */
-TW_API tw_status tw_vpfile_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
-TW_API tw_status tw_vpfile_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
+TW_API_STATUS tw_status tw_vpfile_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
+TW_API_STATUS tw_status tw_vpfile_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
 
 /* As fseek of every VP that takes part: by offsets[i] (of every local VP), or by `offset` where offsets is NULL. Clears
  * eof and takes back what was pushed back. Uniform: give the same on all tasks, and accesses stay fast. On failure
  * nothing changes. */
-TW_API tw_status tw_vpfile_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence,
-                                    const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence,
+                                           const uint8_t* mask);
 /* As ftell, feof, ferror of every local VP. eof and error may be NULL. */
-TW_API tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions);
-TW_API tw_status tw_vpfile_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error);
+TW_API_STATUS tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions);
+TW_API_STATUS tw_status tw_vpfile_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error);
 /* As clearerr, and as rewind. */
-TW_API tw_status tw_vpfile_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask);
-TW_API tw_status tw_vpfile_rewind_all(tw_vpfile* vpfile, const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_rewind_all(tw_vpfile* vpfile, const uint8_t* mask);
 /* As fgetc: of every local VP the byte, or -1 at its end and where it takes no part.
  * Call: collective. */
-TW_API tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask);
 /* As fputc: bytes[i] of every local VP, or `byte` where bytes is NULL.
  * Call: collective. */
-TW_API tw_status tw_vpfile_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
 /* As ungetc. Any number may be pushed back, as long as the position does not fall below 0; -1 has no effect. */
-TW_API tw_status tw_vpfile_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
 /* As fgets: a line of at most size-1 bytes and a NUL for every VP, at lines + local * size. got[i] (may be NULL): its
  * length, 0 at the end.
  * Call: collective. */
-TW_API tw_status tw_vpfile_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got,
+                                           const uint8_t* mask);
 /* As fputs: texts[i] of every local VP, or `text` where texts is NULL.
  * Call: collective. */
-TW_API tw_status tw_vpfile_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts, const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts,
+                                           const uint8_t* mask);
 
 /* An argument of every VP: at `base` that of local VP 0, `stride` bytes further that of the next one; 0: the same for
  * all. */
@@ -215,40 +217,40 @@ typedef struct tw_vp_argument {
  * double, %Lf: long double, %c: int, %s: const char*, %p: void*). '*' and %n are refused.
  * Call: collective.
  * counts [out] may be NULL: bytes written, of every local VP. */
-TW_API tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
-                                      size_t n_arguments, size_t* counts, const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
+                                             size_t n_arguments, size_t* counts, const uint8_t* mask);
 /* As fscanf: one argument for each conversion that is not suppressed; `base` points to what is set (%d: int, %s and %[:
  * char, with a width in the format).
  * Call: collective.
  * counts [out] may be NULL: conversions done, of every local VP; -1 at its end. */
-TW_API tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
-                                     size_t n_arguments, int* counts, const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
+                                            size_t n_arguments, int* counts, const uint8_t* mask);
 
 /* What was written so far survives the death of the process; of the machine.
  * Call: collective. */
-TW_API tw_status tw_vpfile_flush_all(tw_vpfile* vpfile);
-TW_API tw_status tw_vpfile_sync_all(tw_vpfile* vpfile);
+TW_API_STATUS tw_status tw_vpfile_flush_all(tw_vpfile* vpfile);
+TW_API_STATUS tw_status tw_vpfile_sync_all(tw_vpfile* vpfile);
 
 /* ---- One VP ------------------------------------------------------------------------------------------------ */
 /* `vp` is a number in the shape, of a VP of this task. */
 
 /* As fread and fwrite of bytes. *moved (may be NULL; set on failure, too): fewer than asked for at the end only. */
-TW_API tw_status tw_vpfile_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, size_t* moved);
-TW_API tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t bytes, size_t* moved);
-TW_API tw_status tw_vpfile_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence);
-TW_API tw_status tw_vpfile_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position);
+TW_API_STATUS tw_status tw_vpfile_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, size_t* moved);
+TW_API_STATUS tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t bytes, size_t* moved);
+TW_API_STATUS tw_status tw_vpfile_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence);
+TW_API_STATUS tw_status tw_vpfile_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position);
 /* Bytes of its stream. */
-TW_API tw_status tw_vpfile_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes);
+TW_API_STATUS tw_status tw_vpfile_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes);
 /* *last: the highest VP of this task up to which from `vp` on no stream has more than what all streams have, or none
  * can be read for the reason that the call returns; else `vp`. Whoever goes through all VPs goes on behind it: a file
  * may claim any number of them. Open for reading only (else TW_ERR_MODE). Since 0.2. */
-TW_API tw_status tw_vpfile_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last);
+TW_API_STATUS tw_status tw_vpfile_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last);
 /* Moves the position behind bytes that nobody wrote, which are zeros and may be very many; *skipped tells
  * how many. Open for reading only (else TW_ERR_MODE). Since 0.2. */
-TW_API tw_status tw_vpfile_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped);
+TW_API_STATUS tw_status tw_vpfile_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped);
 /* Either pointer may be NULL. */
-TW_API tw_status tw_vpfile_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error);
-TW_API tw_status tw_vpfile_clearerr(tw_vpfile* vpfile, int64_t vp);
+TW_API_STATUS tw_status tw_vpfile_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error);
+TW_API_STATUS tw_status tw_vpfile_clearerr(tw_vpfile* vpfile, int64_t vp);
 /* A FILE* on the stream of VP `vp`, for fprintf, fscanf, fgets, ungetc, ... It has its own position, which begins at 0, or
  * with "a" at the end; that of the VP in the handle stays. fflush() hands bytes to the handle, tw_vpfile_flush() makes them
  * survive the process. fclose() it before tw_vpfile_close() and tw_vpfile_abandon(), which flush streams that are still
@@ -258,10 +260,10 @@ TW_API tw_status tw_vpfile_clearerr(tw_vpfile* vpfile, int64_t vp);
  * Threads: calls on the FILE* count as calls of this VP. tw_last_error() tells what failed in one.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, or what reading may return. Source: fopencookie(3).
  * Since 0.2. */
-TW_API tw_status tw_vpfile_fopen(tw_vpfile* vpfile, int64_t vp, const char* mode, FILE** stream);
+TW_API_STATUS tw_status tw_vpfile_fopen(tw_vpfile* vpfile, int64_t vp, const char* mode, FILE** stream);
 /* What this task wrote so far, of all its VPs, survives the death of the process, as far as it is in independent blocks
  * (IB): what NB and CB accesses added takes tw_vpfile_flush_all(). */
-TW_API tw_status tw_vpfile_flush(tw_vpfile* vpfile, int64_t vp);
+TW_API_STATUS tw_status tw_vpfile_flush(tw_vpfile* vpfile, int64_t vp);
 
 /* ---- Whole files ------------------------------------------------------------------------------------------- */
 /* By one task; nobody may have the file open for writing. What they return besides: TW_ERR_NOT_FOUND,
@@ -269,7 +271,7 @@ TW_API tw_status tw_vpfile_flush(tw_vpfile* vpfile, int64_t vp);
 
 /* *yes = 1 when `path` is the data file of a vpfile: it has a NAME.meta or NAME.first, or begins with blocks of
  * one. A file that looks like another format is none, whatever lies beside it. */
-TW_API tw_status tw_vpfile_is(const char* path, int* yes);
+TW_API_STATUS tw_status tw_vpfile_is(const char* path, int* yes);
 
 enum { TW_VP_MOST_DIMS = 64 };
 
@@ -290,7 +292,7 @@ typedef struct tw_vpfile_stored {
   int64_t shape[TW_VP_MOST_DIMS];        /* n_dims extents, then 0 */
 } tw_vpfile_stored;
 /* Returns TW_OK, and TW_ERR_CORRUPT where NAME.meta is missing or damaged. */
-TW_API tw_status tw_vpfile_look(const char* path, tw_vpfile_stored* stored);
+TW_API_STATUS tw_status tw_vpfile_look(const char* path, tw_vpfile_stored* stored);
 
 enum {
   TW_VP_REGION_NB = 1,     /* the NB segment, of all VPs */
@@ -314,14 +316,14 @@ typedef int (*tw_vp_region_fn)(const tw_vp_region* region, void* user);
  * the superblocks, not the lattice.
  * Returns TW_OK, also when `fn` ended the walk; TW_ERR_CORRUPT: NAME.meta is missing or damaged, or a superblock is not
  * whole: then `fn` was called for what lies before it. */
-TW_API tw_status tw_vpfile_regions(const char* path, tw_vp_region_fn fn, void* user);
+TW_API_STATUS tw_status tw_vpfile_regions(const char* path, tw_vp_region_fn fn, void* user);
 
 /* Reads all that is not data of the lattice, and checks every checksum. Changes nothing.
  * fn, progress     may be NULL; `user` is handed to both.
  * health     [out] may be NULL; set on failure, too.
  * Returns TW_OK when the file is whole and closed; TW_ERR_NOT_CLOSED, TW_ERR_CORRUPT (the findings say what). */
-TW_API tw_status tw_vpfile_verify(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
-                                  tw_health* health);
+TW_API_STATUS tw_status tw_vpfile_verify(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
+                                         tw_health* health);
 
 /* Makes an unclosed vpfile readable again, and side files that are missing or damaged, from what the data file tells;
  * then verifies it. What is closed and sound is left alone. What was flushed is there afterwards; of what was not
@@ -330,21 +332,21 @@ TW_API tw_status tw_vpfile_verify(const char* path, tw_finding_fn fn, tw_progres
  * Returns as tw_vpfile_verify(), and TW_ERR_UNSAFE where a program is writing the file. TW_ERR_CORRUPT also where the
  * file can be read again, but streams are known to have lost bytes at their end: records of a file that was cut off,
  * superblocks of a closed file. They count among the damaged ones this once; the next look finds a whole file. */
-TW_API tw_status tw_vpfile_repair(const char* path, int32_t n_dims, const int64_t* shape, tw_finding_fn fn,
-                                  tw_progress_fn progress, void* user, tw_health* health);
+TW_API_STATUS tw_status tw_vpfile_repair(const char* path, int32_t n_dims, const int64_t* shape, tw_finding_fn fn,
+                                         tw_progress_fn progress, void* user, tw_health* health);
 
 /* Writes the streams of `from` as a plain array: a vpfile `to` of one NB segment with one record of each VP.
  * record_bytes     of each VP; 0: as long as the longest stream. Longer streams are cut off.
  * fill             what stands behind the end of shorter ones.
  * Returns TW_ERR_EXISTS when `to` is there already, and TW_OK. */
-TW_API tw_status tw_vpfile_flatten(const char* from, const char* to, int64_t record_bytes, unsigned char fill,
-                                   tw_progress_fn progress, void* user);
+TW_API_STATUS tw_status tw_vpfile_flatten(const char* from, const char* to, int64_t record_bytes, unsigned char fill,
+                                          tw_progress_fn progress, void* user);
 
 /* Makes NAME.meta for an array of this shape, each of whose records has record_bytes bytes of every VP; the file itself
  * stays as it is.
  * Returns TW_OK, TW_ERR_EXISTS (there is one that is not empty), TW_ERR_INVALID (the sizes do not fit), TW_ERR_UNSAFE
  * (the file looks like another format, or like a vpfile that has lost its NAME.meta). */
-TW_API tw_status tw_vpfile_import(const char* path, int32_t n_dims, const int64_t* shape, int64_t record_bytes);
+TW_API_STATUS tw_status tw_vpfile_import(const char* path, int32_t n_dims, const int64_t* shape, int64_t record_bytes);
 
 #ifdef __cplusplus
 }

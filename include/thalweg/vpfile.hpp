@@ -251,18 +251,31 @@ class File {
   File(const Group& group, const std::string& path, Flags flags, const Options& options = {}) {
     open(required(group), path, flags, options);
   }
-  File(const Group& group, const std::string& path, Flags flags, const Shape& shape, Options options = {}) {
+  // The shape, if there is one, becomes that of `options`.
+  File(const Group& group, const std::string& path, Flags flags, const Shape& shape, Options& options) {
     open(required(group), path, flags, options.shape(shape.extents()));
+  }
+  File(const Group& group, const std::string& path, Flags flags, const Shape& shape) {
+    open(required(group), path, flags, Options().shape(shape.extents()));
   }
   // By this task alone.
   File(const std::string& path, Flags flags, const Options& options = {}) { open(nullptr, path, flags, options); }
-  File(const std::string& path, Flags flags, const Shape& shape, Options options = {}) {
+  File(const std::string& path, Flags flags, const Shape& shape, Options& options) {
     open(nullptr, path, flags, options.shape(shape.extents()));
   }
-  void close() { check(tw_vpfile_close(file_.release())); }
+  File(const std::string& path, Flags flags, const Shape& shape) {
+    open(nullptr, path, flags, Options().shape(shape.extents()));
+  }
+  void close() {
+    tw_vpfile* handle = file_.release();
+    check(tw_vpfile_close(&handle));
+  }
   // Independent. Instead of close(), by a task that cannot go on: what it wrote is stored, the vpfile stays marked as
   // not closed, and the collective calls of the others fail on all of them.
-  void abandon() { check(tw_vpfile_abandon(file_.release())); }
+  void abandon() {
+    tw_vpfile* handle = file_.release();
+    check(tw_vpfile_abandon(&handle));
+  }
 
   // ---- Collective: all VPs. Items are those of the VPs that take part, in order of local numbers.
 

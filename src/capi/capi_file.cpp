@@ -21,16 +21,10 @@ static_assert(sizeof(tw_extent) == sizeof(Extent) && offsetof(tw_extent, address
                   offsetof(tw_extent, offset) == offsetof(Extent, offset),
               "a caller's list is used where it lies");
 
-PlainOpen to_open(const char* path, int32_t flags, const tw_file_options* options, tw_file** file) {
-  PlainOpen how;
-  if (path == nullptr) how.status = null_argument("tw_file_open", "path");
-  if (file == nullptr) how.status = null_argument("tw_file_open", "file");
-  if (how.status.ok()) how.status = check_file_flags(flags);
-  if (options != nullptr && options->struct_size < sizeof(tw_file_options))
-    how.status =
-        invalid_argument("tw_file_open", "struct_size of the options is " + std::to_string(options->struct_size) +
-                                             ", needed is " + std::to_string(sizeof(tw_file_options)));
-  if (!how.status.ok()) return how;
+Status fill_open(const char* path, int32_t flags, const tw_options* options, PlainOpen& how) {
+  if (path == nullptr) return null_argument("tw_file_open", "path");
+  TW_ASSIGN_OR_RETURN(const OpenHow asked, read_open_flags(FileKind::file, flags));
+  TW_RETURN_IF_ERROR(check_options(FileKind::file, options));
   how.path = path;
   how.options.read = asked.read;
   how.options.write = asked.write;
@@ -210,18 +204,16 @@ tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const t
   });
 }
 
-tw_status tw_file_close(tw_file* file) {
+tw_status tw_file_close(tw_file** file) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return {};
     std::unique_ptr<tw_file> gone;
     TW_RETURN_IF_ERROR(take_handle(file, "tw_file_close", "file", gone));
     return run(calling(*gone, Call::tw_file_close).close());
   });
 }
 
-tw_status tw_file_abandon(tw_file* file) {
+tw_status tw_file_abandon(tw_file** file) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return {};
     std::unique_ptr<tw_file> gone;
     TW_RETURN_IF_ERROR(take_handle(file, "tw_file_abandon", "file", gone));
     gone->impl->abandon(Call::tw_file_abandon);

@@ -184,7 +184,7 @@ tw_status tw_team_create(int64_t tasks, tw_team** team) {
   });
 }
 
-void tw_team_free(tw_team* team) { delete team; }
+void tw_team_free(tw_team** team) { free_handle(team); }
 
 tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** group) {
   return guarded([&]() -> Status {
@@ -222,7 +222,7 @@ tw_status tw_group_duplicate(tw_group* group, tw_group** copy) {
   });
 }
 
-void tw_group_free(tw_group* group) { delete group; }
+void tw_group_free(tw_group** group) { free_handle(group); }
 
 int64_t tw_group_rank(const tw_group* group) { return group != nullptr ? group->impl->rank() : -1; }
 int64_t tw_group_size(const tw_group* group) { return group != nullptr ? group->impl->size() : -1; }

@@ -64,7 +64,7 @@ extern "C" tw_status tw_multifile_open(tw_group* group, const char* path, int32_
 }
 
 // MPI or the program may have ended: what is left then is to free the handle.
-extern "C" tw_status tw_multifile_close(tw_multifile* multifile) {
+extern "C" tw_status tw_multifile_close(tw_multifile** multifile) {
   return guarded([&]() -> Status {
     std::unique_ptr<tw_multifile> handle;
     TW_RETURN_IF_ERROR(take_handle(multifile, "tw_multifile_close", "multifile", handle));
@@ -77,7 +77,7 @@ extern "C" tw_status tw_multifile_close(tw_multifile* multifile) {
   });
 }
 
-extern "C" tw_status tw_multifile_abandon(tw_multifile* multifile) {
+extern "C" tw_status tw_multifile_abandon(tw_multifile** multifile) {
   return guarded([&]() -> Status {
     std::unique_ptr<tw_multifile> handle;
     TW_RETURN_IF_ERROR(take_handle(multifile, "tw_multifile_abandon", "multifile", handle));

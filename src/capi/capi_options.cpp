@@ -17,8 +17,8 @@ void add_hints(tw_options& options, const std::string& more) {
 }
 
 Status check_dimensions(const char* function, int32_t n_dims, bool has_numbers) {
-  if (n_dims < 0) return bad_argument(function, "n_dims is " + std::to_string(n_dims) + "; 0 or more");
-  if (n_dims > 0 && !has_numbers) return bad_argument(function, "the numbers of the dimensions are NULL");
+  if (n_dims < 0) return invalid_argument(function, "n_dims is " + std::to_string(n_dims) + "; 0 or more");
+  if (n_dims > 0 && !has_numbers) return invalid_argument(function, "the numbers of the dimensions are NULL");
   return {};
 }
 
@@ -40,9 +40,9 @@ Status check_options(FileKind kind, const tw_options* options) {
   static constexpr const char* kCalls[] = {"tw_multifile_open", "tw_file_open", "tw_vpfile_open"};
   for (const Option& option : all) {
     if (option.is_set && option.kind != kind)
-      return bad_argument(kCalls[static_cast<int>(kind)], std::string("the options were given to ") + option.name +
-                                                              ", which is for " +
-                                                              kCalls[static_cast<int>(option.kind)] + " only");
+      return invalid_argument(kCalls[static_cast<int>(kind)], std::string("the options were given to ") + option.name +
+                                                                  ", which is for " +
+                                                                  kCalls[static_cast<int>(option.kind)] + " only");
   }
   return {};
 }
@@ -69,11 +69,7 @@ tw_status tw_options_create(tw_options** options) {
   });
 }
 
-void tw_options_free(tw_options** options) {
-  if (options == nullptr) return;
-  delete *options;
-  *options = nullptr;
-}
+void tw_options_free(tw_options** options) { free_handle(options); }
 
 tw_status tw_options_set_hint(tw_options* options, const char* name, const char* value) {
   return guarded([&]() -> Status {
@@ -81,7 +77,8 @@ tw_status tw_options_set_hint(tw_options* options, const char* name, const char*
     if (name == nullptr) return null_argument("tw_options_set_hint", "name");
     if (value == nullptr) return null_argument("tw_options_set_hint", "value");
     if (std::strpbrk(name, ",=") != nullptr || std::strchr(value, ',') != nullptr)
-      return bad_argument("tw_options_set_hint", std::string("'") + name + "' = '" + value + "' is more than one hint");
+      return invalid_argument("tw_options_set_hint",
+                              std::string("'") + name + "' = '" + value + "' is more than one hint");
     add_hints(*options, std::string(name) + "=" + value);
     return {};
   });
@@ -100,15 +97,16 @@ tw_status tw_options_set_ranks(tw_options* options, int64_t n_logical, const int
   return guarded([&]() -> Status {
     if (options == nullptr) return null_argument("tw_options_set_ranks", "options");
     if (n_ranks < 0)
-      return bad_argument("tw_options_set_ranks", "n_ranks is " + std::to_string(n_ranks) + "; 0 or more");
+      return invalid_argument("tw_options_set_ranks", "n_ranks is " + std::to_string(n_ranks) + "; 0 or more");
     if (ranks == nullptr && n_ranks > 0) return null_argument("tw_options_set_ranks", "ranks");
     if (n_logical < -1)
-      return bad_argument("tw_options_set_ranks",
-                          "n_logical is " + std::to_string(n_logical) + "; -1 or more is allowed");
+      return invalid_argument("tw_options_set_ranks",
+                              "n_logical is " + std::to_string(n_logical) + "; -1 or more is allowed");
     for (int64_t i = 0; i < n_ranks; ++i)
       if (ranks[i] < 0 || (n_logical >= 0 && ranks[i] >= n_logical))
-        return bad_argument("tw_options_set_ranks", "ranks[" + std::to_string(i) + "] is " + std::to_string(ranks[i]) +
-                                                        " of " + std::to_string(n_logical) + " logical files");
+        return invalid_argument("tw_options_set_ranks", "ranks[" + std::to_string(i) + "] is " +
+                                                            std::to_string(ranks[i]) + " of " +
+                                                            std::to_string(n_logical) + " logical files");
     Serving serving{Serving::Kind::list, n_logical, 0, 0, {}};
     if (n_ranks > 0) serving.list.assign(ranks, ranks + n_ranks);
     options->serving = std::move(serving);
@@ -120,13 +118,13 @@ tw_status tw_options_set_range(tw_options* options, int64_t n_logical, int64_t f
   return guarded([&]() -> Status {
     if (options == nullptr) return null_argument("tw_options_set_range", "options");
     if (n_logical < -1 || first < 0 || count < 0 || first > INT64_MAX - count)
-      return bad_argument("tw_options_set_range", "n_logical " + std::to_string(n_logical) + ", first " +
-                                                      std::to_string(first) + ", count " + std::to_string(count) +
-                                                      ": none may be negative (n_logical: -1)");
+      return invalid_argument("tw_options_set_range", "n_logical " + std::to_string(n_logical) + ", first " +
+                                                          std::to_string(first) + ", count " + std::to_string(count) +
+                                                          ": none may be negative (n_logical: -1)");
     if (n_logical >= 0 && first + count > n_logical)
-      return bad_argument("tw_options_set_range", "ranks " + std::to_string(first) + " .. " +
-                                                      std::to_string(first + count - 1) + " of " +
-                                                      std::to_string(n_logical) + " logical files");
+      return invalid_argument("tw_options_set_range", "ranks " + std::to_string(first) + " .. " +
+                                                          std::to_string(first + count - 1) + " of " +
+                                                          std::to_string(n_logical) + " logical files");
     options->serving = Serving{Serving::Kind::range, n_logical, first, count, {}};
     return {};
   });

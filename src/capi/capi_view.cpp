@@ -156,7 +156,7 @@ tw_status tw_view_resized(const tw_view* of, int64_t extent, tw_view** view) {
   });
 }
 
-void tw_view_free(tw_view* view) { delete view; }
+void tw_view_free(tw_view** view) { free_handle(view); }
 
 int64_t tw_view_size(const tw_view* view) { return view != nullptr ? static_cast<int64_t>(view->impl.size()) : 0; }
 

@@ -159,7 +159,7 @@ tw_status tw_vpfile_open(tw_group* group, const char* path, int32_t flags, const
   });
 }
 
-tw_status tw_vpfile_close(tw_vpfile* vpfile) {
+tw_status tw_vpfile_close(tw_vpfile** vpfile) {
   return guarded([&]() -> Status {
     std::unique_ptr<tw_vpfile> gone;
     TW_RETURN_IF_ERROR(take_handle(vpfile, "tw_vpfile_close", "vpfile", gone));
@@ -168,7 +168,7 @@ tw_status tw_vpfile_close(tw_vpfile* vpfile) {
   });
 }
 
-tw_status tw_vpfile_abandon(tw_vpfile* vpfile) {
+tw_status tw_vpfile_abandon(tw_vpfile** vpfile) {
   return guarded([&]() -> Status {
     std::unique_ptr<tw_vpfile> gone;
     TW_RETURN_IF_ERROR(take_handle(vpfile, "tw_vpfile_abandon", "vpfile", gone));

@@ -29,13 +29,18 @@ std::int32_t guarded(Body&& body) noexcept {
 inline Status invalid_argument(const char* function, const std::string& what) {
   return Status::error(Code::invalid_argument, std::string(function) + ": " + what);
 }
+
 // For arguments that must not be NULL.
 inline Status null_argument(const char* function, const char* argument) {
   return Status::error(Code::invalid_argument, std::string(function) + ": " + argument + " is NULL");
 }
 
-inline Status bad_argument(const char* function, const std::string& what) {
-  return Status::error(Code::invalid_argument, std::string(function) + ": " + what);
+// What the calls do that free a handle: deletes it and sets it to null. `handle` may be null.
+template <class Handle>
+void free_handle(Handle** handle) noexcept {
+  if (handle == nullptr) return;
+  delete *handle;
+  *handle = nullptr;
 }
 
 // A failure that the caller reports. What is no code of ours becomes `internal`.

@@ -91,11 +91,11 @@ struct Taken {
 };
 Taken take_open_handle(const OpenHandle* handle, const char* call, const char* argument);
 
-// The handle, if it may be freed; not OK: freeing it is all that can be done.
+// Takes the handle, if it may be freed, and sets *handle to null. Not OK: freeing it is all that can be done.
 template <class Handle>
-Status take_handle(Handle* handle, const char* call, const char* argument, std::unique_ptr<Handle>& taken) {
-  Taken is = take_open_handle(handle, call, argument);
-  if (is.may_free) taken.reset(handle);
+Status take_handle(Handle** handle, const char* call, const char* argument, std::unique_ptr<Handle>& taken) {
+  Taken is = take_open_handle(handle != nullptr ? *handle : nullptr, call, argument);
+  if (is.may_free) taken.reset(std::exchange(*handle, nullptr));
   return std::move(is.status);
 }
 

@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
   for (int64_t rank = 0; rank < n; ++rank) write_entry(multifile, rank, lines[rank]);
   check(tw_multifile_flush(multifile));
   if (unclosed) _exit(0); /* like a program killed after its last flush */
-  check(tw_multifile_close(multifile));
+  check(tw_multifile_close(&multifile));
   tw_options_free(&config);
   for (int i = 0; i <= n; ++i) free(lines[i]);
   free(lines);

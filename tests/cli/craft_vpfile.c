@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
     check(tw_vpfile_flush_all(file));
     _exit(0); /* like a program killed after its last flush */
   }
-  check(tw_vpfile_close(file));
+  check(tw_vpfile_close(&file));
   free(positions);
   return 0;
 }

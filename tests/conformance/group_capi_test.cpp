@@ -20,9 +20,9 @@ void on_c_team(std::int64_t tasks, const std::function<void(tw_group*)>& body) {
     tw_group* group = nullptr;
     ASSERT_EQ(tw_group_team(team, task, &group), TW_OK);
     body(group);
-    tw_group_free(group);
+    tw_group_free(&group);
   });
-  tw_team_free(team);
+  tw_team_free(&team);
 }
 
 TEST(GroupCapi, SelfIsAGroupOfOne) {
@@ -33,7 +33,7 @@ TEST(GroupCapi, SelfIsAGroupOfOne) {
   EXPECT_EQ(tw_group_size(group), 1);
   EXPECT_STREQ(tw_group_kind(group), "self");
   EXPECT_EQ(tw_group_barrier(group), TW_OK);
-  tw_group_free(group);
+  tw_group_free(&group);
 }
 
 TEST(GroupCapi, NullIsRefusedWithAMessage) {
@@ -98,11 +98,11 @@ TEST(GroupCapi, ADuplicateOutlivesItsGroup) {
     tw_group* second = nullptr;
     ASSERT_EQ(tw_group_duplicate(group, &first), TW_OK);
     ASSERT_EQ(tw_group_duplicate(first, &second), TW_OK);
-    tw_group_free(first);
+    tw_group_free(&first);
 
     EXPECT_EQ(tw_group_barrier(second), TW_OK);
     EXPECT_EQ(tw_group_rank(second), tw_group_rank(group));
-    tw_group_free(second);
+    tw_group_free(&second);
   });
 }
 
@@ -121,12 +121,12 @@ void on_c_hybrid(const std::function<void(std::int64_t task, tw_group* threads, 
       ASSERT_EQ(tw_group_team(processes, task / 3, &ranks), TW_OK);
     }
     body(task, threads, ranks);
-    tw_group_free(ranks);
-    tw_group_free(threads);
+    tw_group_free(&ranks);
+    tw_group_free(&threads);
   });
-  tw_team_free(processes);
-  tw_team_free(teams[0]);
-  tw_team_free(teams[1]);
+  tw_team_free(&processes);
+  tw_team_free(&teams[0]);
+  tw_team_free(&teams[1]);
 }
 
 TEST(GroupCapi, AHybridNumbersAllThreadsOfAllRanks) {
@@ -140,7 +140,7 @@ TEST(GroupCapi, AHybridNumbersAllThreadsOfAllRanks) {
     std::int64_t sum = task;
     EXPECT_EQ(tw_group_allreduce(all, &sum, 1, TW_SUM), TW_OK);
     EXPECT_EQ(sum, 15);
-    tw_group_free(all);
+    tw_group_free(&all);
   });
 }
 
@@ -211,9 +211,9 @@ TEST(GroupCapi, CallbacksServeAndAreReleasedOnce) {
   ASSERT_EQ(tw_group_duplicate(group, &copy), TW_OK);
 
   EXPECT_EQ(tw_group_barrier(copy), TW_OK);
-  tw_group_free(group);
+  tw_group_free(&group);
   EXPECT_EQ(user.released, 0);
-  tw_group_free(copy);
+  tw_group_free(&copy);
   EXPECT_EQ(user.released, 1);
 }
 
@@ -226,7 +226,7 @@ TEST(GroupCapi, AFailingCallbackIsReportedWithItsNumber) {
 
   EXPECT_EQ(tw_group_barrier(group), TW_ERR_IO);
   EXPECT_STREQ(tw_last_error(), "the caller's barrier returned 42");
-  tw_group_free(group);
+  tw_group_free(&group);
 }
 
 }  // namespace

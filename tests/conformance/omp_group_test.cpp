@@ -25,7 +25,7 @@ TEST_P(OmpGroup, PassesTheConformanceBodies) {
       EXPECT_EQ(tw_group_rank(group), omp_get_thread_num());
       const Status status = run(body.run(*group->impl));
       EXPECT_TRUE(status.ok()) << status.message();
-      tw_group_free(group);
+      tw_group_free(&group);
     }
 
     ASSERT_FALSE(HasFailure()) << "in " << body.name;
@@ -40,7 +40,7 @@ TEST(OmpGroup, IsATeamOfOneOutsideOfARegion) {
 
   EXPECT_EQ(tw_group_size(group), 1);
   EXPECT_EQ(tw_group_barrier(group), TW_OK);
-  tw_group_free(group);
+  tw_group_free(&group);
 }
 
 // The innermost region counts: each thread of the outer region has its own team.
@@ -57,7 +57,7 @@ TEST(OmpGroup, OfNestedRegionsAreSeparate) {
       std::int64_t ones = 1;
       EXPECT_EQ(tw_group_allreduce(group, &ones, 1, TW_SUM), TW_OK);
       sum += static_cast<int>(ones);
-      tw_group_free(group);
+      tw_group_free(&group);
     }
   }
   omp_set_max_active_levels(1);
@@ -87,9 +87,9 @@ TEST(OmpGroup, MakesAHybrid) {
     EXPECT_STREQ(tw_group_kind(group), "hybrid");
     EXPECT_EQ(tw_group_rank(group), omp_get_thread_num());
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
-    tw_group_free(group);
+    tw_group_free(&group);
   }
-  tw_group_free(ranks);
+  tw_group_free(&ranks);
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ const std::vector<Call>& calls() {
        [](tw_group* group) {
          tw_group* copy = nullptr;
          const tw_status status = tw_group_duplicate(group, &copy);
-         tw_group_free(copy);
+         tw_group_free(&copy);
          return status;
        }},
   };
@@ -165,9 +165,9 @@ void on_c_team(std::int64_t tasks, const std::function<void(tw_group*, std::int6
     tw_group* group = nullptr;
     ASSERT_EQ(tw_group_team(team, task, &group), TW_OK);
     body(group, task);
-    tw_group_free(group);
+    tw_group_free(&group);
   });
-  tw_team_free(team);
+  tw_team_free(&team);
 }
 
 TEST_F(OutOfStep, DifferentCallsOnAGroupAreNamed) {

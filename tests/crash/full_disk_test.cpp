@@ -52,9 +52,9 @@ class FullDisk : public testing::TestWithParam<Setting> {
       tw_group* group = nullptr;
       EXPECT_EQ(tw_group_team(team, task, &group), TW_OK);
       body(group, static_cast<int>(task));
-      tw_group_free(group);
+      tw_group_free(&group);
     });
-    tw_team_free(team);
+    tw_team_free(&team);
   }
 
   tw_status write(tw_multifile* file, int rank, std::uint64_t bytes) {
@@ -94,7 +94,7 @@ class FullDisk : public testing::TestWithParam<Setting> {
     ASSERT_EQ(open(group, task, TW_CREATE | TW_TRUNCATE, &file), TW_OK) << tw_last_error();
     for (int i = 0; i < kFilesOfTask; ++i) EXPECT_EQ(write(file, task * kFilesOfTask + i, 3000), TW_OK);
     EXPECT_EQ(flush(file, task), TW_OK);
-    EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
   }
 
   Aftermath aftermath(bool was_closed = false) const {
@@ -119,7 +119,7 @@ TEST_P(FullDisk, ATeamWritesUntilNothingFits) {
     tw_multifile* file = nullptr;
     ASSERT_EQ(open(group, task, TW_CREATE | TW_TRUNCATE, &file), TW_OK) << tw_last_error();
     EXPECT_EQ(write_until_full(file, task), TW_ERR_NO_SPACE) << tw_last_error();
-    EXPECT_EQ(tw_multifile_close(file), TW_ERR_NO_SPACE) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(&file), TW_ERR_NO_SPACE) << tw_last_error();
   });
 
   ASSERT_TRUE(anything_durable(aftermath()));
@@ -139,7 +139,7 @@ TEST_P(FullDisk, ACloseTellsAllTasksOfTheTroubleOfOne) {
     if (task == kTasks - 1) {
       EXPECT_EQ(write_until_full(file, task), TW_ERR_NO_SPACE) << tw_last_error();
     }
-    EXPECT_EQ(tw_multifile_close(file), TW_ERR_NO_SPACE) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(&file), TW_ERR_NO_SPACE) << tw_last_error();
   });
 
   EXPECT_EQ(check_content(aftermath(), true, Demand::durable_is_there), "");
@@ -155,7 +155,7 @@ TEST_P(FullDisk, ACloseWithoutRoomForTheIndexLosesNothing) {
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
     if (task == 0) disk_.fill();
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
-    EXPECT_EQ(tw_multifile_close(file), TW_ERR_NO_SPACE) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(&file), TW_ERR_NO_SPACE) << tw_last_error();
   });
 
   EXPECT_EQ(check_content(aftermath(), true, Demand::durable_is_there), "");

@@ -58,9 +58,9 @@ class Task {
     journal_->closed = 0;
     for (int i = 0; i < kSteps; ++i) step();
     begin(Doing::closing);
-    demand(tw_multifile_close(file_), "tw_multifile_close");
+    demand(tw_multifile_close(&file_), "tw_multifile_close");
     all_is_flushed();
-    tw_group_free(group);
+    tw_group_free(&group);
   }
 
  private:
@@ -146,7 +146,7 @@ void run_session(const Arguments& arguments, MappedJournal& journal, int session
       Task(arguments, journal, task, session).run(team, session == 0 ? TW_CREATE | TW_TRUNCATE : TW_APPEND);
     });
   for (std::thread& thread : threads) thread.join();
-  tw_team_free(team);
+  tw_team_free(&team);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/open_options.hpp"
 #include "support/run_on.hpp"
 #include "support/sanitized.hpp"
 #include "thalweg/thalweg.h"
@@ -88,7 +89,7 @@ class Unclosed : public testing::Test {
       EXPECT_EQ(tw_multifile_read(in, read.data(), read.size(), &got), TW_OK);
       all.push_back(read.substr(0, got));
     }
-    EXPECT_EQ(tw_multifile_close(in), TW_OK);
+    EXPECT_EQ(tw_multifile_close(&in), TW_OK);
     return all;
   }
   std::vector<std::string> repaired_vps(std::int64_t vps) const {
@@ -105,7 +106,7 @@ class Unclosed : public testing::Test {
       EXPECT_EQ(tw_vpfile_read(in, vp, read.data(), read.size(), &got), TW_OK);
       all.push_back(read.substr(0, got));
     }
-    EXPECT_EQ(tw_vpfile_close(in), TW_OK);
+    EXPECT_EQ(tw_vpfile_close(&in), TW_OK);
     return all;
   }
 
@@ -116,9 +117,9 @@ class Unclosed : public testing::Test {
       tw_group* group = nullptr;
       EXPECT_EQ(tw_group_team(team, task, &group), TW_OK);
       body(group, task);
-      tw_group_free(group);
+      tw_group_free(&group);
     });
-    tw_team_free(team);
+    tw_team_free(&team);
   }
 
  private:
@@ -183,7 +184,7 @@ TEST_F(Unclosed, AVpfileOfThreadsIsFlushed) {
 
 TEST_F(Unclosed, WhatIsReadIsNotTold) {
   tw_multifile* file = create();
-  ASSERT_EQ(tw_multifile_close(file), TW_OK);
+  ASSERT_EQ(tw_multifile_close(&file), TW_OK);
   EXPECT_EQ(end_after([&] {
               tw_multifile* in = nullptr;
               EXPECT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_OK);
@@ -197,7 +198,7 @@ TEST_F(Unclosed, AChildFlushesNothing) {
   ASSERT_EQ(tw_multifile_write(file, bytes_of(0).data(), kBytes), TW_OK);
   EXPECT_EQ(end_after([] {}), "");
   EXPECT_EQ(tw_multifile_write(file, bytes_of(1).data(), kBytes), TW_OK);
-  EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_multifile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
 }
 
@@ -210,7 +211,7 @@ TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
       tw_group* group = nullptr;
       EXPECT_EQ(tw_group_team(team, task, &group), TW_OK);
       tw_vpfile* file = create_vp(group, 2);
-      tw_group_free(group);
+      tw_group_free(&group);
       open.fetch_add(1);
       return file;
     };
@@ -221,7 +222,7 @@ TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
     }).detach();
     (void)use(0, open);
     while (open.load() < 2) std::this_thread::yield();
-    tw_team_free(team);
+    tw_team_free(&team);
   });
   EXPECT_EQ(told.find("Sanitizer"), std::string::npos) << told;
 }
@@ -230,7 +231,7 @@ TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
 TEST_F(Unclosed, ClosedAtExitByTheProgram) {
   const std::string told = end_after([&] {
     static tw_multifile* file = nullptr;
-    EXPECT_EQ(std::atexit([] { EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error(); }), 0);
+    EXPECT_EQ(std::atexit([] { EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error(); }), 0);
     file = create();
     EXPECT_EQ(tw_multifile_write(file, bytes_of(0).data(), kBytes), TW_OK);
   });
@@ -240,14 +241,22 @@ TEST_F(Unclosed, ClosedAtExitByTheProgram) {
 
 TEST_F(Unclosed, WhatWasClosedIsNotOpen) {
   tw_multifile* file = create();
-  ASSERT_EQ(tw_multifile_close(file), TW_OK);
-  EXPECT_EQ(tw_multifile_close(file), TW_ERR_INVALID);
-  EXPECT_EQ(tw_multifile_abandon(file), TW_ERR_INVALID);
+  tw_multifile* stale = file;
+  ASSERT_EQ(tw_multifile_close(&file), TW_OK);
+  EXPECT_EQ(file, nullptr);
+  for (tw_multifile** closed : {&file, &stale}) {
+    EXPECT_EQ(tw_multifile_close(closed), TW_ERR_INVALID);
+    EXPECT_EQ(tw_multifile_abandon(closed), TW_ERR_INVALID);
+  }
   std::filesystem::remove(path());
   tw_vpfile* vpfile = create_vp(nullptr, 2);
-  ASSERT_EQ(tw_vpfile_close(vpfile), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_vpfile_close(vpfile), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vpfile_abandon(vpfile), TW_ERR_INVALID);
+  tw_vpfile* stale_vps = vpfile;
+  ASSERT_EQ(tw_vpfile_close(&vpfile), TW_OK) << tw_last_error();
+  EXPECT_EQ(vpfile, nullptr);
+  for (tw_vpfile** closed : {&vpfile, &stale_vps}) {
+    EXPECT_EQ(tw_vpfile_close(closed), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_abandon(closed), TW_ERR_INVALID);
+  }
 }
 
 }  // namespace

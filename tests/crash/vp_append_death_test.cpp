@@ -5,6 +5,7 @@
 #include "sim/memory_backend.hpp"
 #include "support/crash_program.hpp"
 #include "support/vp_crash_check.hpp"
+#include "support/vp_open.hpp"
 #include "testing/fault_journal.hpp"
 #include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
@@ -25,7 +26,7 @@ class VpAppendDeath : public testing::Test {
   void write(const char* mode, std::uint64_t at, std::uint64_t bytes) {
     VpOpen how;
     how.path = kPath;
-    how.mode = mode;
+    open_as(how, mode);
     how.shape = {1};
     how.hints.block_bytes = 16;
     how.hints.superblock_bytes = 4096;

@@ -6,6 +6,7 @@
 #include "group/groups.hpp"
 #include "sim/memory_backend.hpp"
 #include "support/sanitized.hpp"
+#include "support/vp_open.hpp"
 #include "testing/fault_backend.hpp"
 #include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
@@ -18,7 +19,7 @@ constexpr const char* kPath = "synced.vp";
 VpOpen how(const char* mode) {
   VpOpen open;
   open.path = kPath;
-  open.mode = mode;
+  open_as(open, mode);
   open.shape = {2};
   open.hints.block_bytes = 16;
   open.hints.superblock_bytes = 8192;

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "support/open_options.hpp"
 #include "support/process_ranks.hpp"
 #include "thalweg/thalweg.h"
 
@@ -49,12 +50,12 @@ class WriterLock : public testing::TestWithParam<bool> {
       const tw_status status =
           tw_vpfile_open(nullptr, path().c_str(), anew ? TW_CREATE | TW_TRUNCATE : TW_CREATE | TW_APPEND,
                          OpenWith().shape(1, kVps), &file);
-      return status == TW_OK ? tw_vpfile_close(file) : status;
+      return status == TW_OK ? tw_vpfile_close(&file) : status;
     }
     tw_multifile* file = nullptr;
     const tw_status status =
         tw_multifile_open(nullptr, path().c_str(), anew ? TW_CREATE | TW_TRUNCATE : TW_APPEND, nullptr, &file);
-    return status == TW_OK ? tw_multifile_close(file) : status;
+    return status == TW_OK ? tw_multifile_close(&file) : status;
   }
   void expect_all_refused() const {
     EXPECT_EQ(repair(), TW_ERR_UNSAFE) << tw_last_error();
@@ -88,7 +89,7 @@ class Writer {
     const tw_status written = tw_multifile_write(multifile_, text.data(), text.size());
     return written == TW_OK ? tw_multifile_flush(multifile_) : written;
   }
-  tw_status close() { return vpfile_ != nullptr ? tw_vpfile_close(vpfile_) : tw_multifile_close(multifile_); }
+  tw_status close() { return vpfile_ != nullptr ? tw_vpfile_close(&vpfile_) : tw_multifile_close(&multifile_); }
 
   tw_status status = TW_OK;
 
@@ -106,14 +107,14 @@ std::string content_of(const std::string& path, bool of_vpfile, std::int64_t ran
     EXPECT_EQ(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
     if (file == nullptr) return "";
     EXPECT_EQ(tw_vpfile_read(file, rank, text.data(), text.size(), &got), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vpfile_close(file), TW_OK);
+    EXPECT_EQ(tw_vpfile_close(&file), TW_OK);
   } else {
     tw_multifile* file = nullptr;
     EXPECT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
     if (file == nullptr) return "";
     EXPECT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
     EXPECT_EQ(tw_multifile_read(file, text.data(), text.size(), &got), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_multifile_close(file), TW_OK);
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK);
   }
   text.resize(got);
   return text;
@@ -199,8 +200,8 @@ TEST_P(WriterLock, IsNotInheritedByAChild) {
     if (child == 0) {
       steps.results[1] =
           of_vpfile() ? tw_vpfile_write(vpfile, 0, "child", 5, nullptr) : tw_multifile_write(multifile, "child", 5);
-      steps.results[2] = of_vpfile() ? tw_vpfile_close(vpfile) : tw_multifile_close(multifile);
-      steps.results[7] = of_vpfile() ? tw_vpfile_abandon(vpfile) : tw_multifile_abandon(multifile);
+      steps.results[2] = of_vpfile() ? tw_vpfile_close(&vpfile) : tw_multifile_close(&multifile);
+      steps.results[7] = of_vpfile() ? tw_vpfile_abandon(&vpfile) : tw_multifile_abandon(&multifile);
       steps.reach(1);
       steps.wait_until_allowed(1);
       std::exit(0);
@@ -208,7 +209,7 @@ TEST_P(WriterLock, IsNotInheritedByAChild) {
     if (!steps.wait_for(1)) ::_exit(7);
     steps.results[3] =
         of_vpfile() ? tw_vpfile_write(vpfile, 0, "parent", 6, nullptr) : tw_multifile_write(multifile, "parent", 6);
-    steps.results[4] = of_vpfile() ? tw_vpfile_close(vpfile) : tw_multifile_close(multifile);
+    steps.results[4] = of_vpfile() ? tw_vpfile_close(&vpfile) : tw_multifile_close(&multifile);
     steps.results[5] = try_writing(false);
     steps.allow(1);
     int status = 0;
@@ -226,7 +227,7 @@ TEST_P(WriterLock, IsNotInheritedByAChild) {
   EXPECT_EQ(results[5], TW_OK) << "the child keeps the lock";
   EXPECT_EQ(results[6], 0);
   EXPECT_EQ(content_of(file, of_vpfile(), 0), "parent");
-  tw_group_free(alone);
+  tw_group_free(&alone);
 }
 
 // Children that are made while the file is opened, and live longer than it is open.
@@ -320,8 +321,9 @@ TEST(Repair, LeavesALiveFileAloneThatTakesTheNameOfWhatItRepairs) {
   for (const char* number : {"", ".000001"}) {
     for (Renames renames{live + number, dead + number, 0, 0}; renames.calls >= renames.at; ++renames.at) {
       SCOPED_TRACE("call " + std::to_string(renames.at) + number);
-      ASSERT_EQ(tw_multifile_abandon(write_unclosed(dead, "what the dead one wrote")), TW_OK);
-      tw_multifile* const writer = write_unclosed(live, "what the live one writes");
+      tw_multifile* unclosed = write_unclosed(dead, "what the dead one wrote");
+      ASSERT_EQ(tw_multifile_abandon(&unclosed), TW_OK);
+      tw_multifile* writer = write_unclosed(live, "what the live one writes");
       const std::string before = bytes_of(renames.from);
 
       renames.calls = 0;
@@ -331,7 +333,7 @@ TEST(Repair, LeavesALiveFileAloneThatTakesTheNameOfWhatItRepairs) {
         EXPECT_EQ(bytes_of(renames.to), before);
         std::filesystem::rename(renames.to, renames.from);
       }
-      EXPECT_EQ(tw_multifile_close(writer), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_close(&writer), TW_OK) << tw_last_error();
       EXPECT_EQ(tw_multifile_verify(live.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
       for (const auto& entry : std::filesystem::directory_iterator(folder)) std::filesystem::remove(entry);
     }
@@ -351,7 +353,7 @@ TEST(VpImport, LeavesAnArrayAloneThatIsBeingWritten) {
 
   EXPECT_EQ(tw_vpfile_import(path.c_str(), 1, kVps, 8), TW_ERR_UNSAFE) << tw_last_error();
 
-  EXPECT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_close(&file), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_vpfile_import(path.c_str(), 1, kVps, 8), TW_OK) << tw_last_error();
   std::filesystem::remove_all(name);
 }

@@ -70,7 +70,7 @@ void write_each(const Plan& plan, const std::string& description, std::size_t by
   tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
   for (std::int64_t rank = 0; rank < plan.n_logical; ++rank)
     write_to(file, rank, text_of(rank, bytes * static_cast<std::size_t>(rank)));
-  must(tw_multifile_close(file));
+  must(tw_multifile_close(&file));
   describe(plan, "read " + description);
 }
 
@@ -110,7 +110,7 @@ void named() {
   }
   must(tw_multifile_set_attribute(file, "creator", "write_golden", 12));
   must(tw_multifile_set_attribute(file, "binary", "\0\1\xFF", 3));
-  must(tw_multifile_close(file));
+  must(tw_multifile_close(&file));
   describe(plan, "read names, modes and attributes");
 }
 
@@ -121,7 +121,7 @@ void overlapping() {
   must(tw_pwrite(file, "overwritten", 11, 4090));
   must(tw_pwrite(file, "behind a hole", 13, 12000));
   must(tw_pwrite(file, "OVER", 4, 4094));
-  must(tw_multifile_close(file));
+  must(tw_multifile_close(&file));
   describe(plan, "read bytes written twice, and a hole");
 }
 
@@ -130,12 +130,12 @@ void appended() {
   tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
   write_to(file, 0, text_of(0, 3000));
   must(tw_multifile_set_name(file, "log", 0));
-  must(tw_multifile_close(file));
+  must(tw_multifile_close(&file));
   for (int session = 1; session < 3; ++session) {
     file = open(plan, TW_APPEND);
     write_to(file, 0, "session " + std::to_string(session) + "\n");
     write_to(file, 1, text_of(session, 200));
-    must(tw_multifile_close(file));
+    must(tw_multifile_close(&file));
   }
   describe(plan, "read three sessions");
 }
@@ -158,7 +158,7 @@ void unclosed_append() {
   tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
   write_to(file, 0, text_of(0, 700));
   must(tw_multifile_set_name(file, "kept", 0));
-  must(tw_multifile_close(file));
+  must(tw_multifile_close(&file));
   dying([&] {
     tw_multifile* again = open(plan, TW_APPEND);
     write_to(again, 0, "appended and flushed\n");
@@ -195,12 +195,12 @@ void by_threads() {
         const std::string text = text_of(task, 900 * i);
         must(tw_multifile_write(file, text.data(), text.size()));
       }
-      must(tw_multifile_close(file));
-      tw_group_free(group);
+      must(tw_multifile_close(&file));
+      tw_group_free(&group);
     });
   }
   for (auto& thread : threads) thread.join();
-  tw_team_free(team);
+  tw_team_free(&team);
   describe(plan, "read four tasks of a thread team, two physical files");
 }
 

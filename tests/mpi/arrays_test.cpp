@@ -67,7 +67,7 @@ class MpiArrays : public testing::Test {
     const tw_dim wrong{4, 3, 2, 0, 0}, right{4, 0, 0, 0, 0};
     EXPECT_EQ(tw_file_write_array(file, nullptr, 1, 1, task == tasks - 1 ? &wrong : &right, TW_ROW_MAJOR, 0),
               TW_ERR_INVALID);
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   }
 
   Comm world_{MPI_COMM_WORLD};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/counting_new.hpp"
+#include "support/open_options.hpp"
 #include "support/process_mpi.hpp"
 #include "support/told_transfers.hpp"
 #include "thalweg/thalweg.h"
@@ -59,7 +60,7 @@ class Task {
     for (std::int64_t i = 0; i < kPieces; ++i)
       list_.push_back({data_.data() + i * kPiece, kPiece, (i * size_ + rank_) * (kPiece + 11)});
   }
-  void close() { EXPECT_EQ(tw_file_close(file_), TW_OK) << tw_last_error(); }
+  void close() { EXPECT_EQ(tw_file_close(&file_), TW_OK) << tw_last_error(); }
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/open_options.hpp"
 #include "support/process_mpi.hpp"
 #include "thalweg/thalweg.h"
 
@@ -63,7 +64,7 @@ struct Left {
     tw_status started = tw_file_iwrite_at_all(file, late.data(), 4, 0, &request);
     if (started == TW_OK) started = tw_request_wait(&request, nullptr);  // of one rank alone
     EXPECT_EQ(started, TW_ERR_INVALID);
-    EXPECT_EQ(tw_file_close(file), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_close(&file), TW_ERR_INVALID);
   }
 };
 
@@ -118,8 +119,8 @@ class Unclosed {
     EXPECT_EQ(names_it, rank_ == first_that_forgot) << said;
     if (is_open) {
       EXPECT_EQ(tw_multifile_write(multifile_, "late", 4), TW_ERR_INVALID);
-      EXPECT_EQ(tw_multifile_close(multifile_), TW_ERR_INVALID);
-      EXPECT_EQ(tw_vpfile_close(vpfile_), TW_ERR_INVALID);
+      EXPECT_EQ(tw_multifile_close(&multifile_), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_close(&vpfile_), TW_ERR_INVALID);
     }
     std::ofstream(folder_ + "/left." + std::to_string(rank_));
     if (rank_ != 0) return;
@@ -142,15 +143,15 @@ class Unclosed {
       EXPECT_EQ(tw_vpfile_read(vps, i, text.data(), text.size(), &got), TW_OK);
       EXPECT_EQ(text.substr(0, got), "abcdabcdabcdalone") << i;
     }
-    EXPECT_EQ(tw_multifile_close(in), TW_OK);
-    EXPECT_EQ(tw_vpfile_close(vps), TW_OK);
+    EXPECT_EQ(tw_multifile_close(&in), TW_OK);
+    EXPECT_EQ(tw_vpfile_close(&vps), TW_OK);
   }
 
  private:
   // The close tells that other ranks do not close.
   void close_here() {
-    EXPECT_EQ(tw_multifile_close(std::exchange(multifile_, nullptr)), TW_ERR_NOT_CLOSED);
-    EXPECT_EQ(tw_vpfile_close(std::exchange(vpfile_, nullptr)), TW_ERR_NOT_CLOSED);
+    EXPECT_EQ(tw_multifile_close(&multifile_), TW_ERR_NOT_CLOSED);
+    EXPECT_EQ(tw_vpfile_close(&vpfile_), TW_ERR_NOT_CLOSED);
     EXPECT_NE(std::string(tw_last_error()).find("MPI_Finalize"), std::string::npos) << tw_last_error();
   }
   std::string multifile_path() const { return folder_ + "/run.tw"; }
@@ -185,12 +186,12 @@ void start_on_threads(tw_group* ranks, const std::string& path, Left (&left)[2],
     EXPECT_EQ(tw_group_team(team, thread, &mine), TW_OK);
     EXPECT_EQ(tw_group_hybrid(mine, thread == 0 ? ranks : nullptr, &groups[thread]), TW_OK) << tw_last_error();
     left[thread].start(groups[thread], path, nullptr);
-    tw_group_free(mine);
+    tw_group_free(&mine);
   };
   std::thread second([&] { one(1); });
   one(0);
   second.join();
-  tw_team_free(team);
+  tw_team_free(&team);
 }
 
 TEST(MpiFinalize, CompletesWhatWasStartedAndEndsTheRest) {
@@ -228,8 +229,8 @@ TEST(MpiFinalize, CompletesWhatWasStartedAndEndsTheRest) {
   second.join();
   unclosed.expect_flushed(said);
   half_closed.expect_flushed(said);
-  for (tw_group* of_thread : hybrid) tw_group_free(of_thread);
-  tw_group_free(group);
+  for (tw_group* of_thread : hybrid) tw_group_free(&of_thread);
+  tw_group_free(&group);
   if (rank == 0) std::filesystem::remove_all(folder);
 }
 

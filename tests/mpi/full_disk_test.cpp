@@ -67,7 +67,7 @@ class MpiFullDisk : public testing::Test {
     EXPECT_GE(got, flushed);
     ASSERT_LE(got, written.size());
     EXPECT_TRUE(std::equal(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(got), written.begin()));
-    EXPECT_EQ(tw_multifile_close(file), TW_OK);
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK);
   }
 
   Comm world_{MPI_COMM_WORLD};
@@ -89,7 +89,7 @@ TEST_F(MpiFullDisk, RanksWriteUntilNothingFits) {
     if (status == TW_OK && i % 3 == 0) flushed = written;
   }
   EXPECT_EQ(status, TW_ERR_NO_SPACE) << tw_last_error();
-  EXPECT_EQ(tw_multifile_close(file), TW_ERR_NO_SPACE) << tw_last_error();
+  EXPECT_EQ(tw_multifile_close(&file), TW_ERR_NO_SPACE) << tw_last_error();
 
   expect_content(TW_READ | TW_RECOVER, flushed, data);
   only_rank_0(&SmallDisk::free_ballast);
@@ -109,7 +109,7 @@ TEST_F(MpiFullDisk, ACreationFailsForAllAndLeavesNothing) {
   EXPECT_FALSE(std::filesystem::exists(path_));
   only_rank_0(&SmallDisk::free_ballast);
   ASSERT_EQ(open(TW_CREATE | TW_TRUNCATE, &file), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_multifile_close(file), TW_OK);
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK);
 }
 
 // Only the last rank has no space; the close returns the error on all.
@@ -123,7 +123,7 @@ TEST_F(MpiFullDisk, ACloseTellsAllRanksOfTheTroubleOfOne) {
   if (world_.rank() == world_.size() - 1) {
     EXPECT_EQ(tw_multifile_write(file, data.data() + 5000, data.size() - 5000), TW_ERR_NO_SPACE) << tw_last_error();
   }
-  EXPECT_EQ(tw_multifile_close(file), TW_ERR_NO_SPACE) << tw_last_error();
+  EXPECT_EQ(tw_multifile_close(&file), TW_ERR_NO_SPACE) << tw_last_error();
 
   expect_content(TW_READ | TW_RECOVER, 5000, data);
 }

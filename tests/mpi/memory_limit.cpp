@@ -40,11 +40,11 @@ void use_multifile(tw_group* group, const char* path, std::size_t bytes) {
   (void)tw_multifile_write(file, data.data(), bytes);
   (void)tw_multifile_flush(file);
   (void)tw_multifile_write(file, data.data(), 10);
-  if (hear(tw_multifile_close(file)) != TW_OK) return;
+  if (hear(tw_multifile_close(&file)) != TW_OK) return;
   if (hear(tw_multifile_open(group, path, TW_READ, nullptr, &file)) != TW_OK) return;
   std::size_t got = 0;
   (void)tw_multifile_read(file, data.data(), bytes, &got);
-  hear(tw_multifile_close(file));
+  hear(tw_multifile_close(&file));
 }
 
 void use_file(tw_group* group, const char* path, std::size_t bytes) {
@@ -63,7 +63,7 @@ void use_file(tw_group* group, const char* path, std::size_t bytes) {
   hear(started);
   hear(read_list_all(file, list.data(), list.size(), nullptr));
   hear(tw_file_sync(file));
-  hear(tw_file_close(file));
+  hear(tw_file_close(&file));
 }
 
 // Sets the soft limit only, which is raised again before the verdict.
@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
       use_multifile(group, multifile.c_str(), bytes);
       use_file(group, file.c_str(), bytes);
     }
-    tw_group_free(group);
+    tw_group_free(&group);
   }
   if (!allow_all()) return 2;
   const int result = verdict();

@@ -89,7 +89,7 @@ class MpiMultifile : public testing::TestWithParam<Choice> {
       }
       ASSERT_EQ(tw_multifile_write(file, data.data() + half, data.size() - half), TW_OK) << tw_last_error();
     }
-    ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
   }
 
   void check(const Comm& comm, const std::vector<std::int64_t>& files, int sessions) {
@@ -108,7 +108,7 @@ class MpiMultifile : public testing::TestWithParam<Choice> {
       data.resize(got);
       ASSERT_TRUE(data == expected) << "logical file " << f << " has " << got << " of " << expected.size() << " bytes";
     }
-    ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
   }
 
   static std::vector<std::int64_t> all_files() {
@@ -170,7 +170,7 @@ TEST_P(MpiMultifile, SharesTheLogicalFilesOut) {
   } else if (wanted != "auto") {
     EXPECT_EQ(std::to_string(summary.n_physical), wanted);
   }
-  EXPECT_EQ(tw_multifile_close(file), TW_OK);
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK);
 }
 
 // Names and attributes of all ranks; when several set an attribute, the lowest rank wins.
@@ -184,7 +184,7 @@ TEST_P(MpiMultifile, KeepsNamesAndAttributesOfAllRanks) {
   const std::string mine = std::to_string(world_.rank());
   ASSERT_EQ(tw_multifile_set_attribute(file, "common", mine.data(), mine.size()), TW_OK);
   ASSERT_EQ(tw_multifile_set_attribute(file, ("of " + mine).c_str(), mine.data(), mine.size()), TW_OK);
-  ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
 
   file = open(world_, TW_READ, all_files());
 
@@ -200,7 +200,7 @@ TEST_P(MpiMultifile, KeepsNamesAndAttributesOfAllRanks) {
     EXPECT_EQ(tw_multifile_attribute(file, key.c_str(), &value, &bytes), TW_OK) << key;
     EXPECT_EQ(std::string(static_cast<const char*>(value), bytes), std::to_string(std::max(rank, 0)));
   }
-  EXPECT_EQ(tw_multifile_close(file), TW_OK);
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK);
 }
 
 INSTANTIATE_TEST_SUITE_P(PhysicalFiles, MpiMultifile,
@@ -223,12 +223,12 @@ TEST(MpiMultifileOfThreads, GivesBackWhatEachThreadWrote) {
     ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
         << tw_last_error();
     EXPECT_EQ(tw_multifile_write(file, written.data(), written.size()), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
     ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_read(file, read.data(), read.size(), &got), TW_OK) << tw_last_error();
     read.resize(got);
     EXPECT_TRUE(read == written) << "task " << task;
-    EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
   });
 }
 

@@ -32,7 +32,7 @@ TEST(MpiGroup, HasTheNumbersOfItsCommunicator) {
   std::int64_t sum = tw_group_rank(group);
   EXPECT_EQ(tw_group_allreduce(group, &sum, 1, TW_SUM), TW_OK);
   EXPECT_EQ(sum, world_size() * (world_size() - 1) / 2);
-  tw_group_free(group);
+  tw_group_free(&group);
 }
 
 TEST(MpiGroup, TakesAFortranCommunicator) {
@@ -40,7 +40,7 @@ TEST(MpiGroup, TakesAFortranCommunicator) {
   ASSERT_EQ(tw_group_mpi_f(MPI_Comm_c2f(MPI_COMM_WORLD), &group), TW_OK);
 
   EXPECT_EQ(tw_group_size(group), world_size());
-  tw_group_free(group);
+  tw_group_free(&group);
 }
 
 TEST(MpiGroup, OutlivesTheCallersCommunicator) {
@@ -52,7 +52,7 @@ TEST(MpiGroup, OutlivesTheCallersCommunicator) {
 
   EXPECT_EQ(tw_group_rank(group), world_size() - 1 - world_rank());
   EXPECT_EQ(tw_group_barrier(group), TW_OK);
-  tw_group_free(group);
+  tw_group_free(&group);
 }
 
 TEST(MpiGroup, RefusesWhatIsNoIntraCommunicator) {
@@ -78,9 +78,9 @@ TEST(MpiGroup, MakesAHybridWithOpenMP) {
     std::int64_t ones = 1;
     EXPECT_EQ(tw_group_allreduce(all, &ones, 1, TW_SUM), TW_OK);
     EXPECT_EQ(ones, tw_group_size(all));
-    tw_group_free(all);
+    tw_group_free(&all);
   }
-  tw_group_free(ranks);
+  tw_group_free(&ranks);
 }
 
 // One thread of one rank cannot allocate its result: all threads of all ranks fail.
@@ -95,7 +95,7 @@ TEST(MpiGroup, AHybridThatFailsInOneThreadFailsInAll) {
     EXPECT_EQ(tw_group_hybrid_omp(ranks, wrong ? nullptr : &all), TW_ERR_INVALID);
     EXPECT_EQ(all, nullptr);
   }
-  tw_group_free(ranks);
+  tw_group_free(&ranks);
 }
 
 }  // namespace

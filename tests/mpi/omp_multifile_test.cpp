@@ -41,7 +41,7 @@ void write_all(tw_group* group, const std::string& path, int mode, const std::st
   tw_multifile* file = nullptr;
   EXPECT_EQ(tw_multifile_open(group, path.c_str(), mode, nullptr, &file), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_multifile_write(file, text.data(), text.size()), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
 }
 
 TEST_F(HybridMultifile, GivesBackToEachThreadWhatItWrote) {
@@ -55,8 +55,8 @@ TEST_F(HybridMultifile, GivesBackToEachThreadWhatItWrote) {
     write_all(group, path_, TW_APPEND, content(task, "second "));
     EXPECT_EQ(tw_multifile_open(group, path_.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
     EXPECT_TRUE(read_all(file) == content(task, "first ") + content(task, "second ")) << "task " << task;
-    EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
-    tw_group_free(group);
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+    tw_group_free(&group);
   }
 }
 
@@ -70,7 +70,7 @@ TEST_F(HybridMultifile, IsReadByTheRanksAlone) {
     write_all(group, path_, TW_CREATE | TW_TRUNCATE, content(tw_group_rank(group), "of a thread "));
 #pragma omp master
     tasks = tw_group_size(group);
-    tw_group_free(group);
+    tw_group_free(&group);
   }
   tw_multifile* file = nullptr;
   ASSERT_EQ(tw_multifile_open(world_.group(), path_.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
@@ -81,7 +81,7 @@ TEST_F(HybridMultifile, IsReadByTheRanksAlone) {
     EXPECT_EQ(tw_multifile_seek_to(file, task, 0), TW_OK) << tw_last_error();
     EXPECT_TRUE(read_all(file) == content(task, "of a thread ")) << "task " << task;
   }
-  EXPECT_EQ(tw_multifile_close(file), TW_OK);
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK);
 }
 
 // One thread of the last rank passes a different mode.
@@ -96,7 +96,7 @@ TEST_F(HybridMultifile, FailsInAllThreadsOfAllRanksWhenOneGivesABadMode) {
               TW_ERR_INVALID);
     EXPECT_EQ(file, nullptr);
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
-    tw_group_free(group);
+    tw_group_free(&group);
   }
   EXPECT_FALSE(std::filesystem::exists(path_));
 }

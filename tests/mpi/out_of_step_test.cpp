@@ -1,6 +1,7 @@
 // Ranks, and threads of ranks, that make different collective calls on one open file at once: all calls fail, and none
 // waits, then or later.
 #include "support/out_of_step.hpp"
+#include "support/open_options.hpp"
 
 #include <unistd.h>
 
@@ -81,7 +82,7 @@ class MpiCallCheck : public MpiOutOfStep {
               TW_OK);
   }
   void TearDown() override {
-    if (group_ != nullptr) tw_group_free(group_);
+    if (group_ != nullptr) tw_group_free(&group_);
     MpiOutOfStep::TearDown();
   }
   // Rank 0 makes one call, all others the other one. No call waits, then or later.
@@ -91,9 +92,9 @@ class MpiCallCheck : public MpiOutOfStep {
     EXPECT_EQ(tw_group_barrier(group_), TW_ERR_INVALID);
   }
   void close_all() {
-    EXPECT_NE(tw_file_close(first_), TW_OK);
-    EXPECT_NE(tw_multifile_close(one_), TW_OK);
-    EXPECT_NE(tw_multifile_close(two_), TW_OK);
+    EXPECT_NE(tw_file_close(&first_), TW_OK);
+    EXPECT_NE(tw_multifile_close(&one_), TW_OK);
+    EXPECT_NE(tw_multifile_close(&two_), TW_OK);
   }
   tw_status add_up() {
     std::int64_t one = 1;
@@ -108,9 +109,9 @@ class MpiCallCheck : public MpiOutOfStep {
 TEST_F(MpiCallCheck, LikeCallsGoOn) {
   EXPECT_EQ(tw_group_barrier(group_), TW_OK);
   EXPECT_EQ(add_up(), TW_OK);
-  EXPECT_EQ(tw_file_close(first_), TW_OK);
-  EXPECT_EQ(tw_multifile_close(two_), TW_OK);
-  EXPECT_EQ(tw_multifile_close(one_), TW_OK);
+  EXPECT_EQ(tw_file_close(&first_), TW_OK);
+  EXPECT_EQ(tw_multifile_close(&two_), TW_OK);
+  EXPECT_EQ(tw_multifile_close(&one_), TW_OK);
 }
 
 TEST_F(MpiCallCheck, ABarrierAgainstAReductionIsRefused) {
@@ -135,16 +136,16 @@ TEST_F(MpiCallCheck, AnOpenAgainstABarrierIsRefused) {
 
 TEST_F(MpiCallCheck, ClosesInDifferentOrderAreRefused) {
   const bool swapped = world_.rank() == 0;
-  refuse([&] { return tw_multifile_close(two_); }, [&] { return tw_multifile_close(one_); });
-  EXPECT_NE(tw_multifile_close(swapped ? one_ : two_), TW_OK);
-  EXPECT_NE(tw_file_close(first_), TW_OK);
+  refuse([&] { return tw_multifile_close(&two_); }, [&] { return tw_multifile_close(&one_); });
+  EXPECT_NE(tw_multifile_close(swapped ? &one_ : &two_), TW_OK);
+  EXPECT_NE(tw_file_close(&first_), TW_OK);
 }
 
 TEST_F(MpiCallCheck, AnAbandonedFileEndsTheCheckOnly) {
   const bool leaves = world_.rank() == 0;
-  EXPECT_EQ(leaves ? tw_multifile_abandon(one_) : tw_multifile_close(one_), leaves ? TW_OK : TW_ERR_NOT_CLOSED);
-  EXPECT_EQ(tw_multifile_close(two_), TW_OK);
-  EXPECT_EQ(tw_file_close(first_), TW_OK);
+  EXPECT_EQ(leaves ? tw_multifile_abandon(&one_) : tw_multifile_close(&one_), leaves ? TW_OK : TW_ERR_NOT_CLOSED);
+  EXPECT_EQ(tw_multifile_close(&two_), TW_OK);
+  EXPECT_EQ(tw_file_close(&first_), TW_OK);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
     }
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
     EXPECT_EQ(tw_request_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   }
 
   // Collectives of ranks and accesses of one task, which different threads may advance, in one list.
@@ -116,7 +116,7 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
       std::thread([&] { EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error(); }).join();
       EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     }
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   }
 
   void expect_written(std::int64_t tasks, std::int64_t rounds = kRounds) const {

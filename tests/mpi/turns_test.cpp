@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/open_options.hpp"
 #include "support/process_mpi.hpp"
 #include "thalweg/thalweg.h"
 
@@ -138,7 +139,7 @@ TEST_F(MpiTurns, ThreadsOfOneCollectiveDoNotMeetInMpi) {
       tw_group* const ranks = (thread + g) % 2 == 0 ? (g == 0 ? world_ : other).group() : nullptr;
       ASSERT_EQ(tw_group_hybrid(mine[g], ranks, &all[g]), TW_OK) << tw_last_error();
     }
-    tw_file* const file = open(all[1]);
+    tw_file* file = open(all[1]);
     ASSERT_NE(file, nullptr);
     const std::int64_t task = tw_group_rank(all[1]);
     for (int round = 0; round < 20; ++round) {
@@ -148,10 +149,10 @@ TEST_F(MpiTurns, ThreadsOfOneCollectiveDoNotMeetInMpi) {
       for (int i = 0; i < 5; ++i) EXPECT_EQ(tw_group_barrier(all[0]), TW_OK) << tw_last_error();
       EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     }
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
     for (int g = 0; g < 2; ++g) {
-      tw_group_free(all[g]);
-      tw_group_free(mine[g]);
+      tw_group_free(&all[g]);
+      tw_group_free(&mine[g]);
     }
   };
   slow = true;
@@ -159,7 +160,7 @@ TEST_F(MpiTurns, ThreadsOfOneCollectiveDoNotMeetInMpi) {
   one(0);
   second.join();
   slow = false;
-  for (tw_team* team : teams) tw_team_free(team);
+  for (tw_team* team : teams) tw_team_free(&team);
 
   EXPECT_EQ(met.load(), 0);
 }
@@ -169,7 +170,7 @@ TEST_F(MpiTurns, WithThePromiseAThreadOfOursAdvancesRanks) {
   if (level() < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "only the main thread may call MPI";
   ASSERT_EQ(tw_mpi_take_turns(), TW_OK) << tw_last_error();
   const std::int64_t ranks = tw_group_size(world_.group());
-  tw_file* const file = open(world_.group(), "method=aggregate");
+  tw_file* file = open(world_.group(), "method=aggregate");
   tw_progress mode = TW_PROGRESS_DEFAULT;
   ASSERT_EQ(tw_file_progress(file, TW_PROGRESS_THREAD, &mode), TW_OK);
   EXPECT_EQ(mode, TW_PROGRESS_THREAD);
@@ -201,7 +202,7 @@ TEST_F(MpiTurns, WithThePromiseAThreadOfOursAdvancesRanks) {
     world_.barrier();
   }
   slow = false;
-  EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   if (level() == MPI_THREAD_SERIALIZED) {
     EXPECT_EQ(met.load(), 0);
   }
@@ -218,12 +219,12 @@ TEST_F(MpiTurns, OneRankMakesNoCallOfMpi) {
   broken = true;
   tw_group* const group = world_.group();
   EXPECT_EQ(tw_group_barrier(group), TW_OK) << tw_last_error();
-  tw_file* const file = open(group, "method=aggregate");
+  tw_file* file = open(group, "method=aggregate");
   EXPECT_EQ(tw_file_write_at_all(file, data.data(), kPiece, 0), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_file_iread_at_all(file, read.data(), kPiece, 0, &request), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   broken = false;
 
   EXPECT_EQ(calls.load(), before);
@@ -245,7 +246,7 @@ TEST_F(MpiTurns, ErrorsOfMpiAreAStatus) {
   MPI_Comm_set_errhandler(mine, handler);
   tw_group* group = nullptr;
   ASSERT_EQ(tw_group_mpi(mine, &group), TW_OK) << tw_last_error();
-  tw_file* const file = open(group);
+  tw_file* file = open(group);
   const std::string data = piece_of(world_.rank(), 1);
   tw_request* request = nullptr;
 
@@ -259,13 +260,13 @@ TEST_F(MpiTurns, ErrorsOfMpiAreAStatus) {
   EXPECT_EQ(tw_file_write_at_all(file, data.data(), kPiece, world_.rank() * kPiece), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_file_iwrite_at_all(file, data.data(), kPiece, world_.rank() * kPiece, &request), TW_OK);
   EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   EXPECT_EQ(heard.load(), 0);
   MPI_Errhandler still = MPI_ERRHANDLER_NULL;
   MPI_Comm_get_errhandler(mine, &still);
   EXPECT_TRUE(still == handler);
   MPI_Errhandler_free(&still);
-  tw_group_free(group);
+  tw_group_free(&group);
   MPI_Comm_free(&mine);
   MPI_Errhandler_free(&handler);
 }
@@ -281,7 +282,7 @@ TEST_F(MpiTurns, ClosingCompletesRequestsAndLeavesNothingBehind) {
   std::vector<std::string> data;
   for (int i = 0; i < 6; ++i) data.push_back(piece_of(world_.rank(), i));
   for (int round = 0; round < 30; ++round) {
-    tw_file* const file = open(world_.group());
+    tw_file* file = open(world_.group());
     tw_request* requests[6] = {};
     for (int i = 0; i < 6; ++i) {
       const tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, (i * ranks + world_.rank()) * kPiece};
@@ -293,7 +294,7 @@ TEST_F(MpiTurns, ClosingCompletesRequestsAndLeavesNothingBehind) {
       access.n = 1;
       ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests[i]), TW_OK) << tw_last_error();
     }
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
     if (world_.rank() == 0) {
       EXPECT_TRUE(content() == expected) << "round " << round;
       std::filesystem::remove(folder_.path("f"));
@@ -307,7 +308,7 @@ TEST_F(MpiTurns, ClosingCompletesRequestsAndLeavesNothingBehind) {
 // Starting a request returns before any other rank has started it; the others wait for its first message.
 TEST_F(MpiTurns, StartingWaitsForNobody) {
   if (world_.size() == 1) GTEST_SKIP() << "there is nobody else";
-  tw_file* const file = open(world_.group());
+  tw_file* file = open(world_.group());
   for (const tw_progress mode : {TW_PROGRESS_THREAD, TW_PROGRESS_POLL}) {
     for (int first = 0; first < world_.size(); ++first) {
       const std::string data = piece_of(world_.rank(), mode);
@@ -335,7 +336,7 @@ TEST_F(MpiTurns, StartingWaitsForNobody) {
       EXPECT_EQ(tw_request_waitall(3, requests, nullptr, nullptr), TW_OK) << tw_last_error();
     }
   }
-  EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "os/node_id.hpp"
 #include "os/peer_memory.hpp"
 #include "support/accesses.hpp"
+#include "support/open_options.hpp"
 #include "support/process_mpi.hpp"
 #include "thalweg/thalweg.h"
 
@@ -82,7 +83,7 @@ class MpiTwoPhase : public testing::Test {
           tw_file_read_at(file, data.data() + i * kPiece, kPiece, list[static_cast<std::size_t>(i)].offset, nullptr),
           TW_OK);
     EXPECT_TRUE(data == before) << copies;
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   }
 
   Comm world_{MPI_COMM_WORLD};
@@ -147,7 +148,7 @@ TEST_F(MpiTwoPhase, WritesMemoryThatOnlyItsOwnerCanRead) {
   std::int64_t size = 0;
   EXPECT_EQ(tw_file_size(file, &size), TW_OK);
   EXPECT_EQ(size, world_.size() * share);
-  EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
 }
 
 // Treats ranks of this machine as ranks on several nodes: inter-node data goes by messages, with or without relays.
@@ -198,7 +199,7 @@ class MpiNodes : public testing::TestWithParam<Nodes> {
       EXPECT_EQ(tw_file_read_at(file, back.data(), piece, extent.offset, nullptr), TW_OK);
       EXPECT_EQ(back, before.substr(static_cast<std::size_t>(i * piece), static_cast<std::size_t>(piece)));
     }
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   }
 
   NodeIdCall real_;

@@ -37,7 +37,7 @@ Part subarray(int rank, int ranks, int order) {
   tw_view* element = ints();
   const tw_array_order as = order == MPI_ORDER_C ? TW_ROW_MAJOR : TW_COLUMN_MAJOR;
   EXPECT_EQ(tw_view_subarray(3, slices, as, element, &part.view), TW_OK) << tw_last_error();
-  tw_view_free(element);
+  tw_view_free(&element);
   return part;
 }
 
@@ -59,7 +59,7 @@ Part darray(int rank, int ranks, int order, bool last) {
                                 &part.view),
             TW_OK)
       << tw_last_error();
-  tw_view_free(element);
+  tw_view_free(&element);
   return part;
 }
 
@@ -83,7 +83,7 @@ Part nested_strided(int rank, int ranks) {
   EXPECT_EQ(tw_view_resized(indexed, far, &resized), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_view_strided(3, 1, 2 * far, resized, &strided), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_view_resized(strided, 6 * far, &part.view), TW_OK) << tw_last_error();
-  for (tw_view* view : {element, indexed, resized, strided}) tw_view_free(view);
+  for (tw_view* view : {element, indexed, resized, strided}) tw_view_free(&view);
   return part;
 }
 
@@ -129,7 +129,7 @@ class MpiViews : public testing::Test {
     EXPECT_EQ(tw_file_read_view_all(file, back.data(), all, &nread), TW_OK) << tw_last_error();
     EXPECT_EQ(nread, all);
     EXPECT_TRUE(back == data);
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   }
 
   // Fills both files, so that holes of the views have bytes. (ROMIO writes undefined bytes into holes beyond the end of
@@ -167,7 +167,7 @@ class MpiViews : public testing::Test {
       EXPECT_EQ(content("tw"), theirs);
     }
     MPI_Type_free(&part.type);
-    tw_view_free(part.view);
+    tw_view_free(&part.view);
   }
 
   Comm world_{MPI_COMM_WORLD};
@@ -199,9 +199,9 @@ TEST_F(MpiViews, OfThreadsOfRanksLieSideBySide) {
     EXPECT_EQ(tw_file_set_view(file, 3 * task, spaced), TW_OK) << tw_last_error();
     const std::string data(30, static_cast<char>('a' + task));
     EXPECT_EQ(tw_file_write_view_all(file, data.data(), 30), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
-    tw_view_free(view);
-    tw_view_free(spaced);
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+    tw_view_free(&view);
+    tw_view_free(&spaced);
   });
   if (world_.rank() != 0) return;
   std::string expected;

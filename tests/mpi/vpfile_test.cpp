@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "capi/handles.hpp"
+#include "support/open_options.hpp"
 #include "support/process_mpi.hpp"
 #include "support/vp_program.hpp"
 #include "thalweg/thalweg.h"
@@ -56,7 +57,7 @@ TEST_F(MpiVpfile, RanksHearTheSame) {
   const char* cause = "";
   EXPECT_EQ(tw_vpfile_mode(file, nullptr, &cause), TW_OK);
   EXPECT_STREQ(cause, "some take no part");
-  EXPECT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_close(&file), TW_OK) << tw_last_error();
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/on_disk.hpp"
+#include "support/open_options.hpp"
 
 namespace thalweg {
 namespace {
@@ -38,7 +39,7 @@ TEST_F(CApi, AGroupMayBeFreedBeforeWhatWasOpenedWithIt) {
   ASSERT_EQ(tw_group_self(&group), TW_OK);
   tw_multifile* file = nullptr;
   ASSERT_EQ(tw_multifile_open(group, path_.c_str(), TW_CREATE | TW_TRUNCATE, config_, &file), TW_OK) << tw_last_error();
-  tw_group_free(group);
+  tw_group_free(&group);
   ASSERT_EQ(tw_multifile_write(file, "abc", 3), TW_OK);
   close(file);
 }
@@ -143,7 +144,7 @@ TEST_F(CApi, WhatTakesLongIsStoppedByTheProgressFunctionOfTheConfiguration) {
   close(file);
   file = open(TW_APPEND);
   EXPECT_EQ(tw_multifile_write(file, "abc", 3), TW_OK);
-  EXPECT_EQ(tw_multifile_close(file), TW_ERR_STOPPED);
+  EXPECT_EQ(tw_multifile_close(&file), TW_ERR_STOPPED);
   EXPECT_NE(std::string(tw_last_error()).find("stays unclosed"), std::string::npos) << tw_last_error();
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_RECOVER, config_, &file), TW_ERR_STOPPED);
   ASSERT_EQ(tw_options_set_progress(config_, nullptr, nullptr), TW_OK);
@@ -317,7 +318,7 @@ TEST_F(CApi, AttributeKeysAreListedInAnyOrderAlsoWhileMoreAreSet) {
 TEST_F(CApi, WhatIsWrongIsToldWithNameValueAndWayOut) {
   tw_multifile* file = nullptr;
   const auto open_with = [&](const char* hints) {
-    return tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().hints(hints), &file);
+    return tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_TRUNCATE, test::OpenWith().hints(hints), &file);
   };
   EXPECT_EQ(open_with("chunk_byte=1"), TW_ERR_UNKNOWN_HINT);
   EXPECT_NE(std::string(tw_last_error()).find("did you mean 'chunk_bytes'"), std::string::npos) << tw_last_error();

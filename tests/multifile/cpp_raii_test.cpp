@@ -409,7 +409,7 @@ TEST_F(CppRaii, ThreadsOfATeamWriteTogether) {
       });
     }
   }
-  tw_team_free(team);
+  tw_team_free(&team);
 
   const Multifile in(path(), TW_READ);
   EXPECT_EQ(in.summary().n_logical, kThreads);

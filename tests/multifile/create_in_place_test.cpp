@@ -78,7 +78,7 @@ TEST_F(CreateInPlace, TwoProgramsDoNotDestroyEachOther) {
       if (shared.opened[k] != TW_OK) ::_exit(0);
       (void)tw_multifile_write(file, "hello", 5);
       (void)tw_multifile_flush(file);
-      shared.closed[k] = tw_multifile_close(file);
+      shared.closed[k] = tw_multifile_close(&file);
       ::_exit(0);
     }
     for (const pid_t child : children) ::waitpid(child, nullptr, 0);
@@ -191,7 +191,7 @@ TEST_F(CreateInPlace, ACloseLeavesAloneWhatHasTheNameNow) {
     }
     write_old("theirs", physical_files);
 
-    EXPECT_EQ(tw_multifile_close(mine), TW_ERR_UNSAFE);
+    EXPECT_EQ(tw_multifile_close(&mine), TW_ERR_UNSAFE);
 
     EXPECT_NE(std::string(tw_last_error()).find(path_), std::string::npos) << tw_last_error();
     expect_old("theirs");

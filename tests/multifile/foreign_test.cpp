@@ -25,7 +25,7 @@ class Foreign : public SharedFiles {
     if (mode != TW_READ) {
       EXPECT_EQ(tw_multifile_write(file, "some bytes", 10), TW_OK);
     }
-    return tw_multifile_close(file);
+    return tw_multifile_close(&file);
   }
 
   void make_vpfile(const std::vector<std::int64_t>& shape, bool independent) const {
@@ -39,7 +39,7 @@ class Foreign : public SharedFiles {
     } else {
       EXPECT_EQ(tw_vpfile_puts_all(file, "all", nullptr, nullptr), TW_OK);
     }
-    ASSERT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_vpfile_close(&file), TW_OK) << tw_last_error();
   }
 
   void expect_untouched(const std::string& name, const std::string& what) const {
@@ -113,7 +113,7 @@ TEST_F(Foreign, APartOfAnotherMultifileIsNotReplaced) {
   tw_multifile* file = nullptr;
   ASSERT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_CREATE | TW_TRUNCATE, config, &file), TW_OK)
       << tw_last_error();
-  ASSERT_EQ(tw_multifile_close(file), TW_OK);
+  ASSERT_EQ(tw_multifile_close(&file), TW_OK);
   tw_options_free(&config);
   const auto before = files();
   ASSERT_EQ(before.size(), 2u);

@@ -58,7 +58,7 @@ class OpenGolden {
   }
   ~OpenGolden() {
     if (handle != nullptr) {
-      EXPECT_EQ(tw_multifile_close(handle), TW_OK);
+      EXPECT_EQ(tw_multifile_close(&handle), TW_OK);
     }
   }
   OpenGolden(const OpenGolden&) = delete;

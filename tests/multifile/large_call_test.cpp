@@ -37,7 +37,7 @@ TEST(LargeCall, WritesAndReadsMoreThanFourGiBAtOnce) {
   tw_multifile* file = nullptr;
   ASSERT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_CREATE | TW_TRUNCATE, config, &file), TW_OK) << tw_last_error();
   ASSERT_EQ(tw_multifile_write(file, data, kBytes), TW_OK) << tw_last_error();
-  ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
   ::munmap(data, kBytes);
 
   data = reserve();
@@ -48,7 +48,7 @@ TEST(LargeCall, WritesAndReadsMoreThanFourGiBAtOnce) {
   EXPECT_EQ(got, kBytes);
   for (std::size_t i = 0; i < kBytes; i += kStep) ASSERT_EQ(data[i], static_cast<unsigned char>(i / kStep + 1)) << i;
   EXPECT_EQ(data[kBytes - 1], 77);
-  ASSERT_EQ(tw_multifile_close(file), TW_OK);
+  ASSERT_EQ(tw_multifile_close(&file), TW_OK);
   ::munmap(data, kBytes);
   tw_options_free(&config);
   std::filesystem::remove(path);

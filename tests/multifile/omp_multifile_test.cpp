@@ -55,11 +55,11 @@ TEST_P(OmpMultifile, GivesBackToEachThreadWhatItWrote) {
     EXPECT_EQ(tw_multifile_open(group, path_.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
         << tw_last_error();
     write_records(file, records_of(omp_get_thread_num()));
-    EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_open(group, path_.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
     EXPECT_TRUE(read_records(file) == records_of(omp_get_thread_num()));
-    EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
-    tw_group_free(group);
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+    tw_group_free(&group);
   }
 }
 
@@ -82,9 +82,9 @@ TEST_P(OmpMultifile, IsReadByAnotherRegionInAnyOrder) {
       EXPECT_EQ(tw_multifile_seek_to(file, f, 0), TW_OK);
       write_records(file, records_of(f));
     }
-    EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
     tw_options_free(&config);
-    tw_group_free(group);
+    tw_group_free(&group);
   }
 
   int wrong = 0;
@@ -97,7 +97,7 @@ TEST_P(OmpMultifile, IsReadByAnotherRegionInAnyOrder) {
       EXPECT_EQ(tw_multifile_seek_to(file, f, 0), TW_OK);
       wrong += read_records(file) != records_of(f);
     }
-    EXPECT_EQ(tw_multifile_close(file), TW_OK);
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK);
   }
 
   EXPECT_EQ(wrong, 0);
@@ -114,7 +114,7 @@ TEST_P(OmpMultifile, FailsInAllThreadsWhenOneGivesNoPath) {
               TW_ERR_INVALID);
     EXPECT_EQ(file, nullptr);
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
-    tw_group_free(group);
+    tw_group_free(&group);
   }
   EXPECT_FALSE(std::filesystem::exists(path_));
 }

@@ -199,8 +199,8 @@ inline void one_bad_call(Group& group, const std::string& path, int mode, const 
   EXPECT_EQ(file, nullptr);
   EXPECT_STRNE(tw_last_error(), "");
   EXPECT_EQ(tw_multifile_open(handle, path.c_str(), mode, nullptr, &file), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
-  tw_group_free(handle);
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+  tw_group_free(&handle);
 }
 
 inline const std::vector<std::pair<int, MultifileMode>>& modes() {

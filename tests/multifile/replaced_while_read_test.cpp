@@ -107,8 +107,8 @@ TEST_P(ReplacedWhileRead, GivesOldBytesOrAnError) {
       refused += expect_old_bytes_only(opened, rank, call) ? 0 : 1;
     }
     EXPECT_GT(refused, 0) << "what was not in memory is gone";
-    EXPECT_EQ(tw_multifile_close(looked), TW_OK);
-    EXPECT_EQ(tw_multifile_close(opened), TW_OK);
+    EXPECT_EQ(tw_multifile_close(&looked), TW_OK);
+    EXPECT_EQ(tw_multifile_close(&opened), TW_OK);
   }
 }
 
@@ -120,7 +120,7 @@ TEST_P(ReplacedWhileRead, AnotherFileOfThatNameLeavesTheReaderAlone) {
   write('n');
 
   for (std::int64_t rank = 0; rank < kLogical; ++rank) EXPECT_TRUE(expect_old_bytes_only(reader, rank, 5000));
-  EXPECT_EQ(tw_multifile_close(reader), TW_OK);
+  EXPECT_EQ(tw_multifile_close(&reader), TW_OK);
 }
 
 // A reader and a writer that replaces the file, interleaved at random: a handle returns bytes of one multifile only.
@@ -147,7 +147,7 @@ TEST_P(ReplacedWhileRead, AtAnyMomentGivesTheBytesOfOneMultifile) {
       EXPECT_EQ(seen, std::string(seen.size(), seen[0])) << "bytes of two multifiles";
     }
     reads += seen.empty() ? 0 : 1;
-    EXPECT_EQ(tw_multifile_close(reader), TW_OK);
+    EXPECT_EQ(tw_multifile_close(&reader), TW_OK);
     if (HasFailure()) break;
   }
 }

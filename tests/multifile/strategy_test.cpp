@@ -102,7 +102,7 @@ TEST_F(StoredStrategy, OfTasksThatAskForDifferentChunksTellsTheRange) {
     const std::jthread other(task, 1);
     task(0);
   }
-  tw_team_free(team);
+  tw_team_free(&team);
 
   expect_part(text, "chunks of 64 KiB to 1 MiB (as asked for);");
 }

@@ -272,7 +272,7 @@ TEST_F(OmpFile, AMultifileIsNotWritten) {
   tw_multifile* multifile = nullptr;
   ASSERT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &multifile), TW_OK)
       << tw_last_error();
-  ASSERT_EQ(tw_multifile_close(multifile), TW_OK);
+  ASSERT_EQ(tw_multifile_close(&multifile), TW_OK);
   const Bytes before = contents(path());
   for (const int flags : {O_RDWR, O_WRONLY, O_RDWR | O_CREAT | O_TRUNC}) {
     std::vector<int> fds(3, -1);

@@ -245,7 +245,7 @@ TEST_F(Arguments, OfCallsThatChangeTheFileMustBeTheSame) {
   });
   EXPECT_EQ(tw_file_size(nullptr, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_file_sync(nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_file_close(nullptr), TW_OK);
+  EXPECT_EQ(tw_file_close(nullptr), TW_ERR_INVALID);
   EXPECT_STREQ(tw_file_last_plan(nullptr), "");
 }
 

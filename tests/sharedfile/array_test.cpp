@@ -116,7 +116,7 @@ TEST_P(Arrays, LieWhereTheyLieWithoutAView) {
     tw_view* view = nullptr;
     ASSERT_EQ(tw_view_strided(10, 1, 7, nullptr, &view), TW_OK);
     EXPECT_EQ(tw_file_set_view(file, 3, view), TW_OK);
-    tw_view_free(view);
+    tw_view_free(&view);
     const tw_dim dim{10LL * GetParam(), 10LL * task, 10, 0, 0};
     const std::string mine = text_of(task, 10);
     EXPECT_EQ(tw_file_write_array(file, mine.data(), 1, 1, &dim, TW_COLUMN_MAJOR, 2), TW_OK) << tw_last_error();
@@ -253,11 +253,11 @@ TEST_F(ArrayArguments, AGroupOfOneTaskWritesAWholeArray) {
   tw_group* self = nullptr;
   ASSERT_EQ(tw_group_self(&self), TW_OK);
   tw_file* file = open(self);
-  tw_group_free(self);
+  tw_group_free(&self);
   const tw_dim dims[] = {{2, 0, 2, 1, 0}, {3, 0, 3, 0, 2}};
   EXPECT_EQ(tw_file_write_array(file, "-----abc--def--", 1, 2, dims, TW_ROW_MAJOR, 1), TW_OK) << tw_last_error();
   EXPECT_NE(std::string(tw_file_last_plan(file)), "");
-  EXPECT_EQ(tw_file_close(file), TW_OK);
+  EXPECT_EQ(tw_file_close(&file), TW_OK);
   EXPECT_EQ(content(), std::string(1, '\0') + "abcdef");
 }
 

@@ -75,7 +75,7 @@ class CppFile : public testing::Test {
 };
 
 TEST_F(CppFile, WritesAndReadsInEveryForm) {
-  thalweg::File file(group_, path_, kNew, "io=buffered");
+  thalweg::File file(group_, path_, kNew, thalweg::Options().hints("io=buffered"));
   file.write_all(values_);
   file.write_at_all(values_, 800);
   file.iwrite_at_all(values_, 1600).wait();
@@ -173,7 +173,7 @@ TEST_F(CppFile, AfterCloseCallsFailInsteadOfCrashing) {
   EXPECT_EQ(request.wait(), 800);
   File moved(std::move(file));
   for (File* gone : {&file, &moved}) {  // NOLINT(bugprone-use-after-move): what is left is the question
-    EXPECT_EQ(status_of([&] { gone->close(); }), TW_OK) << "nothing to close";
+    EXPECT_EQ(status_of([&] { gone->close(); }), TW_ERR_INVALID) << "nothing to close";
     EXPECT_EQ(status_of([&] { gone->write_all(values_); }), TW_ERR_INVALID);
     EXPECT_EQ(status_of([&] { (void)gone->iwrite_all(values_); }), TW_ERR_INVALID);
     EXPECT_EQ(status_of([&] { gone->write_at(values_, 0); }), TW_ERR_INVALID);

@@ -14,7 +14,7 @@ class FileOfAnotherFormat : public SharedFiles {
   tw_status try_open(tw_group* group, const std::string& name, int flags) const {
     tw_file* file = nullptr;
     const tw_status status = tw_file_open(group, path(name).c_str(), flags, nullptr, &file);
-    return status == TW_OK ? tw_file_close(file) : status;
+    return status == TW_OK ? tw_file_close(&file) : status;
   }
   void expect_opened(const std::string& name, int flags) const {
     on_team(1, [&](tw_group* group, int) { EXPECT_EQ(try_open(group, name, flags), TW_OK) << tw_last_error(); });
@@ -43,7 +43,7 @@ TEST_F(FileOfAnotherFormat, IsNotWrittenWhereItIsOurs) {
   tw_multifile* multifile = nullptr;
   ASSERT_EQ(tw_multifile_open(nullptr, path("many").c_str(), TW_CREATE | TW_TRUNCATE, config, &multifile), TW_OK)
       << tw_last_error();
-  ASSERT_EQ(tw_multifile_close(multifile), TW_OK);
+  ASSERT_EQ(tw_multifile_close(&multifile), TW_OK);
   tw_options_free(&config);
   const std::int64_t shape[] = {4};
   for (const char* name : {"array", "blocks"}) {
@@ -56,7 +56,7 @@ TEST_F(FileOfAnotherFormat, IsNotWrittenWhereItIsOurs) {
     } else {
       EXPECT_EQ(tw_vpfile_write(vpfile, 0, "one alone", 9, nullptr), TW_OK);
     }
-    ASSERT_EQ(tw_vpfile_close(vpfile), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_vpfile_close(&vpfile), TW_OK) << tw_last_error();
   }
   EXPECT_EQ(files().size(), 2u + 2 + 4);
 

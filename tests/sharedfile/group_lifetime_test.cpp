@@ -25,7 +25,7 @@ class GroupLifetime : public SharedFiles {
                              OpenWith().shape(1, &tasks), &streams),
               TW_OK)
         << tw_last_error();
-    tw_group_free(group);
+    tw_group_free(&group);
 
     EXPECT_EQ(tw_multifile_write(many, &rank, sizeof rank), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_write_all(shared, &rank, sizeof rank), TW_OK) << tw_last_error();
@@ -35,9 +35,9 @@ class GroupLifetime : public SharedFiles {
     EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     const tw_vp_data data{const_cast<std::int64_t*>(&rank), sizeof rank, 1, nullptr, 0, nullptr};
     EXPECT_EQ(tw_vpfile_write_all(streams, data, nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vpfile_close(streams), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_file_close(shared), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_multifile_close(many), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_close(&streams), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&shared), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(&many), TW_OK) << tw_last_error();
   }
 
   void expect_all_written(std::int64_t tasks) const {
@@ -63,7 +63,7 @@ TEST_F(GroupLifetime, OfATeamEndsBehindTheOpen) {
   std::array<tw_group*, kTasks> groups{};
   for (std::size_t task = 0; task < kTasks; ++task)
     ASSERT_EQ(tw_group_team(team, static_cast<std::int64_t>(task), &groups[task]), TW_OK);
-  tw_team_free(team);
+  tw_team_free(&team);
 
   on_threads(kTasks, [&](std::int64_t task) { free_first(groups[static_cast<std::size_t>(task)]); });
   expect_all_written(kTasks);
@@ -98,9 +98,9 @@ TEST_F(GroupLifetime, OfCallbacksIsReleasedByTheLastClose) {
   tw_multifile* file = nullptr;
   ASSERT_EQ(tw_multifile_open(group, path("m.tw").c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
       << tw_last_error();
-  tw_group_free(group);
+  tw_group_free(&group);
   EXPECT_EQ(released, 0);
-  EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
   EXPECT_EQ(released, 1);
 
   released = 0;

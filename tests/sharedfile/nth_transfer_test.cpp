@@ -148,7 +148,7 @@ class NthTransfer : public SharedFiles {
       tw_file* file = open(group, TW_READ | TW_WRITE, what.hints);
       if (file == nullptr) return;
       Task(what, group, file, task).run();
-      EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
     });
   }
 

@@ -118,13 +118,13 @@ TEST_F(OneThreadGroups, AreAdvancedByTheirOwnThreads) {
         tw_request* request = start_write(file, data, 5 * i, i % 2 == 0 ? TW_PROGRESS_THREAD : TW_PROGRESS_POLL);
         EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
       }
-      EXPECT_EQ(tw_file_close(file), TW_OK);
-      tw_group_free(self);
+      EXPECT_EQ(tw_file_close(&file), TW_OK);
+      tw_group_free(&self);
       others_are_done = true;
       others_are_done.notify_all();
     });
     on_team(2, [&](tw_group* group, int task) {
-      const Mine mine = open_mine(group);
+      Mine mine = open_mine(group);
       const std::string data = text_of(task, 1000);
       tw_request* requests[8] = {};
       for (int i = 0; i < 8; ++i) requests[i] = start_write(mine.file, data, (2 * i + task) * 1000, mode);
@@ -132,7 +132,7 @@ TEST_F(OneThreadGroups, AreAdvancedByTheirOwnThreads) {
       started.notify_all();
       others_are_done.wait(false);
       EXPECT_EQ(tw_request_waitall(8, requests, nullptr, nullptr), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_file_close(mine.file), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_close(&mine.file), TW_OK) << tw_last_error();
       const std::lock_guard lock(team_mutex);
       team.merge(mine.visitors->all());
     });
@@ -146,7 +146,7 @@ TEST_F(OneThreadGroups, AreAdvancedByTheirOwnThreads) {
 // One task waits for its request, the others are in a barrier of another group.
 TEST_F(OneThreadGroups, AreAdvancedWhereverTheirThreadWaits) {
   on_team(3, [&](tw_group* group, int task) {
-    const Mine mine = open_mine(group);
+    Mine mine = open_mine(group);
     const std::string data = text_of(task, 100);
     tw_request* request = start_write(mine.file, data, task * 100, TW_PROGRESS_DEFAULT);
     if (task == 1) {
@@ -154,7 +154,7 @@ TEST_F(OneThreadGroups, AreAdvancedWhereverTheirThreadWaits) {
     }
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
     EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_file_close(mine.file), TW_OK);
+    EXPECT_EQ(tw_file_close(&mine.file), TW_OK);
   });
   EXPECT_EQ(content(), text_of(0, 100) + text_of(1, 100) + text_of(2, 100));
 }
@@ -163,7 +163,7 @@ TEST_F(OneThreadGroups, AreAdvancedWhereverTheirThreadWaits) {
 TEST_F(OneThreadGroups, AnotherThreadMayEndWhatOneHasStarted) {
   for (const char* end : {"wait", "test", "any", "close"}) {
     on_team(2, [&](tw_group* group, int task) {
-      const Mine mine = open_mine(group);
+      Mine mine = open_mine(group);
       const std::string data = text_of(task, 100);
       tw_request* request = nullptr;
       std::thread([&] { request = start_write(mine.file, data, task * 100, TW_PROGRESS_DEFAULT); }).join();
@@ -176,7 +176,7 @@ TEST_F(OneThreadGroups, AnotherThreadMayEndWhatOneHasStarted) {
         EXPECT_EQ(tw_request_waitany(1, &request, &which, nullptr), TW_OK);
       }
       while (*end == 't' && done == 0) ASSERT_EQ(tw_request_test(&request, &done, nullptr), TW_OK);
-      EXPECT_EQ(tw_file_close(mine.file), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_close(&mine.file), TW_OK) << tw_last_error();
       EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     });
     EXPECT_EQ(content(), text_of(0, 100) + text_of(1, 100)) << end;
@@ -193,11 +193,11 @@ TEST_F(OneThreadGroups, ClosingEndsTransfersOfThreadsThatAreGone) {
   for (int i = 0; i < 4; ++i) {
     std::thread([&] {
       on_team(kTasks, [&](tw_group* group, int task) {
-        const Mine mine = open_mine(group);
+        Mine mine = open_mine(group);
         const std::string& bytes = data[static_cast<std::size_t>(task)];
         tw_request* request = nullptr;
         std::thread([&] { request = start_write(mine.file, bytes, task * kBytes, TW_PROGRESS_DEFAULT); }).join();
-        EXPECT_EQ(tw_file_close(mine.file), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_close(&mine.file), TW_OK) << tw_last_error();
         EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
       });
     }).join();
@@ -209,7 +209,7 @@ TEST_F(OneThreadGroups, ClosingEndsTransfersOfThreadsThatAreGone) {
 TEST_F(OneThreadGroups, WhatThreadsThatAreGoneHaveStartedHoldsUpNoOther) {
   for (const char* end : {"last first", "close"}) {
     on_team(2, [&](tw_group* group, int task) {
-      const Mine mine = open_mine(group);
+      Mine mine = open_mine(group);
       const std::string data = text_of(task, 100);
       tw_request* requests[6] = {};
       const auto start = [&](int i) {
@@ -220,7 +220,7 @@ TEST_F(OneThreadGroups, WhatThreadsThatAreGoneHaveStartedHoldsUpNoOther) {
       for (int i = 5; *end == 'l' && i >= 0; --i) {
         EXPECT_EQ(tw_request_wait(&requests[i], nullptr), TW_OK) << tw_last_error();
       }
-      EXPECT_EQ(tw_file_close(mine.file), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_close(&mine.file), TW_OK) << tw_last_error();
       EXPECT_EQ(tw_request_waitall(6, requests, nullptr, nullptr), TW_OK) << tw_last_error();
     });
     std::string all;
@@ -232,14 +232,14 @@ TEST_F(OneThreadGroups, WhatThreadsThatAreGoneHaveStartedHoldsUpNoOther) {
 // The shared position advances once earlier accesses are gathered, whichever thread called them.
 TEST_F(OneThreadGroups, AccessesInOrderWaitForThoseOfThreadsThatAreGone) {
   on_team(2, [&](tw_group* group, int task) {
-    const Mine mine = open_mine(group);
+    Mine mine = open_mine(group);
     const std::string first = text_of(task, 100);
     const std::string second = text_of(task + 2, 100);
     tw_request* request = nullptr;
     std::thread([&] { EXPECT_EQ(tw_file_iwrite_all(mine.file, first.data(), 100, &request), TW_OK); }).join();
     EXPECT_EQ(tw_file_write_all(mine.file, second.data(), 100), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK);
-    EXPECT_EQ(tw_file_close(mine.file), TW_OK);
+    EXPECT_EQ(tw_file_close(&mine.file), TW_OK);
   });
   EXPECT_EQ(content(), text_of(0, 100) + text_of(1, 100) + text_of(2, 100) + text_of(3, 100));
 }

@@ -16,7 +16,7 @@ class Opening : public SharedFiles {
     const tw_status status = tw_file_open(group, path().c_str(), flags, options, &file);
     EXPECT_EQ(file != nullptr, status == TW_OK);
     if (file != nullptr) {
-      EXPECT_EQ(tw_file_close(file), TW_OK);
+      EXPECT_EQ(tw_file_close(&file), TW_OK);
     }
     return status;
   }
@@ -68,7 +68,7 @@ TEST_F(Opening, WithoutAGroupIsByThisTaskAlone) {
   tw_file* file = nullptr;
   ASSERT_EQ(tw_file_open(nullptr, path().c_str(), kNew, nullptr, &file), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_file_write_all(file, "alone", 5), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_file_close(file), TW_OK);
+  EXPECT_EQ(tw_file_close(&file), TW_OK);
   EXPECT_EQ(content(), "alone");
 }
 
@@ -195,8 +195,8 @@ TEST_F(Opening, TwoHandlesOfOneFileDoNotUndoEachOthersBytes) {
     for (int i = 0; i < kMany; ++i)
       records.push_back({&data[static_cast<std::size_t>(64 * i)], 64, (2 * i + task) * 64});
     EXPECT_EQ(write_list_all(file, records.data(), kMany), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
-    tw_group_free(alone);
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+    tw_group_free(&alone);
   });
   const std::string bytes = content();
   ASSERT_EQ(bytes.size(), 2u * 64 * kMany);

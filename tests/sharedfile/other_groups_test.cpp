@@ -14,8 +14,8 @@ class OtherGroups : public SharedFiles {
     EXPECT_EQ(tw_team_create(1, &team), TW_OK);
     EXPECT_EQ(tw_group_team(team, 0, &self), TW_OK);
     EXPECT_EQ(tw_file_open(self, path(name).c_str(), kNew, nullptr, &file), TW_OK) << tw_last_error();
-    tw_group_free(self);
-    tw_team_free(team);
+    tw_group_free(&self);
+    tw_team_free(&team);
     return file;
   }
 };
@@ -36,7 +36,7 @@ TEST_F(OtherGroups, OfAnyNumberOfThreadsUseAFileOfOneThread) {
       EXPECT_EQ(tw_request_wait(&request, &moved), TW_OK) << tw_last_error();
     });
   }
-  EXPECT_EQ(tw_file_close(file), TW_OK);
+  EXPECT_EQ(tw_file_close(&file), TW_OK);
 
   std::string expected;
   for (const int tasks : {1, 2, 3, 5, 8})
@@ -54,7 +54,7 @@ TEST_F(OtherGroups, UseTheHandlesOfAnotherTeam) {
     const tw_access write = access_of(TW_ACCESS_WRITE, TW_AT_EXTENTS, &extent, 1);
     EXPECT_EQ(tw_file_access_all(handles[task + 1], group, &write, nullptr), TW_OK) << tw_last_error();
   });
-  on_threads(5, [&](std::int64_t task) { EXPECT_EQ(tw_file_close(handles[task]), TW_OK); });
+  on_threads(5, [&](std::int64_t task) { EXPECT_EQ(tw_file_close(&handles[task]), TW_OK); });
   EXPECT_EQ(content(), text_of(0, 100) + text_of(1, 100) + text_of(2, 100));
 }
 
@@ -81,8 +81,8 @@ TEST_F(OtherGroups, HearOfATaskThatHasNoFileOrAnother) {
     EXPECT_EQ(tw_file_access_all(nullptr, group, &nothing, nullptr), TW_ERR_INVALID) << "nobody has a file";
     EXPECT_EQ(tw_file_access_all(file, group, &nothing, nullptr), TW_OK) << tw_last_error();
   });
-  EXPECT_EQ(tw_file_close(file), TW_OK);
-  EXPECT_EQ(tw_file_close(other), TW_OK);
+  EXPECT_EQ(tw_file_close(&file), TW_OK);
+  EXPECT_EQ(tw_file_close(&other), TW_OK);
   EXPECT_EQ(content() + content("other.dat"), "");
 }
 
@@ -99,7 +99,7 @@ TEST_F(OtherGroups, SeveralAtOnceDoNotMix) {
       }
     });
   });
-  EXPECT_EQ(tw_file_close(file), TW_OK);
+  EXPECT_EQ(tw_file_close(&file), TW_OK);
 
   const std::string all = content();
   ASSERT_EQ(all.size(), 2u * 50 * 20);

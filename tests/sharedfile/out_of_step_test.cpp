@@ -45,10 +45,10 @@ TEST_F(OutOfStep, RequestsUnderWayAreCompleted) {
     const std::string mine = text_of(task, 1000);
     tw_request* request = nullptr;
     EXPECT_EQ(tw_file_iwrite_at_all(file, mine.data(), 1000, task * 1000, &request), TW_OK);
-    EXPECT_EQ(task == 1 ? tw_file_close(file) : tw_file_sync(file), TW_ERR_INVALID);
+    EXPECT_EQ(task == 1 ? tw_file_close(&file) : tw_file_sync(file), TW_ERR_INVALID);
     EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     if (task != 1) {
-      EXPECT_EQ(tw_file_close(file), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_close(&file), TW_ERR_INVALID);
     }
   });
   EXPECT_EQ(content(), text_of(0, 1000) + text_of(1, 1000) + text_of(2, 1000));
@@ -64,7 +64,7 @@ TEST_F(OutOfStep, CallsOnDifferentHandlesAreRefused) {
       EXPECT_EQ(tw_group_barrier(group), TW_ERR_INVALID);
       expect_said("task 0 was in tw_file_write_at_all while task 1 was in tw_group_barrier");
       requests_fail_at_once(file);
-      EXPECT_EQ(tw_file_close(file), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_close(&file), TW_ERR_INVALID);
     });
   }
 }
@@ -75,8 +75,8 @@ TEST_F(OutOfStep, TheSameCallOnDifferentFilesIsRefused) {
     tw_file* other = open(group);
     EXPECT_EQ(tw_file_sync(task == 2 ? other : one), TW_ERR_INVALID);
     expect_said("on different handles at once: task 0 is in tw_file_sync, task 2 is in tw_file_sync");
-    EXPECT_EQ(tw_file_close(one), TW_ERR_INVALID);
-    EXPECT_EQ(tw_file_close(other), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_close(&one), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_close(&other), TW_ERR_INVALID);
   });
 }
 
@@ -95,7 +95,7 @@ TEST_F(OutOfStep, ThreadsOfOneTaskUseItsHandlesAtOnce) {
     }
     EXPECT_EQ(tw_group_barrier(group), TW_OK) << tw_last_error();
     writer.join();
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   });
   EXPECT_EQ(content(), "abcabc");
 }
@@ -104,13 +104,13 @@ TEST_F(OutOfStep, ThreadsOfOneTaskUseItsHandlesAtOnce) {
 TEST_F(OutOfStep, TheGroupGoesOn) {
   on_team(3, [&](tw_group* group, int task) {
     tw_file* file = open(group);
-    EXPECT_EQ(task == 2 ? tw_file_close(file) : tw_file_sync(file), TW_ERR_INVALID);
+    EXPECT_EQ(task == 2 ? tw_file_close(&file) : tw_file_sync(file), TW_ERR_INVALID);
     if (task != 2) {
-      EXPECT_EQ(tw_file_close(file), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_close(&file), TW_ERR_INVALID);
     }
     file = open(group);
     EXPECT_EQ(tw_file_write_at_all(file, "abc", 3, task * 3), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   });
   EXPECT_EQ(content(), "abcabcabc");
 }

@@ -41,7 +41,7 @@ T* unless(bool null, T* pointer) {
 }
 inline std::vector<Row> rows_of_multifiles() {
   return {
-      {"tw_options_create", "config", Null::refused, Call::alone,
+      {"tw_options_create", "options", Null::refused, Call::alone,
        [](Open&, bool) { return tw_options_create(nullptr); }},
       {"tw_multifile_open", "multifile", Null::refused, Call::collective,
        [](Open& o, bool null) {
@@ -159,7 +159,7 @@ inline std::vector<Row> rows_of_views_and_storage() {
          tw_view* byte = nullptr;
          EXPECT_EQ(tw_view_contiguous(1, nullptr, &byte), TW_OK);
          const tw_status status = tw_view_resized(byte, 2, nullptr);
-         tw_view_free(byte);
+         tw_view_free(&byte);
          return status;
        }},
       {"tw_storage_identity", "text", Null::refused, Call::alone,

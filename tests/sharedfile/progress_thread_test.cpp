@@ -252,8 +252,8 @@ TEST_F(ProgressThreadAlone, MovesWhatAProgramOnlyTestsFor) {
   }
   EXPECT_GT(transfers_by_tester + transfers_by_others, 0);
   EXPECT_EQ(transfers_by_tester, 0) << "a test is no place for a transfer";
-  EXPECT_EQ(tw_file_close(file), TW_OK);
-  tw_group_free(self);
+  EXPECT_EQ(tw_file_close(&file), TW_OK);
+  tw_group_free(&self);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST_P(Requests, OfGroupsOfCallbacksAreCarriedOutAtTheCall) {
           ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests[n]), TW_OK) << tw_last_error();
         }
         EXPECT_EQ(tw_request_waitall(kMany, requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
-        EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
       });
       EXPECT_EQ(content(), rounds(kTasks, kMany)) << per_process << " to a process";
     }
@@ -285,7 +285,7 @@ TEST_P(Requests, SeveralThatAreCompleteAtOnceAreAllFound) {
           const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
           ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests[2 * i + 1]), TW_OK);
         }
-        ASSERT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+        ASSERT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
         int done = 0;
         std::int64_t index = 7, n_done = 7, indices[2 * kMany] = {};
         tw_status statuses[2 * kMany] = {};
@@ -430,7 +430,7 @@ TEST_P(Requests, CloseEndsThem) {
                              : tw_file_iaccess_all(file, nullptr, &access, &requests[i]),
                   TW_OK);
       }
-      ASSERT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
       EXPECT_EQ(content(), rounds(tasks, 30)) << tasks;
       EXPECT_EQ(tw_request_waitall(30, requests, nullptr, nullptr), TW_OK) << tw_last_error();
     });
@@ -454,7 +454,7 @@ TEST_P(Requests, OfSeveralFilesDoNotMix) {
       }
     }
     for (int f = 3; f >= 0; --f) EXPECT_EQ(tw_request_waitall(10, requests[f], nullptr, nullptr), TW_OK);
-    for (int f = 0; f < 4; ++f) EXPECT_EQ(tw_file_close(files[f]), TW_OK);
+    for (int f = 0; f < 4; ++f) EXPECT_EQ(tw_file_close(&files[f]), TW_OK);
   });
   for (int f = 0; f < 4; ++f) EXPECT_EQ(content(std::to_string(f)), rounds(3, 10));
 }

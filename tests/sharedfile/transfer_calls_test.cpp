@@ -109,7 +109,7 @@ TEST_F(TransferCallsOfTeams, OneThatFailsFailsOnAllTasks) {
           EXPECT_EQ(write_list_all(file, list.data(), 10), err == EIO ? TW_ERR_IO : TW_ERR_NO_SPACE);
           EXPECT_EQ(tw_last_errno(), err);
           EXPECT_EQ(write_list_all(file, list.data(), 10), TW_OK) << tw_last_error();
-          EXPECT_EQ(tw_file_close(file), TW_OK);
+          EXPECT_EQ(tw_file_close(&file), TW_OK);
         });
         transfer_calls() = saved_;
       }

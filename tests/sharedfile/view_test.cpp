@@ -8,7 +8,7 @@ namespace thalweg::test {
 namespace {
 
 struct FreeView {
-  void operator()(tw_view* view) const { tw_view_free(view); }
+  void operator()(tw_view* view) const { tw_view_free(&view); }
 };
 using ViewPtr = std::unique_ptr<tw_view, FreeView>;
 
@@ -430,7 +430,7 @@ TEST_F(ViewCalls, ServeOtherGroupsByOffsets) {
     access.placement = TW_IN_ORDER;
     EXPECT_EQ(tw_file_access_all(file, group, &access, nullptr), TW_ERR_INVALID);
   });
-  EXPECT_EQ(tw_file_close(file), TW_OK);
+  EXPECT_EQ(tw_file_close(&file), TW_OK);
   const std::string hole(5, '\0');
   const std::string all = data[0] + data[1] + data[2];
   std::string whole;
@@ -511,7 +511,7 @@ TEST_F(ViewCalls, RefuseWrongArguments) {
   EXPECT_EQ(tw_view_subarray(2, large, TW_COLUMN_MAJOR, nullptr, &view), TW_ERR_RANGE);
   EXPECT_EQ(view, nullptr) << "nothing was made";
   EXPECT_EQ(sliced([](auto&) {}), TW_OK) << "as it is: " << tw_last_error();
-  tw_view_free(view);
+  tw_view_free(&view);
   tw_view_free(nullptr);
   EXPECT_EQ(tw_view_size(nullptr), 0);
   EXPECT_EQ(tw_view_extent(nullptr), 0);

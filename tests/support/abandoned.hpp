@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/open_options.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {
@@ -40,8 +41,8 @@ class GivenMultifile : public Given {
         << tw_last_error();
   }
   tw_status write() override { return tw_multifile_write(file_, bytes_of(task_).data(), bytes_of(task_).size()); }
-  tw_status close() override { return tw_multifile_close(file_); }
-  tw_status abandon() override { return tw_multifile_abandon(file_); }
+  tw_status close() override { return tw_multifile_close(&file_); }
+  tw_status abandon() override { return tw_multifile_abandon(&file_); }
   void check(const std::string& path, std::int64_t tasks) const override {
     tw_multifile* in = nullptr;
     EXPECT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_READ, nullptr, &in), TW_ERR_NOT_CLOSED) << tw_last_error();
@@ -54,7 +55,7 @@ class GivenMultifile : public Given {
       EXPECT_EQ(tw_multifile_read(in, read.data(), read.size(), &got), TW_OK);
       EXPECT_EQ(read.substr(0, got), bytes_of(task)) << task;
     }
-    EXPECT_EQ(tw_multifile_close(in), TW_OK);
+    EXPECT_EQ(tw_multifile_close(&in), TW_OK);
   }
 
  private:
@@ -79,8 +80,8 @@ class GivenVpfile : public Given {
   tw_status write() override {
     return tw_vpfile_write(file_, task_, bytes_of(task_).data(), bytes_of(task_).size(), nullptr);
   }
-  tw_status close() override { return tw_vpfile_close(file_); }
-  tw_status abandon() override { return tw_vpfile_abandon(file_); }
+  tw_status close() override { return tw_vpfile_close(&file_); }
+  tw_status abandon() override { return tw_vpfile_abandon(&file_); }
   void check(const std::string& path, std::int64_t tasks) const override {
     tw_vpfile* in = nullptr;
     EXPECT_EQ(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &in), TW_ERR_NOT_CLOSED) << tw_last_error();
@@ -92,7 +93,7 @@ class GivenVpfile : public Given {
       EXPECT_EQ(tw_vpfile_read(in, task, read.data(), read.size(), &got), TW_OK);
       EXPECT_EQ(read.substr(0, got), "++++" + bytes_of(task)) << task;
     }
-    EXPECT_EQ(tw_vpfile_close(in), TW_OK);
+    EXPECT_EQ(tw_vpfile_close(&in), TW_OK);
   }
 
  private:
@@ -116,9 +117,9 @@ class GivenFile : public Given {
     tw_request* request = nullptr;
     EXPECT_EQ(tw_file_iwrite_at_all(file_, "abc", 3, 0, &request), TW_OK);
     EXPECT_NE(tw_request_wait(&request, nullptr), TW_OK) << "nobody answers";
-    return tw_file_close(file_);
+    return tw_file_close(&file_);
   }
-  tw_status abandon() override { return tw_file_abandon(file_); }
+  tw_status abandon() override { return tw_file_abandon(&file_); }
   void check(const std::string& path, std::int64_t tasks) const override {
     tw_group* self = nullptr;
     tw_file* in = nullptr;
@@ -129,8 +130,8 @@ class GivenFile : public Given {
       EXPECT_EQ(tw_file_read_at(in, read.data(), static_cast<std::int64_t>(read.size()), task * 4000, nullptr), TW_OK);
       EXPECT_EQ(read, bytes_of(task)) << task;
     }
-    EXPECT_EQ(tw_file_close(in), TW_OK);
-    tw_group_free(self);
+    EXPECT_EQ(tw_file_close(&in), TW_OK);
+    tw_group_free(&self);
   }
 
  private:

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <vector>
 
+#include "support/open_options.hpp"
 #include "support/process_ranks.hpp"
 #include "support/random.hpp"
 #include "thalweg/thalweg.h"
@@ -94,7 +95,7 @@ class Writer {
                               : tw_multifile_write(multifile_, bytes.data(), bytes.size());
   }
   tw_status flush() { return vpfile_ != nullptr ? tw_vpfile_flush(vpfile_, rank_) : tw_multifile_flush(multifile_); }
-  tw_status close() { return vpfile_ != nullptr ? tw_vpfile_close(vpfile_) : tw_multifile_close(multifile_); }
+  tw_status close() { return vpfile_ != nullptr ? tw_vpfile_close(&vpfile_) : tw_multifile_close(&multifile_); }
 
   tw_status status = TW_OK;
 
@@ -423,8 +424,8 @@ class Direction {
       status = scene_.vpfile ? tw_vpfile_read(vpfile, rank, bytes.data(), bytes.size(), &got)
                              : tw_multifile_read(multifile, bytes.data(), bytes.size(), &got);
     if (status != TW_OK || got != bytes.size()) wrong(std::string("cannot be read: ") + tw_last_error());
-    if (vpfile != nullptr) (void)tw_vpfile_close(vpfile);
-    if (multifile != nullptr) (void)tw_multifile_close(multifile);
+    if (vpfile != nullptr) (void)tw_vpfile_close(&vpfile);
+    if (multifile != nullptr) (void)tw_multifile_close(&multifile);
     return bytes;
   }
 

@@ -43,7 +43,7 @@ class OnDisk : public testing::Test {
     }
     return file;
   }
-  static void close(tw_multifile* file) { EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error(); }
+  static void close(tw_multifile* file) { EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error(); }
   static std::string read_all(tw_multifile* file) {
     std::string all;
     char part[1000];

@@ -23,7 +23,7 @@ struct CallOn {
 // The first call is the close.
 inline const std::vector<CallOn<tw_file>>& calls_on_file() {
   static const std::vector<CallOn<tw_file>> all = {
-      {"tw_file_close", [](tw_file* file) { return tw_file_close(file); }},
+      {"tw_file_close", [](tw_file* file) { return tw_file_close(&file); }},
       {"tw_file_sync", [](tw_file* file) { return tw_file_sync(file); }},
       {"tw_file_size",
        [](tw_file* file) {
@@ -46,7 +46,7 @@ inline const std::vector<CallOn<tw_file>>& calls_on_file() {
 
 inline const std::vector<CallOn<tw_vpfile>>& calls_on_vpfile() {
   static const std::vector<CallOn<tw_vpfile>> all = {
-      {"tw_vpfile_close", [](tw_vpfile* file) { return tw_vpfile_close(file); }},
+      {"tw_vpfile_close", [](tw_vpfile* file) { return tw_vpfile_close(&file); }},
       {"tw_vpfile_flush_all", [](tw_vpfile* file) { return tw_vpfile_flush_all(file); }},
       {"tw_vpfile_sync_all", [](tw_vpfile* file) { return tw_vpfile_sync_all(file); }},
       {"tw_vpfile_write_all",

@@ -24,7 +24,7 @@ class Comm {
     EXPECT_EQ(tw_group_mpi(comm_, &group_), TW_OK) << tw_last_error();
   }
   ~Comm() {
-    tw_group_free(group_);
+    tw_group_free(&group_);
     MPI_Comm_free(&comm_);
   }
   Comm(const Comm&) = delete;
@@ -87,14 +87,14 @@ inline void on_threads_of_ranks(const Comm& comm, int threads, const std::functi
     EXPECT_EQ(tw_group_team(team, thread, &mine), TW_OK);
     EXPECT_EQ(tw_group_hybrid(mine, thread == 0 ? comm.group() : nullptr, &all), TW_OK) << tw_last_error();
     body(all);
-    tw_group_free(all);
-    tw_group_free(mine);
+    tw_group_free(&all);
+    tw_group_free(&mine);
   };
   std::vector<std::thread> others;
   for (int thread = 1; thread < threads; ++thread) others.emplace_back(one, thread);
   one(0);
   for (std::thread& thread : others) thread.join();
-  tw_team_free(team);
+  tw_team_free(&team);
 }
 
 }  // namespace thalweg::test

@@ -126,7 +126,7 @@ int barrier(void* user) {
   tw_group* group = nullptr;
   if (tw_group_callbacks(&calls, &group) != TW_OK) ::_exit(8);
   body(group, steps);
-  tw_group_free(group);
+  tw_group_free(&group);
   ::_exit(0);
 }
 

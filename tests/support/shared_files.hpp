@@ -17,6 +17,7 @@
 #include "capi/handles.hpp"
 #include "support/accesses.hpp"
 #include "support/apart_group.hpp"
+#include "support/open_options.hpp"
 #include "support/run_on.hpp"
 #include "support/sanitized.hpp"
 #include "thalweg/thalweg.h"
@@ -49,9 +50,9 @@ class SharedFiles : public testing::Test {
       tw_group* group = nullptr;
       ASSERT_EQ(tw_group_team(team, task, &group), TW_OK);
       body(group, static_cast<int>(task));
-      tw_group_free(group);
+      tw_group_free(&group);
     });
-    tw_team_free(team);
+    tw_team_free(&team);
   }
 
   // Runs `body` on several "processes" of one node, each with several threads; processes communicate by messages.
@@ -79,7 +80,7 @@ class SharedFiles : public testing::Test {
       tw_file* file = open(group, flags, hints);
       if (file == nullptr) return;
       body(file, task);
-      EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
     });
   }
 

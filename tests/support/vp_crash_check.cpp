@@ -5,6 +5,7 @@
 #include <map>
 
 #include "group/groups.hpp"
+#include "support/vp_open.hpp"
 #include "vpfile/check/superblock_scan.hpp"
 #include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
@@ -23,7 +24,7 @@ std::size_t durable_writes(const History& history, Death death) {
 Result<std::unique_ptr<VpFile>> open_serially(const VpAftermath& at, Group& group, const char* mode) {
   VpOpen how;
   how.path = at.path;
-  how.mode = mode;
+  open_as(how, mode);
   return run(VpFile::open(group, at.storage, std::move(how)));
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "support/random.hpp"
+#include "support/vp_open.hpp"
 
 namespace thalweg::test {
 
@@ -35,7 +36,7 @@ class Session {
   Op<Status> run() {
     VpOpen how;
     how.path = session_.path;
-    how.mode = session_.mode;
+    open_as(how, session_.mode);
     how.shape = shape_.shape;
     how.hints = shape_.hints;
     auto opened = co_await VpFile::open(group_, session_.backend, std::move(how));

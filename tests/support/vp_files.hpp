@@ -32,7 +32,7 @@ class VpFiles : public SharedFiles {
     return file;
   }
   tw_vpfile* open_vp(const char* mode, const VpHow& how = {}) const { return open_vp(nullptr, mode, how); }
-  static void close(tw_vpfile* file) { EXPECT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error(); }
+  static void close(tw_vpfile* file) { EXPECT_EQ(tw_vpfile_close(&file), TW_OK) << tw_last_error(); }
 
   // on_team() with an open file, which is closed after the body.
   void on_vpfile(int tasks, const char* mode, const VpHow& how,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/random.hpp"
+#include "support/vp_open.hpp"
 #include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
@@ -155,7 +156,7 @@ class Player {
   Op<Status> open(const char* mode) {
     VpOpen how;
     how.path = program_.path;
-    how.mode = mode;
+    open_as(how, mode);
     if (mode[0] == 'w' || chance(2)) how.shape = shape_;
     if (chance(2)) how.box = draw_box();
     if (how.shape.empty()) how.box.reset();

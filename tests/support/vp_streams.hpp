@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/open_options.hpp"
 #include "thalweg/vpfile.h"
 
 namespace thalweg::test {
@@ -115,7 +116,7 @@ class VpStreams {
     for (int task = 0; task < tasks; ++task)
       threads.emplace_back([&, task] { take_part(team, task, mode, hints, body); });
     for (std::thread& thread : threads) thread.join();
-    tw_team_free(team);
+    tw_team_free(&team);
   }
 
   // Writes the shape, then size and bytes of each stream.
@@ -137,8 +138,8 @@ class VpStreams {
     vp_must(tw_vpfile_open(group, path_.c_str(), flags_of(mode), options.shape(shape_), &file));
     VpTask mine(file, streams_, sessions_);
     body(mine);
-    vp_must(tw_vpfile_close(file));
-    tw_group_free(group);
+    vp_must(tw_vpfile_close(&file));
+    tw_group_free(&group);
   }
 
   std::string path_;

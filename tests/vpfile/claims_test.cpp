@@ -4,6 +4,7 @@
 #include "support/shared_files.hpp"
 #include "support/vp_crash_check.hpp"
 #include "support/vp_damage_seal.hpp"
+#include "support/vp_open.hpp"
 #include "testing/fault_backend.hpp"
 #include "vpfile/check/flatten_vpfile.hpp"
 #include "vpfile/check/verify_vpfile.hpp"
@@ -23,7 +24,7 @@ class VpClaims : public SharedFiles {
   std::unique_ptr<VpFile> open(const char* mode) {
     VpOpen how;
     how.path = "f";
-    how.mode = mode;
+    open_as(how, mode);
     how.shape = {kClaimed};
     how.hints.block_bytes = 16;
     how.hints.superblock_bytes = 4096;

@@ -52,7 +52,7 @@ class CppVpfile : public SharedFiles {
       const auto group = thalweg::v1::Group::make(tw_group_team, team, task);
       body(group, static_cast<int>(task));
     });
-    tw_team_free(team);
+    tw_team_free(&team);
   }
 };
 
@@ -116,7 +116,7 @@ TEST_F(CppVpfile, WritesAndReadsUniformRaggedMaskedAndStrided) {
 
 TEST_F(CppVpfile, CharactersAndTextOfAll) {
   on_cpp_team(2, [&](const thalweg::v1::Group& group, int task) {
-    vp::File file(group, path(), "w+", {4}, {.hints = "block_bytes=32"});
+    vp::File file(group, path(), "w+", {4}, thalweg::v1::Options().hints("block_bytes=32"));
     file.puts("all\n");
     const std::vector<std::string> own{"one\n", task == 0 ? "two\n" : "three\n"};
     file.puts(own);
@@ -244,8 +244,9 @@ TEST_F(CppVpfile, FailuresAreErrorsOnAllTasks) {
       return tw_status{TW_OK};
     };
     EXPECT_EQ(status_of([&] { vp::File(group, path(), "r", {3}); }), TW_ERR_NOT_FOUND);
-    vp::Options bad;
-    if (task == 1) bad.box_start = bad.box_count = {1, 2, 3};
+    thalweg::v1::Options bad;
+    const std::vector<std::int64_t> box{1, 2, 3};
+    if (task == 1) bad.box(box, box);
     EXPECT_EQ(status_of([&] { vp::File(group, path(), "w", {3}, bad); }), TW_ERR_INVALID);
     vp::File file(group, path(), "w+", {3});
     const bool one = task == 1;

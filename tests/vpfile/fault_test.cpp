@@ -7,6 +7,7 @@
 #include "sim/memory_backend.hpp"
 #include "support/sanitized.hpp"
 #include "support/shared_files.hpp"
+#include "support/vp_open.hpp"
 #include "testing/fault_backend.hpp"
 #include "vpfile/vpfile.hpp"
 
@@ -48,7 +49,7 @@ class VpFaults : public SharedFiles {
   static VpOpen how(const char* mode) {
     VpOpen open;
     open.path = "f";
-    open.mode = mode;
+    open_as(open, mode);
     open.shape = {kVps};
     open.hints.block_bytes = 16;
     open.hints.superblock_bytes = 4096;

@@ -15,7 +15,7 @@ class VpForeign : public VpFiles {
     ASSERT_EQ(tw_multifile_open(nullptr, path(name).c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
         << tw_last_error();
     EXPECT_EQ(tw_multifile_write(file, "some bytes", 10), TW_OK);
-    ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
   }
 
   // Every way of writing fails on all tasks, names `what`, and changes no byte.
@@ -30,7 +30,7 @@ class VpForeign : public VpFiles {
           const std::string said = tw_last_error();
           EXPECT_NE(said.find(what), std::string::npos) << said;
           EXPECT_NE(said.find("overwrite_foreign=on"), std::string::npos) << said;
-          if (file != nullptr) tw_vpfile_close(file);
+          if (file != nullptr) (void)tw_vpfile_close(&file);
         });
         EXPECT_EQ(files(), before);
       }
@@ -53,7 +53,7 @@ TEST_F(VpForeign, AMultifileIsNotDestroyed) {
   expect_untouched("'" + path() + "' looks like a multifile, not a vpfile");
   tw_multifile* file = nullptr;
   ASSERT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_multifile_close(file), TW_OK);
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK);
   EXPECT_EQ(tw_vpfile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
   EXPECT_NE(std::string(tw_last_error()).find("looks like a multifile"), std::string::npos) << tw_last_error();
   expect_overwritten();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/crc32c.hpp"
+#include "support/open_options.hpp"
 #include "thalweg/vpfile.h"
 
 namespace thalweg {
@@ -77,7 +78,7 @@ tw_status read_vpfile(const json& entry, const std::string& path, std::vector<st
   const std::vector<std::int64_t> shape = entry["shape"];
   const std::uint64_t record = entry["record"];
   const std::string hints = record == 0 ? "" : "record_bytes=" + std::to_string(record);
-  OpenWith options;
+  test::OpenWith options;
   options.hints(hints.c_str());
   tw_vpfile* file = nullptr;
   tw_status status = tw_vpfile_open(nullptr, path.c_str(), TW_READ,
@@ -85,7 +86,7 @@ tw_status read_vpfile(const json& entry, const std::string& path, std::vector<st
   if (status != TW_OK) return status;
   for (std::size_t vp = 0; status == TW_OK && vp < streams.size(); ++vp)
     status = read_stream(file, static_cast<std::int64_t>(vp), streams[vp]);
-  const tw_status closed = tw_vpfile_close(file);
+  const tw_status closed = tw_vpfile_close(&file);
   return status != TW_OK ? status : closed;
 }
 

@@ -281,7 +281,7 @@ TEST_F(VpModes, APromiseOnFilesThatHaveNoRecordYetOrBlocks) {
     EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
     EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
-    tw_vpfile_clearerr_all(file, nullptr);
+    EXPECT_EQ(tw_vpfile_clearerr_all(file, nullptr), TW_OK);
     for (std::size_t i = 0; i < locals(file); ++i) EXPECT_EQ(put_text(file, number(file, i), "more"), TW_OK);
     seek(file, 0);
     EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);

@@ -73,9 +73,9 @@ TEST_F(VpOutOfStep, FlushedBytesSurvive) {
     tw_vpfile* file = open_vp(group, "w", {.shape = {kVps}});
     write(file);
     EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK) << tw_last_error();
-    EXPECT_EQ(task == 1 ? tw_vpfile_close(file) : tw_vpfile_sync_all(file), TW_ERR_INVALID);
+    EXPECT_EQ(task == 1 ? tw_vpfile_close(&file) : tw_vpfile_sync_all(file), TW_ERR_INVALID);
     if (task != 1) {
-      EXPECT_EQ(tw_vpfile_close(file), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_close(&file), TW_ERR_INVALID);
     }
   });
   tw_health health{};

@@ -3,6 +3,7 @@
 #include "support/crash_program.hpp"
 #include "support/shared_files.hpp"
 #include "support/vp_crash_check.hpp"
+#include "support/vp_open.hpp"
 #include "testing/fault_backend.hpp"
 #include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
@@ -17,7 +18,7 @@ class VpRepaired : public SharedFiles {
   static std::unique_ptr<VpFile> open(Group& group, const std::shared_ptr<Backend>& storage, const char* mode) {
     VpOpen how;
     how.path = "f";
-    how.mode = mode;
+    open_as(how, mode);
     how.shape = {kVps};
     how.hints.cache_bytes = 0;
     how.hints.directory_pointers = 1;
@@ -77,7 +78,7 @@ class VpArray : public SharedFiles {
                                       std::uint64_t record, Code* code = nullptr) {
     VpOpen how;
     how.path = "f";
-    how.mode = mode;
+    open_as(how, mode);
     how.shape = {4};
     how.hints.record_bytes = record;
     auto opened = run(VpFile::open(group, storage, std::move(how)));

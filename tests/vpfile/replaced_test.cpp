@@ -5,6 +5,7 @@
 #include "group/groups.hpp"
 #include "support/busy_storage.hpp"
 #include "support/vp_files.hpp"
+#include "support/vp_open.hpp"
 #include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
@@ -17,14 +18,14 @@ class VpReplaced : public VpFiles {
     tw_multifile* file = nullptr;
     if (tw_multifile_open(nullptr, path().c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file) != TW_OK) return;
     EXPECT_EQ(tw_multifile_write(file, "precious", 8), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
   }
   bool make_vpfile(bool alike) const {
     tw_vpfile* file = nullptr;
     if (try_open(nullptr, "a", {.shape = {2}}, &file) != TW_OK) return false;
     EXPECT_EQ(alike ? tw_vpfile_puts_all(file, "precious", nullptr, nullptr) : put_text(file, 1, "precious"), TW_OK)
         << tw_last_error();
-    EXPECT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_close(&file), TW_OK) << tw_last_error();
     return true;
   }
 
@@ -34,7 +35,7 @@ class VpReplaced : public VpFiles {
     const auto storage = std::make_shared<BusyStorage>(at, make);
     VpOpen how;
     how.path = path();
-    how.mode = mode;
+    open_as(how, mode);
     how.shape = {2};
     auto file = run(VpFile::open(*group, storage, std::move(how)));
     opened = file.status();
@@ -100,7 +101,7 @@ TEST_F(VpReplaced, ACloseSaysThatAFileIsGone) {
         EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK) << tw_last_error();
         if (task == 0) std::filesystem::remove(path(name));
         if (task == 0 && replaced) put("another one", name);
-        EXPECT_EQ(tw_vpfile_close(file), replaced ? TW_ERR_UNSAFE : TW_ERR_NOT_FOUND) << tw_last_error();
+        EXPECT_EQ(tw_vpfile_close(&file), replaced ? TW_ERR_UNSAFE : TW_ERR_NOT_FOUND) << tw_last_error();
         EXPECT_NE(std::string(tw_last_error()).find(path(name)), std::string::npos) << tw_last_error();
       });
       EXPECT_EQ(content(name), replaced ? "another one" : "");
@@ -141,7 +142,7 @@ TEST_F(VpReplaced, ARepairLeavesAFileAloneThatTakesTheName) {
     } else {
       EXPECT_TRUE(repaired.ok()) << repaired.message();
     }
-    EXPECT_EQ(tw_vpfile_close(live), acted ? TW_ERR_NOT_FOUND : TW_OK);
+    EXPECT_EQ(tw_vpfile_close(&live), acted ? TW_ERR_NOT_FOUND : TW_OK);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "sim/memory_backend.hpp"
 #include "support/vp_crash_check.hpp"
 #include "support/vp_files.hpp"
+#include "support/vp_open.hpp"
 #include "testing/fault_backend.hpp"
 #include "vpfile/vpfile.hpp"
 
@@ -40,7 +41,7 @@ class VpSeals : public VpFiles {
         return;
       }
       body(file);
-      if (tw_vpfile_close(file) != TW_OK) whole = false;
+      if (tw_vpfile_close(&file) != TW_OK) whole = false;
     });
     return whole;
   }
@@ -350,7 +351,7 @@ TEST_F(VpSeals, AReadThatEndsEarlyOnceIsAnError) {
   const auto open = [&](const std::shared_ptr<Backend>& backend, const char* mode) {
     VpOpen how;
     how.path = "shared.dat";
-    how.mode = mode;
+    open_as(how, mode);
     how.shape = {1000};
     how.hints.directory_pointers = 1;
     return run(VpFile::open(*group, backend, std::move(how)));
@@ -401,7 +402,7 @@ TEST_F(VpSeals, AReadOfTheLatticeThatEndsEarlyOnceIsAnError) {
   const auto open = [&](const std::shared_ptr<Backend>& backend, const char* mode) {
     VpOpen how;
     how.path = "shared.dat";
-    how.mode = mode;
+    open_as(how, mode);
     how.shape = {kFew};
     how.hints.round_bytes = 64;
     return run(VpFile::open(*group, backend, std::move(how)));

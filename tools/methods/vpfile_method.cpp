@@ -53,11 +53,11 @@ class VpfileMethod : public Method {
     Parts parts;
     Lap lap;
     const std::string path = file_of(task.folder);
-    thalweg::vp::Options options;
-    if (task.direct) options.hints = "io=direct";
-    options.box_start = from_slow_to_fast(*task.array, task.block.start);
-    options.box_count = from_slow_to_fast(*task.array, task.block.count);
-    thalweg::vp::File file(group_of(task.comm), path, mode, from_slow_to_fast(*task.array, task.array->shape), options);
+    thalweg::Options options;
+    if (task.direct) options.hints("io=direct");
+    options.box(from_slow_to_fast(*task.array, task.block.start), from_slow_to_fast(*task.array, task.block.count));
+    options.shape(from_slow_to_fast(*task.array, task.array->shape));
+    thalweg::vp::File file(group_of(task.comm), path, mode, options);
     parts.open = lap();
     act(file);
     parts.transfer = lap();

@@ -112,7 +112,7 @@ void check_folder_of(const std::string& path) {
   throw Failure(kInputOutput, fmt::format("cannot create '{}': the folder '{}' does not exist", path, folder));
 }
 
-Config::Config() : config_(nullptr, tw_options_free) {
+Config::Config() {
   tw_options* made = nullptr;
   check(tw_options_create(&made));
   config_.reset(made);
@@ -152,10 +152,10 @@ Multifile::Multifile(const std::string& path, int mode, const tw_options* config
 }
 
 Multifile::~Multifile() {
-  if (handle_ != nullptr) tw_multifile_abandon(handle_);  // during unwinding
+  if (handle_ != nullptr) (void)tw_multifile_abandon(&handle_);  // during unwinding
 }
 
-void Multifile::close() { check(tw_multifile_close(std::exchange(handle_, nullptr))); }
+void Multifile::close() { check(tw_multifile_close(&handle_)); }
 
 tw_multifile_summary Multifile::summary() const {
   tw_multifile_summary summary = {};

@@ -69,7 +69,10 @@ class Config {
   const tw_options* get() const { return config_.get(); }
 
  private:
-  std::unique_ptr<tw_options, void (*)(tw_options*)> config_;
+  struct Free {
+    void operator()(tw_options* options) const { tw_options_free(&options); }
+  };
+  std::unique_ptr<tw_options, Free> config_;
 };
 
 constexpr const char* kStrategyKey = "thalweg.strategy";  // an attribute that the library sets

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <thalweg/file.h>
 #include <thalweg/group.h>
+#include <thalweg/open.hpp>
 
 #include <algorithm>
 #include <array>
@@ -78,7 +79,7 @@ tw_status open_and_move(LibraryTasks& all, tw_group* group, int64_t rank) {
   if (status == TW_OK) status = move_all(all, file, rank);
   all.times.end[static_cast<size_t>(rank)] = Clock::now();
   if (rank == 0 && status != TW_OK) all.message = tw_last_error();
-  const tw_status closed = tw_file_close(file);
+  const tw_status closed = tw_file_close(&file);
   return status != TW_OK ? status : closed;
 }
 
@@ -90,7 +91,7 @@ void run_task(LibraryTasks& all, int64_t rank) {
     all.status = status;
     if (status != TW_OK && all.message.empty()) all.message = tw_last_error();
   }
-  tw_group_free(group);
+  tw_group_free(&group);
 }
 
 void run_team(LibraryTasks& all) {
@@ -100,7 +101,7 @@ void run_team(LibraryTasks& all) {
     for (int64_t rank = 1; rank < all.run.tasks; ++rank) others.emplace_back([&all, rank] { run_task(all, rank); });
     run_task(all, 0);
   }
-  tw_team_free(all.team);
+  tw_team_free(&all.team);
   if (all.status != TW_OK) throw Failure(exit_code(all.status), all.message, all.status);
 }
 
@@ -271,8 +272,9 @@ double small_direct_run(Workbench& bench, bool writes) {
   }
   const double seconds = seconds_since(begin);
   const std::string message = status == TW_OK ? "" : tw_last_error();
-  tw_file_close(file);
-  tw_group_free(group);
+  const tw_status closed = file != nullptr ? tw_file_close(&file) : TW_OK;
+  tw_group_free(&group);
+  if (status == TW_OK) status = closed;
   if (status != TW_OK) throw Failure(exit_code(status), message, status);
   return seconds / kSmallCalls;
 }

@@ -46,7 +46,8 @@ bool is_vpfile(const std::string& path) {
 
 std::string other_format(const std::string& path) {
   tw_multifile* multifile = nullptr;
-  if (tw_multifile_open(nullptr, path.c_str(), TW_READ, nullptr, &multifile) == TW_OK) tw_multifile_close(multifile);
+  if (tw_multifile_open(nullptr, path.c_str(), TW_READ, nullptr, &multifile) == TW_OK)
+    (void)tw_multifile_close(&multifile);
   const std::string said = multifile == nullptr ? tw_last_error() : "";
   const bool named = said.find("' looks like ") != std::string::npos && said.ends_with(", not a multifile");
   return named ? said + " or vpfile" : "";
@@ -156,7 +157,7 @@ std::pair<int64_t, int64_t> parse_vps(const std::string& text, const std::vector
 
 Vpfile::Vpfile(const std::string& path) { check(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &handle_)); }
 
-Vpfile::~Vpfile() { tw_vpfile_abandon(handle_); }  // opened for reading: equals a close
+Vpfile::~Vpfile() { (void)tw_vpfile_abandon(&handle_); }  // opened for reading: equals a close
 
 int64_t Vpfile::bytes(int64_t vp) const {
   int64_t bytes = 0;

@@ -74,7 +74,7 @@ class NoMemory : public testing::Test {
       told.independent[2] = tw_multifile_write(file, data_[task] + kRecord, kRecord);
     }
     const bool written = flushed && told.independent[2] == TW_OK && write_others(file, task, told);
-    told.closed = tw_multifile_close(file);
+    told.closed = tw_multifile_close(&file);
     if (told.closed == TW_OK && written) told.kept = 2 * kRecord;
   }
 
@@ -94,7 +94,7 @@ class NoMemory : public testing::Test {
     char buffer[2 * kRecord + 1];
     told.independent[3] = tw_multifile_read(file, buffer, sizeof buffer, &told.read);
     told.read_ok = told.independent[3] == TW_OK && std::equal(buffer, buffer + told.read, data_[task]);
-    told.reclosed = tw_multifile_close(file);
+    told.reclosed = tw_multifile_close(&file);
   }
 
   static void expect_out_of_memory(tw_status status, const char* call) {
@@ -130,7 +130,7 @@ class NoMemory : public testing::Test {
       EXPECT_GE(got, all[task].kept);
       EXPECT_TRUE(std::equal(buffer, buffer + got, data_[task]));
     }
-    EXPECT_EQ(tw_multifile_close(file), TW_OK);
+    EXPECT_EQ(tw_multifile_close(&file), TW_OK);
   }
 
   const std::string path_ = fresh_path();
@@ -177,8 +177,8 @@ TEST_F(NoMemory, OfOneOfTwoThreads) {
     Allocations::stop();
     on_threads(2, body);
     most = std::max(most, Allocations::count());
-    for (tw_group* group : groups) tw_group_free(group);
-    tw_team_free(team);
+    for (tw_group* group : groups) tw_group_free(&group);
+    tw_team_free(&team);
     expect_good(told);
     expect_kept(told);
   }

@@ -89,7 +89,7 @@ class WriterMemory : public OnDisk, public testing::WithParamInterface<Shape> {
       if (round % 2 == 0 && good(tw_multifile_flush(file), told)) keep(told);
     }
     Allocations::stop();
-    told.closed = good(tw_multifile_close(file), told);
+    told.closed = good(tw_multifile_close(&file), told);
     if (told.closed) keep(told);
   }
 

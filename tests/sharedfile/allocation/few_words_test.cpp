@@ -41,7 +41,7 @@ void use_file(tw_group* group, const char* path, Told& told) {
   told.hear(tw_file_seek(file, 0, SEEK_SET, nullptr));
   told.hear(tw_file_read_all(file, data, 100, nullptr));
   told.hear(tw_file_sync(file));
-  told.hear(tw_file_close(file));
+  told.hear(tw_file_close(&file));
 }
 
 void use_multifile(tw_group* group, const char* path, Told& told) {
@@ -51,11 +51,11 @@ void use_multifile(tw_group* group, const char* path, Told& told) {
   (void)tw_multifile_write(file, data, sizeof data);
   (void)tw_multifile_flush(file);
   (void)tw_multifile_write(file, data, 10);
-  if (told.hear(tw_multifile_close(file)) != TW_OK) return;
+  if (told.hear(tw_multifile_close(&file)) != TW_OK) return;
   if (told.hear(tw_multifile_open(group, path, TW_READ, nullptr, &file)) != TW_OK) return;
   std::size_t got = 0;
   (void)tw_multifile_read(file, data, sizeof data, &got);
-  told.hear(tw_multifile_close(file));
+  told.hear(tw_multifile_close(&file));
 }
 
 // Made before allocations fail.
@@ -78,7 +78,7 @@ void use_vpfile(tw_group* group, const char* path, Told& told) {
   told.hear(tw_vpfile_write_all(file, TW_VP_PACKED(data, 9), mask, nullptr));
   told.hear(tw_vpfile_puts_all(file, "a line\n", nullptr, nullptr));
   told.hear(tw_vpfile_sync_all(file));
-  told.hear(tw_vpfile_close(file));
+  told.hear(tw_vpfile_close(&file));
 }
 
 void use_group(tw_group* group, const char*, Told& told) {
@@ -89,7 +89,7 @@ void use_group(tw_group* group, const char*, Told& told) {
   told.hear(tw_group_broadcast(group, data, sizeof data, 1));
   told.hear(tw_group_agree(group, tw_group_rank(group) == 0 ? TW_ERR_IO : TW_OK, 0, "a failure of one task"));
   told.hear(tw_group_duplicate(group, &copy));
-  tw_group_free(copy);
+  tw_group_free(&copy);
 }
 
 class FewWords : public SharedFiles {

@@ -107,14 +107,14 @@ class NoMemoryForFiles : public SharedFiles {
       EXPECT_EQ(write_list_all(file, data.list, kPieces), TW_OK) << tw_last_error();
       EXPECT_EQ(read_list_all(file, data.back, kPieces, nullptr), TW_OK) << tw_last_error();
       EXPECT_TRUE(std::equal(std::begin(data.memory), std::end(data.memory), data.read));
-      EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
     };
     if (processes == 1) {
       on_team(tasks, body);
     } else {
       on_processes(processes, tasks / processes, body);
     }
-    for (const Data& data : all) tw_view_free(data.view);
+    for (Data& data : all) tw_view_free(&data.view);
     expect_good(told);
   }
 
@@ -152,10 +152,10 @@ class NoMemoryToOpen : public SharedFiles {
         Allocations::stop();
         said[static_cast<std::size_t>(task)] = opened;
         EXPECT_EQ(file != nullptr, opened == TW_OK);
-        EXPECT_EQ(tw_file_close(file), TW_OK);
+        EXPECT_EQ(tw_file_close(&file), opened == TW_OK ? TW_OK : TW_ERR_INVALID);
         file = open(group);
         EXPECT_EQ(tw_file_write_all(file, "x", 1), TW_OK) << tw_last_error();
-        EXPECT_EQ(tw_file_close(file), TW_OK);
+        EXPECT_EQ(tw_file_close(&file), TW_OK);
       });
       for (const tw_status status : said) {
         EXPECT_TRUE(status == TW_OK || status == TW_ERR_NO_MEMORY) << status;
@@ -185,11 +185,11 @@ class NoMemoryToOpen : public SharedFiles {
           if (task == poor) Allocations::join();
           said[static_cast<std::size_t>(task)][i] = tw_file_open(group, name.c_str(), kNew, options, &file);
           Allocations::stop();
-          EXPECT_EQ(tw_file_close(file), TW_OK);
+          EXPECT_EQ(tw_file_close(&file), file != nullptr ? TW_OK : TW_ERR_INVALID);
         }
         tw_file* file = open(group, kNew, "method=aggregate");
         EXPECT_EQ(tw_file_write_all(file, "x", 1), TW_OK) << tw_last_error();
-        EXPECT_EQ(tw_file_close(file), TW_OK);
+        EXPECT_EQ(tw_file_close(&file), TW_OK);
       });
       for (const auto& statuses : said) {
         EXPECT_EQ(statuses, said[0]);

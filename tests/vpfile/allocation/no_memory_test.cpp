@@ -192,7 +192,7 @@ class VpNoMemory : public VpFiles {
       task.write_alike(20);
       EXPECT_EQ(task.told[task.calls - 1], TW_OK) << "with memory again: " << tw_last_error();
     }
-    task.all(tw_vpfile_close(task.file));
+    task.all(tw_vpfile_close(&task.file));
     Allocations::stop();
     EXPECT_TRUE(refusal.closing || task.told[task.calls - 1] == TW_OK) << tw_last_error();
   }

@@ -22,6 +22,7 @@
 
 #include "_core.hpp"
 #include "thalweg/group.h"
+#include "thalweg/open.hpp"
 #include "thalweg/status.h"
 #include "thalweg/version.h"
 #include "thalweg/vpfile.h"
@@ -170,7 +171,7 @@ class Group {
 
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
-  ~Group() { tw_group_free(handle_); }
+  ~Group() { tw_group_free(&handle_); }
 
   std::int64_t rank() const { return tw_group_rank(handle_); }
   std::int64_t size() const { return tw_group_size(handle_); }
@@ -246,12 +247,12 @@ class Aside {
 
   // Returns `result`, unless it is success and the restore fails.
   tw_status end(tw_status result) {
-    if (result != TW_OK && error_ == 0) tw_vpfile_clearerr(file_, vp_);
+    if (result != TW_OK && error_ == 0) (void)tw_vpfile_clearerr(file_, vp_);
     const tw_status moved = tw_vpfile_seek(file_, vp_, position_, SEEK_SET);
     char byte = 0;
     std::size_t n = 0;  // reading there sets the flag again
     if (eof_ != 0 && tw_vpfile_read(file_, vp_, &byte, 1, &n) == TW_OK && n > 0)
-      tw_vpfile_seek(file_, vp_, position_, SEEK_SET);
+      (void)tw_vpfile_seek(file_, vp_, position_, SEEK_SET);
     return result != TW_OK ? result : moved;
   }
 
@@ -264,24 +265,28 @@ class Aside {
   tw_status status_;
 };
 
+struct FreeOptions {
+  void operator()(tw_options* options) const { tw_options_free(&options); }
+};
+
 class File {
  public:
   File(Group& group, const std::optional<nb::bytes>& path, const std::string& mode, const Numbers& shape,
        const std::optional<std::pair<Numbers, Numbers>>& box, const std::string& hints)
       : group_(group) {
-    tw_vpfile_options options{};
-    options.struct_size = sizeof options;
-    options.hints = hints.c_str();
-    if (box.has_value()) {
-      options.box_start = box->first.data();
-      options.box_count = box->second.data();
-    }
+    tw_options* options = nullptr;
+    group.check(tw_options_create(&options));
+    const std::unique_ptr<tw_options, FreeOptions> owner(options);
+    group.check(tw_options_set_hints(options, hints.c_str()));
+    group.check(tw_options_set_shape(options, static_cast<std::int32_t>(shape.size()), shape.data()));
+    if (box.has_value())
+      group.check(tw_options_set_box(options, static_cast<std::int32_t>(box->first.size()), box->first.data(),
+                                     box->second.data()));
     const char* name = path.has_value() ? path->c_str() : nullptr;
     tw_status status = TW_OK;
     {
       const nb::gil_scoped_release unlocked;
-      status = tw_vpfile_open(group.handle(), name, mode.c_str(), static_cast<std::int32_t>(shape.size()), shape.data(),
-                              &options, &handle_);
+      status = tw_vpfile_open(group.handle(), name, thalweg::flags_of(mode), options, &handle_);
     }
     group.check(status);
   }
@@ -292,14 +297,14 @@ class File {
   void close() {
     call([this](tw_vpfile* file) {
       handle_ = nullptr;
-      return tw_vpfile_close(file);
+      return tw_vpfile_close(&file);
     });
   }
 
   void abandon() {
     call([this](tw_vpfile* file) {
       handle_ = nullptr;
-      return tw_vpfile_abandon(file);
+      return tw_vpfile_abandon(&file);
     });
   }
 
@@ -449,7 +454,7 @@ class File {
     summary.struct_size = sizeof summary;
     if (tw_vpfile_summarize(file, &summary) != TW_OK || summary.n_local == 0) return;
     const std::vector<std::uint8_t> none(static_cast<std::size_t>(summary.n_local), 0);
-    tw_vpfile_seek_all(file, 0, nullptr, SEEK_CUR, none.data());
+    (void)tw_vpfile_seek_all(file, 0, nullptr, SEEK_CUR, none.data());
   }
 
   Group& group_;  // kept alive by Python

@@ -39,11 +39,11 @@ int main(int argc, char** argv) {
   tw_group* group;
   tw_file* file;
   must(tw_group_mpi(MPI_COMM_WORLD, &group));
-  must(tw_file_open(group, path, TW_WRITE | TW_CREATE | TW_TRUNCATE, NULL, &file));
+  must(tw_file_open(group, path, TW_CREATE | TW_TRUNCATE, NULL, &file));
   const tw_dim dims[2] = {{N, lo[0], n[0], 0, 0}, {N, lo[1], n[1], 0, 0}}; /* of a block with a halo: its width */
   must(tw_file_write_array(file, block, sizeof *block, 2, dims, TW_ROW_MAJOR, 0)); /* Fortran: TW_COLUMN_MAJOR */
-  must(tw_file_close(file));
-  tw_group_free(group);
+  must(tw_file_close(&file));
+  tw_group_free(&group);
 
   free(block);
   MPI_Finalize();

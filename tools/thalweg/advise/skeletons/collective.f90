@@ -25,17 +25,16 @@ program collective
     end function
     integer(c_int32_t) function tw_file_close(file) bind(c)
       import
-      type(c_ptr), value :: file
+      type(c_ptr), intent(inout) :: file
     end function
     subroutine tw_group_free(group) bind(c)
       import
-      type(c_ptr), value :: group
+      type(c_ptr), intent(inout) :: group
     end subroutine
   end interface
   integer, parameter :: n = 1024
-  integer(c_int32_t), parameter :: tw_file_write = int(z'40000000', c_int32_t)
-  integer(c_int32_t), parameter :: tw_file_create = int(z'00200000', c_int32_t)
-  integer(c_int32_t), parameter :: tw_file_truncate = int(z'00800000', c_int32_t)
+  integer(c_int32_t), parameter :: tw_create = int(z'04000000', c_int32_t)
+  integer(c_int32_t), parameter :: tw_truncate = int(z'10000000', c_int32_t)
   integer :: rank, ranks, first, columns
   real, allocatable, target :: block(:, :)
   integer(c_int64_t) :: column_bytes
@@ -54,8 +53,7 @@ program collective
 
   column_bytes = storage_size(block, c_int64_t) / 8 * n
   call must(tw_group_mpi_f(mpi_comm_world%mpi_val, group))
-  call must(tw_file_open(group, trim(path) // c_null_char, tw_file_write + tw_file_create + tw_file_truncate, &
-                         c_null_ptr, file))
+  call must(tw_file_open(group, trim(path) // c_null_char, tw_create + tw_truncate, c_null_ptr, file))
   call must(tw_file_write_at_all(file, c_loc(block), int(column_bytes * columns, c_size_t), column_bytes * first))
   call must(tw_file_close(file))
   call tw_group_free(group)

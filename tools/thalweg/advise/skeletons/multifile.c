@@ -42,8 +42,8 @@ int main(int argc, char** argv) {
   must(tw_multifile_open(group, path, TW_CREATE | TW_TRUNCATE, NULL, &multifile));
   must(tw_multifile_write(multifile, block,
                           (int64_t)(elements * sizeof *block))); /* as often as you like, without the others */
-  must(tw_multifile_close(multifile));
-  tw_group_free(group);
+  must(tw_multifile_close(&multifile));
+  tw_group_free(&group);
 
   free(block);
   MPI_Finalize();

@@ -10,28 +10,29 @@ program multifile
       integer(c_int), value :: comm
       type(c_ptr), intent(out) :: group
     end function
-    integer(c_int32_t) function tw_multifile_open(group, path, mode, config, file) bind(c)
+    integer(c_int32_t) function tw_multifile_open(group, path, flags, options, file) bind(c)
       import
-      type(c_ptr), value :: group, config
+      type(c_ptr), value :: group, options
       character(kind=c_char), intent(in) :: path(*)
-      integer(c_int), value :: mode
+      integer(c_int32_t), value :: flags
       type(c_ptr), intent(out) :: file
     end function
     integer(c_int32_t) function tw_multifile_write(file, bytes, n) bind(c)
       import
       type(c_ptr), value :: file, bytes
-      integer(c_int64_t), value :: n
+      integer(c_size_t), value :: n
     end function
     integer(c_int32_t) function tw_multifile_close(file) bind(c)
       import
-      type(c_ptr), value :: file
+      type(c_ptr), intent(inout) :: file
     end function
     subroutine tw_group_free(group) bind(c)
       import
-      type(c_ptr), value :: group
+      type(c_ptr), intent(inout) :: group
     end subroutine
   end interface
-  integer(c_int), parameter :: tw_create = int(z'08000000', c_int)
+  integer(c_int32_t), parameter :: tw_create = int(z'04000000', c_int32_t)
+  integer(c_int32_t), parameter :: tw_truncate = int(z'10000000', c_int32_t)
   integer :: rank
   real, allocatable, target :: block(:)
   character(4096) :: path
@@ -45,7 +46,7 @@ program multifile
   block = real(rank) ! your data
 
   call must(tw_group_mpi_f(mpi_comm_world%mpi_val, group))
-  call must(tw_multifile_open(group, trim(path) // c_null_char, tw_create, c_null_ptr, file))
+  call must(tw_multifile_open(group, trim(path) // c_null_char, tw_create + tw_truncate, c_null_ptr, file))
   call must(tw_multifile_write(file, c_loc(block), storage_size(block, c_int64_t) / 8 * size(block, kind=c_int64_t)))
   call must(tw_multifile_close(file))
   call tw_group_free(group)
