@@ -13,12 +13,12 @@ static void report(FILE* out, const char* fish, int n) {
 }
 
 static void write_notes(const char* path) {
-  tw_options* config;
+  tw_options* options;
   tw_multifile* file;
-  check(tw_options_create(&config));
-  check(tw_options_set_range(config, 3, 0, 3)); /* three logical files, all served by this task */
-  check(tw_multifile_open(NULL, path, TW_CREATE | TW_TRUNCATE, config, &file));
-  tw_options_free(&config);
+  check(tw_options_create(&options));
+  check(tw_options_set_range(options, 3, 0, 3)); /* three logical files, all served by this task */
+  check(tw_multifile_open(NULL, path, TW_CREATE | TW_TRUNCATE, options, &file));
+  tw_options_free(&options);
   for (int rank = 0; rank < 3; ++rank) {
     FILE* stream;
     check(tw_multifile_seek_to(file, rank, -1));

@@ -23,13 +23,13 @@ static void write_hour(tw_multifile* file, int hour) {
 }
 
 static void write_readings(const char* path, int hours, int crash) {
-  tw_options* config;
+  tw_options* options;
   tw_multifile* file;
-  check(tw_options_create(&config));
-  check(tw_options_set_range(config, kGauges, 0, kGauges)); /* four logical files; this task serves all */
-  check(tw_options_set_hint(config, "physical_files", "1"));
-  check(tw_multifile_open(NULL, path, TW_CREATE | TW_TRUNCATE, config, &file)); /* NULL: no other tasks */
-  tw_options_free(&config);
+  check(tw_options_create(&options));
+  check(tw_options_set_range(options, kGauges, 0, kGauges)); /* four logical files; this task serves all */
+  check(tw_options_set_hint(options, "physical_files", "1"));
+  check(tw_multifile_open(NULL, path, TW_CREATE | TW_TRUNCATE, options, &file)); /* NULL: no other tasks */
+  tw_options_free(&options);
 
   for (int hour = 0; hour < hours; ++hour) {
     write_hour(file, hour);

@@ -9,13 +9,13 @@ static int failed(const char* what) {
 }
 
 static int write_three(const char* path) {
-  tw_options* config = NULL;
+  tw_options* options = NULL;
   tw_multifile* file = NULL;
-  if (tw_options_create(&config) != TW_OK) return failed("configure");
+  if (tw_options_create(&options) != TW_OK) return failed("configure");
   /* This one task serves all three logical files. */
-  if (tw_options_set_range(config, 3, 0, 3) != TW_OK) return failed("set range");
-  if (tw_multifile_open(NULL, path, TW_CREATE | TW_TRUNCATE, config, &file) != TW_OK) return failed("create");
-  tw_options_free(&config);
+  if (tw_options_set_range(options, 3, 0, 3) != TW_OK) return failed("set range");
+  if (tw_multifile_open(NULL, path, TW_CREATE | TW_TRUNCATE, options, &file) != TW_OK) return failed("create");
+  tw_options_free(&options);
 
   for (int64_t rank = 0; rank < 3; ++rank) {
     char text[32];

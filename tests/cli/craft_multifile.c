@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   int64_t n = 0;
   size_t room = 0;
   int unclosed = 0;
-  tw_options* config = NULL;
+  tw_options* options = NULL;
   tw_multifile* multifile = NULL;
   if (argc < 2) return 2;
   for (;;) {
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     room = 0;
     ++n;
   }
-  check(tw_options_create(&config));
+  check(tw_options_create(&options));
   for (int i = 2; i < argc; ++i) {
     char* equals = strchr(argv[i], '=');
     if (argv[i][0] == '@') continue;
@@ -64,11 +64,11 @@ int main(int argc, char** argv) {
       unclosed = strcmp(argv[i], "--unclosed") == 0;
     } else {
       *equals = '\0';
-      check(tw_options_set_hint(config, argv[i], equals + 1));
+      check(tw_options_set_hint(options, argv[i], equals + 1));
     }
   }
-  check(tw_options_set_range(config, n, 0, n));
-  check(tw_multifile_open(NULL, argv[1], TW_CREATE | TW_TRUNCATE, config, &multifile));
+  check(tw_options_set_range(options, n, 0, n));
+  check(tw_multifile_open(NULL, argv[1], TW_CREATE | TW_TRUNCATE, options, &multifile));
   for (int i = 2; i < argc; ++i) {
     if (argv[i][0] != '@') continue;
     decode(argv[i] + 1);
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   check(tw_multifile_flush(multifile));
   if (unclosed) _exit(0); /* like a program killed after its last flush */
   check(tw_multifile_close(&multifile));
-  tw_options_free(&config);
+  tw_options_free(&options);
   for (int i = 0; i <= n; ++i) free(lines[i]);
   free(lines);
   return 0;

@@ -33,7 +33,7 @@ Run add(CLI::App&) { return run; }
 const Command kHints = {"hints",
                         "List the hints: name, type, default, values, meaning",
                         "'thalweg pack' and 'thalweg defrag' take hints of a multifile as --hint NAME=VALUE, programs "
-                        "by tw_options_set_hint(); hints of a shared file are set by tw_file_options.",
+                        "by tw_options_set_hint().",
                         "  command, exit_code\n"
                         "  hints: for each: name, type, default, values, help, scope\n",
                         "  thalweg hints\n",
