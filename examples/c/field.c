@@ -22,8 +22,7 @@ int main(int argc, char** argv) {
 
   tw_file* file;
   check(tw_file_open(group, path, TW_CREATE, NULL, &file));
-  const tw_dim mine[2] = {{NY, first, rows, 1, 1},
-                          {NX, 0, NX, 1, 1}}; /* global, start, count, halo before and behind */
+  const tw_dim mine[2] = {{NY, first, rows, 1, 1}, {NX, 0, NX, 1, 1}}; /* global, start, count, halo on both sides */
   check(tw_file_write_array(file, memory, sizeof(double), 2, mine, TW_ROW_MAJOR, 0));
   check(tw_file_close(&file));
 
