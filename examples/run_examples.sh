@@ -22,8 +22,8 @@ expect() {
 }
 
 if [ -x "$bin/example_c_write" ]; then
-  for language in c cxx; do
-    "${launch[@]}" -n 4 "$bin/example_${language}_write" dump.tw
+  for writer in c_write cxx_write c_fwrite; do
+    "${launch[@]}" -n 4 "$bin/example_$writer" dump.tw
     for reader in c cxx; do
       stride="rank 0 of 3: logical file 0 holds 1000 values from 0 on
 rank 0 of 3: logical file 3 holds 1000 values from 3 on

@@ -14,7 +14,6 @@ int main(int argc, char** argv) {
   double values[1000];
   for (int i = 0; i < 1000; ++i) values[i] = rank + i / 1000.0;
 
-  /* [readme: write] */
   tw_group* group;
   tw_multifile* file;
   check(tw_group_mpi(MPI_COMM_WORLD, &group));
@@ -22,7 +21,6 @@ int main(int argc, char** argv) {
   check(tw_multifile_write(file, values, sizeof values)); /* independent, any number of times, any amount */
   check(tw_multifile_close(&file));                       /* collective */
   tw_group_free(&group);
-  /* [readme] */
 
   MPI_Finalize();
   return 0;

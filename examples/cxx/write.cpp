@@ -15,12 +15,10 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = rank + static_cast<double>(i) / 1000;
 
   {
-    // [readme: write]
     const auto group = thalweg::Group::make(tw_group_mpi, MPI_COMM_WORLD);
     thalweg::Multifile file(group, path, TW_CREATE | TW_TRUNCATE);  // collective
     file.write(values);                                             // independent, any number of times, any amount
     file.close();                                                   // collective
-    // [readme]
   }
   MPI_Finalize();
 }
