@@ -62,7 +62,7 @@ std::string text_of(std::int64_t rank, std::size_t bytes) {
 }
 
 void write_to(tw_multifile* file, std::int64_t rank, const std::string& text) {
-  must(tw_seek_to(file, rank, -1));
+  must(tw_multifile_seek_to(file, rank, -1));
   must(tw_multifile_write(file, text.data(), text.size()));
 }
 
@@ -118,9 +118,9 @@ void overlapping() {
   const Plan plan{"lib_overlaps", 1, {{"buffer_bytes", "0"}}};
   tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
   write_to(file, 0, text_of(0, 9000));
-  must(tw_pwrite(file, "overwritten", 11, 4090));
-  must(tw_pwrite(file, "behind a hole", 13, 12000));
-  must(tw_pwrite(file, "OVER", 4, 4094));
+  must(tw_multifile_write_at(file, "overwritten", 11, 4090));
+  must(tw_multifile_write_at(file, "behind a hole", 13, 12000));
+  must(tw_multifile_write_at(file, "OVER", 4, 4094));
   must(tw_multifile_close(&file));
   describe(plan, "read bytes written twice, and a hole");
 }
@@ -145,9 +145,9 @@ void unclosed() {
   dying([&] {
     tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
     for (std::int64_t rank = 0; rank < 2; ++rank) write_to(file, rank, text_of(rank, 5000));
-    must(tw_flush(file));
+    must(tw_multifile_flush(file));
     write_to(file, 1, "flushed a second time\n");
-    must(tw_sync(file));
+    must(tw_multifile_sync(file));
     write_to(file, 2, "never flushed");
   });
   describe(plan, "recover flushed, synced and not closed");
@@ -163,7 +163,7 @@ void unclosed_append() {
     tw_multifile* again = open(plan, TW_APPEND);
     write_to(again, 0, "appended and flushed\n");
     write_to(again, 1, text_of(1, 300));
-    must(tw_flush(again));
+    must(tw_multifile_flush(again));
   });
   describe(plan, "recover an append that was flushed and not closed");
 }
@@ -173,7 +173,7 @@ void repaired() {
   dying([&] {
     tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
     write_to(file, 1, text_of(1, 6000));
-    must(tw_flush(file));
+    must(tw_multifile_flush(file));
   });
   tw_health health{};
   health.struct_size = sizeof health;
