@@ -94,7 +94,7 @@ bool CallsOfAll::differ() const { return class_of(call_of(highest_)) != class_of
 
 Leaver CallsOfAll::highest() const { return {rank_of_vote(highest_), call_of(highest_)}; }
 
-// The highest call is named second: it is the one that ends a handle, if any does.
+// The highest call is named second: a call that ends its handle is always the highest.
 TwoCalls CallsOfAll::two() const {
   return {rank_of_vote(lowest_), rank_of_vote(highest_), name_of(call_of(lowest_)), name_of(call_of(highest_))};
 }

@@ -1,7 +1,7 @@
-// Call: the collective calls of the library, by which tasks are told apart that make different ones at once.
+// Call: the collective calls of the library. Tasks that make different calls at once are found by comparing them.
 //
-// The C API says which call a task makes (Group::set_call). A team compares the calls at each epoch (team.hpp), and
-// finds tasks that wait in different teams (roster.hpp); elsewhere calls travel in records that tasks fold anyway
+// The C API sets the call of a task (Group::set_call). A team compares the calls at each epoch (team.hpp), and finds
+// tasks that wait in different teams (roster.hpp). Other groups send calls within records that are folded anyway
 // (CallsOfAll).
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace thalweg {
 
-// Forms of one access stand together: tasks may mix them. Calls after which a task has no handle any more stand last.
+// The forms of one access stand together: tasks may mix them. Calls that end a handle stand last.
 // clang-format off
 #define TW_COLLECTIVE_CALLS(call) \
   call(tw_group_barrier) call(tw_group_broadcast) call(tw_group_allreduce) call(tw_group_agree) \
@@ -40,7 +40,7 @@ enum class Call : std::uint8_t {
 #undef TW_CALL_NUMBER
 };
 
-// The collectives of a group, of which every call is made.
+// The collectives of a group; every call consists of these.
 enum class Primitive : std::uint8_t {
   none,
   barrier,
@@ -59,7 +59,7 @@ enum class Primitive : std::uint8_t {
 TW_SHARED const char* name_of(Call call);  // "" for none
 TW_SHARED const char* name_of(Primitive primitive);
 
-// Tasks that make calls of one class make the same call.
+// Tasks may make different calls of one class: they match.
 constexpr Call class_of(Call call) {
   if (call >= Call::tw_file_access_all && call <= Call::tw_file_read_array) return Call::tw_file_access_all;
   if (call >= Call::tw_file_iaccess_all && call <= Call::tw_file_iread_array) return Call::tw_file_iaccess_all;
@@ -69,46 +69,46 @@ constexpr Call class_of(Call call) {
 constexpr bool ends_handle(Call call) { return call >= Call::tw_file_close; }
 constexpr bool abandons(Call call) { return call >= Call::tw_file_abandon; }
 
-// A task that does not come to a collective of the others, and the call in which it said so.
+// A task that takes no further part in collectives, and the call by which it left.
 struct Leaver {
   std::int64_t task = 0;
-  Call call = Call::none;  // none: nobody
+  Call call = Call::none;  // none: no task has left
 };
 
-// Two tasks and what each of them is in.
+// Two tasks and the call of each.
 struct TwoCalls {
   std::int64_t first, second;  // ranks
   const char *of_first, *of_second;
 };
-// What every task says of different calls at once; and of every later call, which waits for nobody any more. `left`:
-// the second task has given its handle up. Where there is no memory for the words, that.
+// The failure of all tasks after different calls were made at once; later calls fail with it, too, without waiting.
+// `left`: the second task has given up its handle. Returns out_of_memory() where the message cannot be built.
 TW_SHARED Status different_calls(const TwoCalls& calls);
 TW_SHARED Status out_of_step(const TwoCalls& calls, bool left);
-// What they say where the calls are alike, and what they are made on is not.
+// The failure of all tasks where the calls match but their handles do not.
 TW_SHARED Status different_handles(const TwoCalls& calls);
 
-// What all other tasks say once this one has freed its handle of the group.
+// The failure of the other tasks once task `rank` has freed its handle of the group.
 TW_SHARED Status gone_without(std::int64_t rank);
-// The status on the tasks that find out that one has left; not_closed where it has abandoned their common file.
+// The status of tasks that detect a leaver; not_closed where it has abandoned their common file.
 TW_SHARED Status has_left(const Leaver& leaver);
 
-// The calls of some tasks; joined, those of all, as far as is needed to see whether they are one call.
+// The calls of some tasks, joined: lowest and highest, which is enough to see whether all are one call.
 class CallsOfAll {
  public:
-  CallsOfAll() = default;  // of no task
+  CallsOfAll() = default;  // the calls of no task
   CallsOfAll(Call call, std::int64_t rank);
   void join(const CallsOfAll& other);
   bool differ() const;
-  // The task that makes the highest call: where calls differ, one that ends its handle if any does.
+  // The task with the highest call. Where calls differ and one of them ends its handle, it is this one.
   Leaver highest() const;
-  // Both where they differ.
+  // the failures of this call and of later ones, where calls differ
   Status now() const;
   Status later() const;
 
  private:
   TwoCalls two() const;
-  // Class and call above the complement of the rank: of equal calls the lowest rank is the larger number. The second
-  // one has the complement of the class.
+  // Class and call, above the complement of the rank: among equal calls the lowest rank gives the largest number.
+  // lowest_ holds the complement of the class.
   std::int64_t highest_ = 0;
   std::int64_t lowest_ = 0;
 };

@@ -1,17 +1,17 @@
-// Sums and products that say when they do not fit.
+// Sums and products that report overflow.
 #pragma once
 
 #include <concepts>
 
 namespace thalweg {
 
-// *result = a + b; true when that does not fit into T (then *result is wrapped).
+// *result = a + b; returns true on overflow of T (*result is wrapped then).
 template <std::integral T>
 [[nodiscard]] constexpr bool add_overflow(T a, T b, T* result) {
   return __builtin_add_overflow(a, b, result);
 }
 
-// *result = a * b; true when that does not fit into T (then *result is wrapped).
+// *result = a * b; returns true on overflow of T (*result is wrapped then).
 template <std::integral T>
 [[nodiscard]] constexpr bool mul_overflow(T a, T b, T* result) {
   return __builtin_mul_overflow(a, b, result);

@@ -17,7 +17,7 @@ struct FreeZstd {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-// Making a context costs far more than compressing a small record: one per thread is kept.
+// One context per thread is kept: making one costs far more than compressing a small record.
 ZSTD_CCtx* compression_context() {
   static thread_local std::unique_ptr<ZSTD_CCtx, FreeZstd> context;
   if (!context) context.reset(ZSTD_createCCtx());
@@ -58,7 +58,7 @@ Status decompress_lz4(ByteView from, ByteSpan to) {
 }
 
 Status decompress_zstd(ByteView from, ByteSpan to) {
-  // ZSTD_decompress would also take several frames, and frames to be skipped.
+  // ZSTD_decompress would also accept several frames and skippable frames.
   const std::size_t frame = ZSTD_findFrameCompressedSize(from.data(), from.size());
   if (ZSTD_isError(frame)) return damaged("Zstandard frame", from, to.size(), ZSTD_getErrorName(frame));
   if (frame != from.size()) return damaged("Zstandard frame", from, to.size(), "bytes follow the frame");

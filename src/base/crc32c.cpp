@@ -11,7 +11,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-// Of so few bytes: what ISA-L does before it begins takes longer than the instruction that there is for eight of them.
+// Below this length eight-byte CRC instructions are faster than the setup of ISA-L.
 constexpr std::size_t kShort = 128;
 
 const bool has_instruction = [] {
@@ -52,12 +52,13 @@ std::uint32_t crc_of_short(ByteView /*bytes*/, std::uint32_t state) { return sta
 
 std::uint32_t crc32c(ByteView bytes, std::uint32_t before) {
   if (bytes.size() <= kShort && has_instruction) return ~crc_of_short(bytes, ~before);
-  // ISA-L works on the bare register: the customary inversions before and after are ours. Its length is an int.
+  // ISA-L works on the bare register, so the customary inversions before and after are done here. Its length is an
+  // int.
   constexpr std::size_t most_at_once = 1u << 30;
   std::uint32_t state = ~before;
   while (!bytes.empty()) {
     const std::size_t now = std::min(bytes.size(), most_at_once);
-    // It does not write; its declaration only lacks the const.
+    // ISA-L does not write; its declaration only lacks the const.
     auto* data = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(bytes.data()));
     state = crc32_iscsi(data, static_cast<int>(now), state);
     bytes = bytes.subspan(now);

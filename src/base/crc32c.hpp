@@ -1,4 +1,4 @@
-// CRC32C (Castagnoli), by ISA-L, which uses what the processor has.
+// CRC32C (Castagnoli), by ISA-L, which selects the instructions of the processor.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace thalweg {
 
-// CRC32C of `bytes` behind bytes whose CRC is `before`: crc32c(b, crc32c(a)) is the CRC of a followed by b.
-// Of no bytes it is `before`; of "123456789" 0xE3069283.
+// Continues `before`, the CRC of the preceding bytes: crc32c(b, crc32c(a)) is the CRC of a followed by b.
+// An empty `bytes` gives `before`; "123456789" gives 0xE3069283.
 std::uint32_t crc32c(ByteView bytes, std::uint32_t before = 0);
 
 }  // namespace thalweg

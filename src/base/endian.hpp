@@ -31,7 +31,7 @@ constexpr U little_endian(U value) {
 
 }  // namespace detail
 
-// The number in the first sizeof(U) bytes of `from`, which must have that many.
+// Loads the first sizeof(U) bytes of `from`, which must have that many.
 template <std::unsigned_integral U>
 U load_le(ByteView from) {
   assert(from.size() >= sizeof(U));
@@ -40,7 +40,7 @@ U load_le(ByteView from) {
   return detail::little_endian(value);
 }
 
-// Puts `value` into the first sizeof(U) bytes of `to`, which must have that many.
+// Stores `value` into the first sizeof(U) bytes of `to`, which must have that many.
 template <std::unsigned_integral U>
 void store_le(ByteSpan to, U value) {
   assert(to.size() >= sizeof(U));

@@ -1,5 +1,5 @@
-// Writing and reading the fields of a structure one behind the other, in the order of the tables of the format
-// document; and how a field that breaks its rule is reported.
+// Writes and reads the fields of a structure in the order of the tables of the format document, and reports invalid
+// fields.
 #pragma once
 
 #include <cassert>
@@ -34,7 +34,7 @@ class FieldWriter {
   std::size_t at_ = 0;
 };
 
-// The caller has checked that the bytes are as many as the structure has.
+// The caller has checked that there are as many bytes as the structure has.
 class FieldReader {
  public:
   explicit FieldReader(ByteView in) : in_(in) {}

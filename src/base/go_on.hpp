@@ -1,4 +1,4 @@
-// Whether a caller wants work that takes long to go on.
+// Lets a caller stop work that takes long.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace thalweg {
 
-// Asked now and then; false: the work ends with Code::stopped. Empty: it goes on.
+// Called from time to time; false ends the work with Code::stopped. Empty: the work never stops early.
 using GoOn = std::function<bool()>;
-inline constexpr std::uint64_t kAskEach = 1024;  // entries, pieces or rows: a caller must be heard within 200 ms
+inline constexpr std::uint64_t kAskEach = 1024;  // entries, pieces or rows: a stop takes effect within 200 ms
 
-// Counts the steps of one work and asks at each kAskEach of them. After a refusal it is false for good.
+// Counts the steps of one work and calls the function at each kAskEach of them. Stays false after a refusal.
 class Steps {
  public:
   explicit Steps(const GoOn& asked) : asked_(asked) {}  // borrowed

@@ -1,4 +1,4 @@
-// Finding a hint by its name, and what is said of a name that no hint of the file has.
+// Finds a hint by its name, and explains a name that the file has no hint for.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -11,11 +11,11 @@ namespace thalweg {
 
 namespace {
 
-// What users of other libraries look for: SIONlib, ROMIO and OMPIO, the MPI standard, Lustre, HDF5.
+// Names that users of other libraries know: SIONlib, ROMIO and OMPIO, the MPI standard, Lustre, HDF5.
 struct OtherName {
   std::string_view name;
   std::string_view ours;
-  std::string_view ours_of_files = ours;  // where a shared file or a vpfile is opened
+  std::string_view ours_of_files = ours;  // for shared files and vpfiles
 };
 constexpr OtherName kOtherNames[] = {
     {"chunksize", "chunk_bytes"},
@@ -67,7 +67,7 @@ const Kind& kind_of(HintScope scope) { return kKinds[static_cast<std::size_t>(sc
 bool is_of(HintScope opened, HintScope hint) {
   return hint == opened || (hint == HintScope::multifile_or_vpfile && opened != HintScope::file);
 }
-// A vpfile takes hints of shared files, too.
+// A vpfile also takes the hints of shared files.
 bool takes(HintScope opened, HintScope hint) {
   return is_of(opened, hint) || (opened == HintScope::vpfile && hint == HintScope::file);
 }
@@ -92,14 +92,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The hint that is most like `name`; null when none is.
+// The hint with the name closest to `name`; null when none is close.
 const HintSpec* most_alike(std::string_view name, HintScope opened) {
   const HintSpec* nearest = nullptr;
   std::size_t least = ~std::size_t{0};
   for (const HintSpec& spec : hint_table()) {
     if (!takes(opened, spec.scope)) continue;
     const std::size_t distance = edit_distance(name, spec.name);
-    const bool alike = 3 * distance <= std::string_view(spec.name).size();  // further is no likeness
+    const bool alike = 3 * distance <= std::string_view(spec.name).size();  // a larger distance is not similar
     if (!alike || distance >= least) continue;
     least = distance;
     nearest = &spec;

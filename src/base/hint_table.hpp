@@ -1,4 +1,4 @@
-// The one table of hints: parsing, ranges, `thalweg hints` and the documentation come from it.
+// The one table of hints: the source of parsing, ranges, `thalweg hints` and the documentation.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace thalweg {
 
 enum class HintType { bytes, count, choice, boolean };
-// What is opened with it; a vpfile is opened with hints of `file`, too.
+// Kind of file that a hint is for; a vpfile also takes hints of `file`.
 enum class HintScope { multifile, file, vpfile, multifile_or_vpfile };
 
 struct HintSpec {
@@ -21,17 +21,17 @@ struct HintSpec {
   const char* default_value;
   const char* values;  // range or choices separated by '|', shown to people
   const char* help;
-  std::uint64_t min = 0, max = ~0ull;  // bytes and count; words among `values` are allowed besides
+  std::uint64_t min = 0, max = ~0ull;  // for bytes and count; words among `values` are allowed besides
   HintScope scope = HintScope::multifile;
 };
 
-std::span<const HintSpec> hint_table();  // of all scopes
+std::span<const HintSpec> hint_table();  // hints of all scopes
 
-// unknown_hint when no hint of the scope has that name. The message says so of a hint of another scope, and proposes
-// one for a name that is like it or that another library has for it.
+// Fails with unknown_hint when the scope has no hint of that name. The message points out a hint of another scope,
+// and proposes one whose name is similar or that another library names so.
 Result<const HintSpec*> find_hint(std::string_view name, HintScope scope);
 
-// "name=value,name=value": `set` for each, in order, until it fails. unknown_hint where one has no value.
+// "name=value,name=value": calls `set` for each, in order, until it fails. A missing value is unknown_hint.
 Status for_each_hint(std::string_view text,
                      const std::function<Status(std::string_view name, std::string_view value)>& set);
 

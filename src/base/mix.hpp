@@ -1,5 +1,5 @@
-// One number made of another so that few bits of the one change about half the bits of the other; no two have the same.
-// Steele, Lea, Flood 2014: the mixing of SplitMix64.
+// A bijection of 64-bit numbers in which a few changed bits of the input change about half the bits of the output.
+// Source: Steele, Lea, Flood 2014, the mixing function of SplitMix64.
 #pragma once
 
 #include <cstdint>

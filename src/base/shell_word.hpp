@@ -1,4 +1,4 @@
-// A command that a message proposes can be copied into a shell as it stands.
+// Quotes commands in messages, so that they can be copied into a shell.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace thalweg {
 
-// `path` as one word of a POSIX shell that names the same file: quoted where that is needed, never taken for an option.
+// `path` as one word of a POSIX shell: quoted where needed, and never read as an option.
 std::string shell_word(std::string_view path);
 
 // "`thalweg repair PATH`"

@@ -11,9 +11,9 @@ inline constexpr std::uint64_t kMi = kKi * 1024;
 inline constexpr std::uint64_t kGi = kMi * 1024;
 inline constexpr std::uint64_t kTi = kGi * 1024;
 
-// Exact, in the largest unit of which there is a whole number: "8 MiB", "196 KiB", "1000 bytes".
+// Exact, in the largest unit that gives a whole number: "8 MiB", "196 KiB", "1000 bytes".
 std::string exact_size(std::uint64_t bytes);
 
-inline constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;  // of a file: off_t is signed
+inline constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;  // largest offset in a file: off_t is signed
 
 }  // namespace thalweg

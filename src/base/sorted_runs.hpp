@@ -1,4 +1,4 @@
-// Very many items in order, without one long sort: a caller may ask between runs, and between items, whether to go on.
+// Sorts many items in runs, so that the work can be stopped between runs and between items.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace thalweg {
 
-inline constexpr std::size_t kRunItems = 1 << 15;  // of one run: a few milliseconds
+inline constexpr std::size_t kRunItems = 1 << 15;  // items of one run: a few milliseconds
 
 // Merges runs that it borrows. T is ordered by <.
 template <class T>
@@ -21,12 +21,12 @@ class SortedRuns {
     runs_.push_back(run);
     std::push_heap(runs_.begin(), runs_.end(), later);
   }
-  // All of them, in runs; ends early when the steps do.
+  // Adds all items, in runs; ends early when `steps` does.
   void add_all(std::span<T> items, Steps& steps) {
     for (; !items.empty() && steps.go_on_now(); items = items.subspan(std::min(items.size(), kRunItems)))
       add(items.first(std::min(items.size(), kRunItems)));
   }
-  // The next item; null behind the last one. Nothing may be added between.
+  // The next item; null behind the last one. Nothing may be added once this was called.
   const T* next() {
     if (runs_.empty()) return nullptr;
     std::pop_heap(runs_.begin(), runs_.end(), later);
@@ -43,7 +43,7 @@ class SortedRuns {
  private:
   static bool later(std::span<T> a, std::span<T> b) { return b.front() < a.front(); }
 
-  std::vector<std::span<T>> runs_;  // a heap, the one with the first item in front
+  std::vector<std::span<T>> runs_;  // a heap; the run with the first item is in front
 };
 
 }  // namespace thalweg

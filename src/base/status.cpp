@@ -29,7 +29,7 @@ Code code_of_errno(int err) {
   }
 }
 
-// Made while there is memory, and never destroyed: threads may be at work while the process ends.
+// Allocated while there is memory, and never destroyed: threads may still run while the process ends.
 const Status& kOutOfMemory = *new Status(Status::error(Code::no_memory, "out of memory", ENOMEM));
 
 }  // namespace

@@ -39,12 +39,12 @@ enum class Code : std::int32_t {
   internal = -90,
 };
 
-bool is_code(std::int32_t number);  // one of the above but ok
+bool is_code(std::int32_t number);  // one of the above except ok
 
 struct ErrorDetail {
   Code code;
   int os_errno = 0;     // errno of the failed system call, 0 if none
-  std::string message;  // what failed, on what, with which values, what would be allowed
+  std::string message;  // what failed, on which object, with which values, and what is allowed
   std::source_location where;
 };
 
@@ -64,7 +64,7 @@ class [[nodiscard]] Status {
   int os_errno() const noexcept { return detail_ ? detail_->os_errno : 0; }
   std::string message() const { return detail_ ? detail_->message : std::string("ok"); }
   const ErrorDetail* detail() const noexcept { return detail_.get(); }  // null when ok()
-  // The same failure with `context` put before its message; OK stays OK.
+  // A copy with `context` put before its message; OK stays OK.
   Status with_context(const std::string& context) const {
     return ok() ? Status{} : error(code(), context + ": " + message(), os_errno(), detail_->where);
   }
@@ -76,7 +76,7 @@ class [[nodiscard]] Status {
 // Turns a failed system call into a Status. `err` is errno, read in the first statement after the call.
 Status os_error(int err, const std::string& what);
 
-// For where telling a failure fails: takes no memory.
+// A prebuilt status, for use where allocating a message fails.
 TW_SHARED Status out_of_memory();
 
 template <class T>
@@ -98,7 +98,7 @@ class [[nodiscard]] Result {
   std::variant<T, Status> state_;
 };
 
-// What `make` gives, a Status or a Result; where it finds no memory, not even for the words of a failure, that.
+// Returns what `make` returns, a Status or a Result; out_of_memory() when it throws std::bad_alloc.
 template <class Make>
 auto or_out_of_memory(Make&& make) -> decltype(make()) {
   try {
@@ -113,7 +113,7 @@ auto or_out_of_memory(Make&& make) -> decltype(make()) {
 #define TW_CONCAT_(a, b) a##b
 #define TW_CONCAT(a, b) TW_CONCAT_(a, b)
 
-// Never inside a collective function: there every task must first agree (group/agree.hpp).
+// Never within a collective function: there all tasks must first agree (group/agree.hpp).
 #define TW_RETURN_IF_ERROR(expression)                                                    \
   do {                                                                                    \
     if (::thalweg::Status tw_status_ = (expression); !tw_status_.ok()) return tw_status_; \

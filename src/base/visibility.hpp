@@ -1,4 +1,4 @@
-// TW_SHARED: what libthalweg_mpi uses of libthalweg. No part of the API: both are always of one version.
+// TW_SHARED: symbols of libthalweg that libthalweg_mpi uses. Not part of the API: both libraries have one version.
 #pragma once
 
 #if defined(__GNUC__)

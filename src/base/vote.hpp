@@ -1,5 +1,5 @@
-// A number above a rank, in one word: a maximum over tasks finds the largest number, and of those who have it the
-// lowest rank.
+// A number and a rank packed into one word, so that a maximum over tasks finds the largest number and, among equals,
+// the lowest rank.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace thalweg {
 
 inline constexpr std::int64_t kRanksOfVote = std::int64_t{1} << 40;
 
-// `number` is below 2^22.
+// `number` must be below 2^22.
 constexpr std::int64_t vote_of(std::int64_t number, std::int64_t rank) {
   return number * kRanksOfVote + (kRanksOfVote - 1 - rank);
 }

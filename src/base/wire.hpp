@@ -1,8 +1,8 @@
-// The codec of what travels between tasks of one program: numbers, texts, statuses as bytes. Never on disk: numbers of
-// fixed width are in the byte order of the machine.
+// The codec of messages between tasks of one program: numbers, texts and statuses as bytes. Never on disk: numbers of
+// fixed width have the byte order of the machine.
 //
-// Free functions put at the end of Bytes and take from the front of a ByteView; WireWriter and WireReader are what
-// holds several. Bytes that are missing read as zero.
+// Free functions append to Bytes and take from the front of a ByteView; WireWriter and WireReader hold several
+// values. Missing bytes read as zero.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ T take_value(ByteView& from) {
 inline void put_number(Bytes& to, std::int64_t number) { put_value(to, number); }
 inline std::int64_t take_number(ByteView& from) { return take_value<std::int64_t>(from); }
 
-// Seven bits to a byte: small numbers are short.
+// Seven bits per byte, so that small numbers are short.
 inline void put_varint(Bytes& to, std::uint64_t number) {
   for (; number >= 0x80; number >>= 7) to.push_back(static_cast<std::byte>(number | 0x80));
   to.push_back(static_cast<std::byte>(number));
@@ -65,7 +65,7 @@ inline std::uint64_t take_varint(ByteView& from) {
   }
   return number;
 }
-// A difference of two numbers as one that is small where it is small, of either sign; and back.
+// Maps a signed difference to an unsigned number that is small when its magnitude is; and back.
 inline std::uint64_t zigzag(std::uint64_t difference) { return (difference << 1) ^ (0 - (difference >> 63)); }
 inline std::uint64_t from_zigzag(std::uint64_t number) { return (number >> 1) ^ (0 - (number & 1)); }
 
@@ -90,7 +90,7 @@ class WireWriter {
     thalweg::put_bytes(bytes_, std::as_bytes(std::span(values)));
   }
   void put_short(std::uint64_t value) { put_varint(bytes_, value); }
-  // As the distance from what the reader expects, too: one byte where it is right.
+  // Encodes the distance from the value that the reader expects: one byte where the two are equal.
   void put_near(std::uint64_t value, std::uint64_t expected) { put_short(zigzag(value - expected)); }
   void put_bytes(ByteView bytes) {
     put_short(bytes.size());
@@ -111,7 +111,7 @@ class WireWriter {
   Bytes bytes_;
 };
 
-// Reads what a WireWriter of the same program wrote.
+// Reads what a WireWriter of this program wrote.
 class WireReader {
  public:
   explicit WireReader(ByteView bytes) : rest_(bytes) {}
@@ -130,7 +130,7 @@ class WireReader {
   }
   std::uint64_t get_short() { return take_varint(rest_); }
   std::uint64_t get_near(std::uint64_t expected) { return expected + from_zigzag(get_short()); }
-  // What put_bytes() wrote, borrowed.
+  // The bytes written by put_bytes(), borrowed.
   ByteView get_view() {
     const std::uint64_t n = get_short();
     return take_bytes(rest_, n);
@@ -151,7 +151,8 @@ class WireReader {
   ByteView rest_;
 };
 
-// Runs a step that may throw bad_alloc: between collectives a task must come to the next one whatever happens.
+// Runs a step that may throw bad_alloc and turns that into a status: a task must reach its next collective in any
+// case.
 template <class F>
 Status attempt(F&& step) {
   try {
