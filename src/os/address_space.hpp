@@ -1,4 +1,4 @@
-// How much of its address space a process may still use.
+// Tests how much address space a process may still map.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace thalweg {
 
-// Whether the kernel maps `bytes` more at this moment: RLIMIT_AS and strict accounting of memory may forbid it. The
-// heap may have free memory all the same.
+// Whether the kernel would map `bytes` more now: RLIMIT_AS and strict memory accounting may forbid it. The heap may
+// have free memory even then.
 TW_SHARED bool can_map(std::size_t bytes) noexcept;
 
 }  // namespace thalweg

@@ -56,7 +56,7 @@ Result<FileDescriptor> check_kind(FileDescriptor file, const std::string& path) 
 namespace {
 
 int open_flags(const FileOpening& how) {
-  // A pipe without a partner must not keep us waiting; on files O_NONBLOCK means nothing.
+  // O_NONBLOCK: opening a pipe without a partner must not block; it has no effect on files.
   int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (how.direct ? O_DIRECT : 0);
   flags |= how.access == FileAccess::read ? O_RDONLY : how.access == FileAccess::write ? O_WRONLY : O_RDWR;
   switch (how.creation) {
@@ -74,7 +74,7 @@ int open_flags(const FileOpening& how) {
   return flags;
 }
 
-// The most descriptors that this process may have: the soft limit becomes the hard one (ulimit -n, -Hn).
+// Raises the soft limit of open files to the hard one (ulimit -n, -Hn); returns the limit in force.
 rlim_t raise_descriptor_limit() {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
@@ -202,7 +202,7 @@ Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string
   if (found >= 0) return static_cast<std::uint64_t>(found);
   const int err = errno;
   if (err == ENXIO) return file_size(file, path);
-  if (err == EINVAL || err == EOPNOTSUPP) return offset;  // holes cannot be told from data here
+  if (err == EINVAL || err == EOPNOTSUPP) return offset;  // the file system cannot tell holes from data
   return os_error(err, "cannot look for data from offset " + std::to_string(offset) + " of '" + path + "'");
 }
 
@@ -232,7 +232,7 @@ Status sync_folder(const std::string& folder) {
   if (!file.is_open()) return os_error(err, "cannot open folder '" + folder + "'");
   if (retried([&] { return ::fsync(file.get()); }) == 0) return {};
   err = errno;
-  if (err == EINVAL || err == EROFS) return {};  // this file system keeps no folders that could be synced
+  if (err == EINVAL || err == EROFS) return {};  // the file system has no folders that can be synced
   return os_error(err, "cannot bring folder '" + folder + "' to the storage");
 }
 

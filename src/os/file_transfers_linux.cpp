@@ -24,8 +24,8 @@ std::string action_text(const TransferPlace& place, std::uint64_t bytes) {
          std::to_string(place.offset) + " of '" + place.path + "'";
 }
 
-// What to do after a transfer call failed with `err`: true to try again. Some network and FUSE file systems answer
-// EAGAIN on ordinary files when they are busy.
+// Whether to repeat a transfer call that failed with `err`. Some network and FUSE file systems answer EAGAIN on
+// ordinary files when they are busy.
 bool try_again(int err, int* busy_tries) {
   if (err == EINTR) return true;
   if (err != EAGAIN || ++*busy_tries > kMostBusyTries) return false;
@@ -46,8 +46,8 @@ ssize_t transfer_once(int fd, const TransferPlace& place, std::span<const iovec>
                       : calls.read(fd, only.iov_base, only.iov_len, offset);
 }
 
-// Direct I/O must go on at a multiple of the alignment: what was moved beyond the last one is moved again, unless the
-// file ends there. True: it ends.
+// Direct I/O must continue at a multiple of the alignment: bytes moved beyond the last one are moved again, unless
+// the file ends there. Returns true at the end of the file.
 template <class Part>
 Result<bool> advance_aligned(const FileDescriptor& file, TransferPlace& place, std::uint64_t got,
                              RemainingParts<Part>& remaining) {
@@ -73,7 +73,7 @@ Result<std::uint64_t> transfer_all(const FileDescriptor& file, TransferPlace pla
   int busy_tries = 0;
   while (remaining.bytes() > 0) {
     const ssize_t got = transfer_once(file.get(), place, remaining.next(room, kMostAtOnce));
-    // A write of 0, or for ever less than can be used, would turn for ever.
+    // A write that moves 0 bytes, or too few to continue at an aligned offset, would loop for ever.
     const int err = got == 0 ? EIO : got > 0 ? EAGAIN : errno;
     if (got > 0) {
       const std::uint64_t before = remaining.bytes();

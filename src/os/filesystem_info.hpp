@@ -1,4 +1,4 @@
-// What the file system under a path is, and which sizes it works in.
+// Kind, identity and I/O sizes of the file system of a path.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@ namespace thalweg {
 struct FilesystemInfo {
   std::uint32_t block_bytes = 4096;  // preferred block of I/O, a power of two from 512 to 2^26
   std::string kind = "unknown";      // "ext4", "tmpfs", ...; or the magic number as "0x01234567"
-  std::string identity;              // kind and number of this very file system: "ext4-0123456789abcdef"
+  std::string identity;              // kind and number of this file system: "ext4-0123456789abcdef"
   std::uint64_t largest_file_bytes = (std::uint64_t{1} << 63) - 1;
-  std::uint64_t free_bytes = (std::uint64_t{1} << 63) - 1;  // for users without privileges; the default where untold
+  std::uint64_t free_bytes = (std::uint64_t{1} << 63) - 1;  // for users without privileges; the default means unknown
 };
 
-// Of `path`, or of its folder when there is no such file yet.
+// The file system of `path`, or of its folder when there is no such file yet.
 Result<FilesystemInfo> filesystem_info(const std::string& path);
-// Of an open file; `path` is for messages.
+// The file system of an open file; `path` is for messages.
 Result<FilesystemInfo> filesystem_info_of(int file, const std::string& path);
 
-// Of memory, offset and length of direct transfers of an open file; 0: the file system has no direct I/O, or does not
-// tell. tmpfs takes O_DIRECT and does not care.
+// Alignment that direct transfers of an open file need for memory, offset and length; 0: the file system has no
+// direct I/O, or does not report it. tmpfs accepts O_DIRECT and ignores it.
 std::uint32_t direct_io_alignment_of(const FileDescriptor& file);
-// Of the file at `path`, or of one that could be made there: that is tried with a nameless one, which takes 50 us.
+// Alignment for the file at `path`, or for a new one there: tried with a nameless file, which takes 50 us.
 std::uint32_t direct_io_alignment_at(const std::string& path);
 
 }  // namespace thalweg

@@ -22,7 +22,7 @@ struct KnownKind {
   std::uint32_t magic;
   const char* name;
 };
-// From statfs(2), linux/magic.h and the sources of the file systems that are not in the kernel.
+// From statfs(2), linux/magic.h and the sources of file systems outside the kernel.
 constexpr KnownKind kKinds[] = {
     {0x0000EF53, "ext4"}, {0x58465342, "xfs"},      {0x01021994, "tmpfs"},     {0x9123683E, "btrfs"},
     {0x6969, "nfs"},      {0x0BD00BD0, "lustre"},   {0x47504653, "gpfs"},      {0x19830326, "beegfs"},
@@ -47,7 +47,7 @@ std::string kind_name(std::uint32_t magic) {
   return "0x" + hex(magic, 8);
 }
 
-// The number that the file system has in statfs, or else that of its device, which may change with every mount.
+// The file system's id from statfs, or else the number of its device, which may change with every mount.
 std::string identity_of(const std::string& kind, const struct statfs& system, const struct stat& status) {
   std::uint64_t number = 0;
   static_assert(sizeof system.f_fsid == sizeof number);
@@ -58,13 +58,13 @@ std::string identity_of(const std::string& kind, const struct statfs& system, co
 
 std::uint64_t largest_file(const std::string& kind, std::uint64_t block_bytes) {
   constexpr std::uint64_t blocks32 = 0xFFFFFFFF;
-  if (kind == "ext4") return blocks32 * block_bytes;  // a block number of a file has 32 bits
+  if (kind == "ext4") return blocks32 * block_bytes;  // block numbers within a file have 32 bits
   if (kind == "vfat") return blocks32;
   return (std::uint64_t{1} << 63) - 1;
 }
 
-// Newer kernels tell the alignment of direct I/O; older headers lack the names. The 256 bytes of struct statx are fixed
-// by the kernel's interface, so the numbers serve with any header.
+// Newer kernels report the alignment of direct I/O; older headers lack the names. The layout of struct statx, 256
+// bytes, is part of the kernel's interface, so the offsets below hold with any header.
 std::uint32_t told_alignment(int folder_fd, const char* path, int flags) {
   constexpr unsigned ask_direct_io = 0x2000;  // STATX_DIOALIGN
   constexpr std::size_t memory_at = 152, offset_at = 156;
@@ -88,7 +88,7 @@ FilesystemInfo info_from(const struct stat& status, const struct statfs& system)
   info.identity = identity_of(info.kind, system, status);
   info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
   std::uint64_t free = 0;
-  const bool told = system.f_blocks > 0;  // ramfs and others count nothing
+  const bool told = system.f_blocks > 0;  // ramfs and others report no sizes
   if (told && !mul_overflow(std::uint64_t{system.f_bavail}, static_cast<std::uint64_t>(system.f_frsize), &free))
     info.free_bytes = std::min(info.free_bytes, free);
   return info;
@@ -100,7 +100,7 @@ std::uint32_t direct_io_alignment_of(const FileDescriptor& file) {
   return told_alignment(file.get(), "", AT_EMPTY_PATH);
 }
 
-// Kernels tell it of regular files only: a nameless one stands in for a file that does not exist yet.
+// Kernels report it for regular files only: a nameless file stands in for one that does not exist yet.
 std::uint32_t direct_io_alignment_at(const std::string& path) {
   struct stat status;
   const bool exists = ::stat(path.c_str(), &status) == 0;

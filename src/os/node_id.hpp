@@ -1,4 +1,4 @@
-// The node that a process runs on: a number that processes on one running kernel have in common, and its cores.
+// The node of this process: a number shared by the processes on one running kernel, and its cores.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace thalweg {
 
 // From the kernel's boot id; where that cannot be read, from the host name. Not negative.
 TW_SHARED std::int64_t node_id();
-// What node_id() calls, so that tests can spread the ranks of one machine over several nodes.
+// The function behind node_id(), replaced by tests to spread the ranks of one machine over several nodes.
 using NodeIdCall = std::int64_t (*)();
 NodeIdCall& node_id_call();
 
-// All that are at work, however few of them this process is bound to. At least 1.
+// All cores online, however few of them this process is bound to. At least 1.
 TW_SHARED std::size_t cores_of_node();
 
 }  // namespace thalweg

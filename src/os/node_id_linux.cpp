@@ -10,7 +10,7 @@ namespace thalweg {
 
 namespace {
 
-// FNV-1a: short, and good enough to tell nodes apart.
+// FNV-1a: short, and enough to distinguish nodes.
 std::int64_t hash(std::string_view text) {
   std::uint64_t value = 14695981039346656037U;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211U;
@@ -45,7 +45,7 @@ NodeIdCall& node_id_call() {
 std::int64_t node_id() { return node_id_call()(); }
 
 std::size_t cores_of_node() {
-  static const long n = ::sysconf(_SC_NPROCESSORS_ONLN);  // reads a file of the kernel's
+  static const long n = ::sysconf(_SC_NPROCESSORS_ONLN);  // the call reads a file in /sys
   return n > 0 ? static_cast<std::size_t>(n) : 1;
 }
 

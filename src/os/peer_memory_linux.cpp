@@ -13,7 +13,7 @@ namespace thalweg {
 namespace {
 
 std::uint64_t& number_of_this_process() {
-  // Not a secret: it only has to differ from what lies at this address in other processes.
+  // Not a secret: it only has to differ from the content of this address in other processes.
   static std::uint64_t number =
       static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) * 0x9E3779B97F4A7C15U ^
       static_cast<std::uint64_t>(::getpid()) << 32;
@@ -43,7 +43,7 @@ void copy_here(PeerAccess access, std::span<iovec> here, std::span<iovec> there)
   }
 }
 
-// The kernel moves less than 2 GiB at a time: what it leaves goes with the next call.
+// The kernel moves less than 2 GiB per call; the next call continues.
 Status copy_by_kernel(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
   if (process == ::getpid()) {
     copy_here(access, here, there);

@@ -1,5 +1,5 @@
-// What a process has open belongs to it alone. The child of a fork has the memory of its parent, but neither its
-// threads nor its locks: a new era begins there, in which handles of the era before are refused.
+// Open files belong to one process. The child of a fork has the memory of its parent, but neither its threads nor its
+// locks: a new era begins there, in which handles of earlier eras are refused.
 //
 // Threads: any.
 #pragma once
@@ -18,15 +18,15 @@ extern std::atomic<ProcessEra> process_era;
 inline ProcessEra process_era() { return detail::process_era.load(std::memory_order_relaxed); }
 void begin_process_era();
 
-// No child is made while one is there: to open and close descriptors whose locks a child must not keep.
+// Blocks fork() while it exists: for opening and closing descriptors whose locks a child must not inherit.
 class NoFork {
  public:
   NoFork();
   ~NoFork();
   NoFork(const NoFork&) = delete;
   NoFork& operator=(const NoFork&) = delete;
-  void close_in_children(int descriptor);  // before fork() returns there
-  void forget(int descriptor);             // before it is closed here
+  void close_in_children(int descriptor);  // closes it in each child before fork() returns there
+  void forget(int descriptor);             // called before the descriptor is closed here
 };
 
 }  // namespace thalweg

@@ -26,7 +26,7 @@ Closing& closing() {
   return *all;
 }
 
-// The list must be whole in the child, where no other thread is that could unlock it.
+// The child must get a consistent list and an unlocked mutex: it has no other thread to unlock it.
 void before_fork() { closing().mutex.lock(); }
 void in_parent() { closing().mutex.unlock(); }
 void in_child() {
@@ -36,7 +36,7 @@ void in_child() {
   closing().mutex.unlock();
 }
 
-// When the library is loaded: a fork that is under way would not call what is registered meanwhile.
+// Runs when the library is loaded: handlers registered during a fork would not be called by it.
 [[gnu::constructor(101)]] void watch_forks() { (void)::pthread_atfork(before_fork, in_parent, in_child); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Random bytes of the kernel, for identities that no other file has.
+// Random bytes from the kernel, for identities that must be unique.
 #pragma once
 
 #include <cstddef>

@@ -7,9 +7,9 @@
 
 namespace thalweg {
 
-// Not std::random_device at once: it asks the processor what it is, which takes 50 us in a virtual machine.
+// std::random_device is avoided: it identifies the processor first, which takes 50 us in a virtual machine.
 void fill_with_random(std::span<std::byte> bytes) {
-  constexpr std::size_t most = 256;  // of one call
+  constexpr std::size_t most = 256;  // limit of one call
   while (!bytes.empty()) {
     const auto part = bytes.first(std::min(bytes.size(), most));
     if (::getentropy(part.data(), part.size()) != 0) break;

@@ -1,7 +1,7 @@
-// What is still to be moved of a row of stretches of memory, as the kernel wants to hear of it: so many at once and so
-// many bytes at once, and from anywhere on after a short transfer.
+// The remaining parts of a transfer as iovec entries: a limited number of entries and bytes per call, continued at
+// any byte after a short transfer.
 //
-// A Part is anything that as_vector() is known of.
+// A Part is any type that has an as_vector().
 #pragma once
 
 #include <sys/uio.h>
@@ -15,7 +15,7 @@
 namespace thalweg {
 
 inline const iovec& as_vector(const iovec& part) { return part; }
-// The kernel only reads what it writes to a file; iovec serves both directions and so has no const.
+// iovec serves both directions and therefore has no const; the kernel only reads what it writes to a file.
 inline iovec as_vector(ByteView part) { return {const_cast<std::byte*>(part.data()), part.size()}; }
 
 template <class Part>
@@ -32,7 +32,7 @@ class RemainingParts {
     done_ += bytes;
     skip_done();
   }
-  // Fills `room` with the next ones, `most_bytes` of them at most; the part of it that was filled.
+  // Fills `room` with the next entries, of at most `most_bytes` in total; returns the part of it that was filled.
   std::span<iovec> next(std::span<iovec> room, std::uint64_t most_bytes) const {
     std::size_t count = 0;
     std::uint64_t skip = done_;
@@ -56,7 +56,7 @@ class RemainingParts {
   }
 
   std::span<const Part> parts_;
-  std::uint64_t done_ = 0;   // of the first part
+  std::uint64_t done_ = 0;   // bytes done of the first part
   std::uint64_t bytes_ = 0;  // still to be moved
 };
 

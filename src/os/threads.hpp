@@ -1,23 +1,23 @@
-// What threads of our own are called and where they run.
+// Names, cores and signals of the library's threads.
 #pragma once
 
 #include <signal.h>
 
 namespace thalweg {
 
-// At most 15 characters; what tools show.
+// At most 15 characters; shown by system tools.
 void name_this_thread(const char* name);
-// False: there is no such core, or this process may not use it.
+// False: the core does not exist, or this process may not use it.
 bool bind_this_thread(int core);
 
-// True: what any thread of this process stores from here on comes after what this thread has stored before, and this
-// thread sees what they stored earlier, without a barrier on their side. False: nothing is known. Takes milliseconds.
+// A barrier on all threads of this process at once. True: their later stores come after the earlier stores of this
+// thread, which sees all their earlier ones. False: nothing is known. Takes milliseconds.
 bool all_threads_see_all_stores();
 
-// Short sleeps of this thread take no longer than they are told to; else the kernel adds up to 50 us to each.
+// Makes short sleeps of this thread exact; by default the kernel adds up to 50 us to each.
 void sleep_exactly();
 
-// While one is there, threads that the calling thread makes get no signals.
+// While it exists, threads made by the calling thread get no signals.
 class SignalsBlocked {
  public:
   SignalsBlocked();

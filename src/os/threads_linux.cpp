@@ -19,7 +19,7 @@ bool bind_this_thread(int core) {
   return ::sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-// The kernel refuses the second one where cores are kept free of its ticks.
+// The kernel refuses the second command where cores are kept free of its ticks.
 bool all_threads_see_all_stores() {
   const auto barrier = [](int command) { return ::syscall(__NR_membarrier, command, 0U, 0) == 0; };
   const bool registered = barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);

@@ -1,6 +1,6 @@
-// Waiting without burning a core: futex, yield, short sleeps; and how many cores there are to spin on.
+// Waits that spare the core: futex, yield, short sleeps; and the number of cores available for spinning.
 //
-// Invariant: nothing here waits longer than it was told to (plus the kernel's timer slack).
+// Invariant: no wait exceeds its limit (plus the kernel's timer slack).
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,13 @@
 
 namespace thalweg {
 
-// Sleeps while `word` holds `expected`, for at most `limit`. May return early for no reason.
+// Sleeps while `word` holds `expected`, for at most `limit`. May return early without a reason.
 TW_SHARED void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                           std::chrono::microseconds limit);
-// Wakes everybody who sleeps on `word`.
+// Wakes all threads that sleep on `word`.
 TW_SHARED void futex_wake_all(const std::atomic<std::uint32_t>& word);
 
-// Tells the core that this is a spin loop.
+// Informs the core that this is a spin loop.
 inline void cpu_relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

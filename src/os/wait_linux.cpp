@@ -23,7 +23,7 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == 4, "the kernel compares the 
 
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::microseconds limit) {
   const timespec timeout = to_timespec(limit);
-  // Every failure (changed value, signal, timeout) means the same here: look again.
+  // Every failure (changed value, signal, timeout) means the same: check again.
   (void)::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, &timeout, nullptr, 0);
 }
 
