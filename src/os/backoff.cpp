@@ -12,8 +12,8 @@ using std::chrono::microseconds;
 
 std::atomic<bool> crowded_node{false};
 
-// Whether another thread wants the core of this one. A yield that took longer than a switch gave the core away; the
-// thread does not spin or yield for a while then, four times as long where that happens again soon.
+// Detects contention for this core. A yield that takes longer than a context switch means that another thread had the
+// core; this thread then stops spinning and yielding for a while, four times as long when it happens again soon.
 struct Core {
   static constexpr microseconds kSwitch{200};
   static constexpr microseconds kFirst{1000};

@@ -1,12 +1,12 @@
-// Backoff: how a thread waits for what only another thread, rank or device brings about, looking again and again.
+// Backoff: waits for another thread, rank or device by polling.
 //
-//   spin    some microseconds: the partner runs on another core and is about to come
-//   yield   a millisecond: waking a core up takes 25 to 80 us, longer than most waits, and a yield gives the core away
-//   sleep   an eighth of the wait so far, within limits: the end of a long wait is noticed 12 % late
+// spin    some microseconds: the partner runs on another core and is almost ready
+// yield   a millisecond: waking a core takes 25 to 80 us, longer than most waits, and a yield gives the core away
+// sleep   an eighth of the wait so far, within limits: the end of a long wait is noticed 12 % late
 //
-// Where tasks outnumber the cores, spinning and yielding take the time of those that are waited for: then the thread
-// sleeps after a few yields. A yield that took so long that a foreign thread must have had the core for a time slice
-// ends the yielding, of this wait and of those of some milliseconds.
+// Where tasks outnumber the cores, spinning and yielding take time from the tasks that are waited for: then the
+// thread sleeps after a few yields. A yield as long as a time slice of a foreign thread ends the yielding, of this
+// wait and of those of the next milliseconds.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ class TW_SHARED Backoff {
  public:
   using microseconds = std::chrono::microseconds;
   struct Limits {
-    bool yields = true;  // false: sleeps at once, for a thread that computes nothing and must disturb nobody
+    bool yields = true;  // false: sleeps at once; for a background thread, which must not disturb computing threads
     microseconds shortest{1};
     microseconds longest{1000};
   };
@@ -28,15 +28,16 @@ class TW_SHARED Backoff {
   Backoff() = default;
   explicit Backoff(Limits limits, bool crowded = false) : limits_(limits), crowded_(crowded) {}
 
-  // After a look in vain. 0: it has yielded, and the caller looks again; else how long the caller sleeps before that.
+  // Called after an unsuccessful poll. Returns 0 when it has yielded and the caller polls again at once, else how
+  // long the caller sleeps first.
   microseconds next();
   void wait() {
     if (const microseconds pause = next(); pause.count() > 0) sleep_for(pause);
   }
-  // Something happened: the next look in vain begins a new wait.
+  // Called after a successful poll: the next unsuccessful one begins a new wait.
   void reset() { looks_ = 0; }
 
-  // A new wait, as long as spinning or yielding is worth while. True: it has become `ready()`.
+  // Begins a wait that only spins and yields, as long as this is worthwhile. Returns whether `ready()` became true.
   template <class Ready>
   bool spin(Ready&& ready) {
     for (int i = 0; i < kSpins && !is_crowded(); ++i) {
@@ -50,10 +51,10 @@ class TW_SHARED Backoff {
     return ready();
   }
 
-  // From now on no thread of this process spins or yields for long: the tasks of this node outnumber its cores.
+  // Stops long spins and yields in this whole process: the tasks of the node outnumber its cores.
   static void tasks_outnumber_cores();
 
-  static constexpr int kSpins = 512;  // some 5 us
+  static constexpr int kSpins = 512;  // about 5 us
   static constexpr unsigned kFewYields = 16;
   static constexpr microseconds kYielding{1000};
 
@@ -62,7 +63,7 @@ class TW_SHARED Backoff {
   bool is_crowded() const;
 
   Limits limits_;
-  bool crowded_ = false;  // here; elsewhere in the process others may have cores of their own
+  bool crowded_ = false;  // per wait: other threads of the process may have cores of their own
   unsigned looks_ = 0;
   Clock::time_point begin_{};
 };

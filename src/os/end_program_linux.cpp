@@ -14,13 +14,13 @@ namespace thalweg {
 
 namespace {
 
-// An MPI without memory may never return from MPI_Abort; SIGALRM ends the process then, and the launcher the others.
+// MPI_Abort may never return when memory is exhausted; SIGALRM ends the process then, and the launcher the others.
 constexpr unsigned kMostSeconds = 10;
-// Launchers forward standard error; some exit before they have forwarded all of it when the processes are ended.
+// Launchers forward standard error; some exit before all of it is forwarded once the processes have ended.
 constexpr timespec kForwarding{0, 200'000'000};
 
 std::atomic<void (*)()> end_of_others{nullptr};
-std::atomic<pid_t> program_of{0};  // a child of fork is no part of the program
+std::atomic<pid_t> program_of{0};  // a child of fork does not belong to the program
 std::atomic<bool> program_ends{false};
 
 void die_after(unsigned seconds) {
