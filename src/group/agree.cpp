@@ -12,8 +12,8 @@ namespace thalweg {
 
 namespace {
 
-// What decides when several tasks fail in different ways: a defect or lost data hides behind nothing; a wrong
-// argument, which the caller can mend, is said last. Not the order of the codes: those are fixed by the ABI.
+// Decides which failure is reported when several tasks fail differently: defects and lost data come first; wrong
+// arguments, which the caller can correct, come last. The numbers of the codes cannot serve: the ABI fixes them.
 std::int64_t severity(Code code) {
   switch (code) {
     case Code::ok:
@@ -58,7 +58,7 @@ std::int64_t severity(Code code) {
 
 std::int64_t to_vote(const Status& mine, TaskRank rank) { return mine.ok() ? 0 : vote_of(severity(mine.code()), rank); }
 
-// "task N: ", by which one task tells the failure of another.
+// Whether a text begins with "task N: ", the prefix of a failure of another task.
 bool names_a_task(std::string_view text) {
   constexpr std::string_view kTask = "task ";
   if (!text.starts_with(kTask)) return false;
@@ -77,8 +77,7 @@ Status from_task(const Status& status, TaskRank from) {
 
 namespace {
 
-// A reduction takes the largest of all numbers. Where the smallest `value` is asked for, each task sends how far its
-// own is below the largest number that there is.
+// The reduction takes a maximum. For the smallest `value` each task sends the complement of its own.
 std::int64_t as_sent(std::int64_t value, Wanted wanted) {
   return wanted == Wanted::largest ? value : INT64_MAX - value;
 }
@@ -99,7 +98,7 @@ Op<Agreement> agree_on(Group& group, Status mine, std::int64_t value, Wanted wan
   if (!agreed.status.ok()) co_return agreed;
   agreed.value = as_sent(worst.value()[1], wanted);
   if (worst.value()[0] == 0) co_return agreed;
-  // Only now is there anything to say: the good case costs one small reduction.
+  // Only a failure costs a second collective: the good case is one small reduction.
   const TaskRank speaker = rank_of_vote(worst.value()[0]);
   WireWriter said;
   if (group.rank() == speaker) said.put_status(mine);
@@ -127,7 +126,7 @@ Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine
   const auto& max = largest.value();
   const bool all_well = max[4] == 0;
   const bool same = max[0] == ~max[1] && max[2] == ~max[3];
-  if (all_well && same) co_return Status{};  // of which all know by now
+  if (all_well && same) co_return Status{};  // the reduction gave all tasks the same answer
   if (all_well) mine = Status::error(Code::invalid_argument, std::string(what) + " differ between tasks");
   co_return co_await agree(group, std::move(mine));
 }

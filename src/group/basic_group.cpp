@@ -14,7 +14,7 @@ namespace thalweg {
 
 namespace {
 
-// First number of everything that task 0 sends: whether what follows is good.
+// First number of every message of task 0: whether valid data follow.
 enum Verdict : std::int64_t { kGood = 0, kNoMemory = 1, kBadArguments = 2 };
 
 Status to_status(std::int64_t verdict, const char* collective) {
@@ -35,7 +35,7 @@ void put_parts(Bytes& to, const Gathered& parts) {
   for (const std::uint64_t begin : parts.begin) put_number(to, static_cast<std::int64_t>(begin));
   put_bytes(to, parts.data);
 }
-// Takes over `packed`, whose first `skip` bytes are something else: the parts are moved within, not copied elsewhere.
+// Takes over `packed` and skips its first `skip` bytes: the parts are moved within the buffer, not copied.
 Gathered parts_in(Bytes packed, std::size_t skip) {
   ByteView rest = ByteView(packed).subspan(skip);
   Gathered parts;
@@ -86,14 +86,14 @@ Bytes pack_messages(const std::vector<Message>& outgoing, TaskRank size) try {
   return just(kNoMemory);
 }
 
-// A message on its way through task 0.
+// A message that task 0 relays.
 struct Carried {
   TaskRank source;
   TaskRank receiver;
   ByteView data;
 };
 
-// Those of all tasks, by source; or what is wrong with those of some task.
+// Lists the messages of all tasks, by source; or returns the failure of some task.
 Verdict list_messages(const Gathered& all, std::vector<Carried>& carried) {
   for (std::size_t r = 0; r < all.parts(); ++r) {
     ByteView part = all.part(r);
@@ -110,7 +110,8 @@ Verdict list_messages(const Gathered& all, std::vector<Carried>& carried) {
   return kGood;
 }
 
-// What task 0 scatters: a verdict, then source, length, data of each message to that task. Nothing without memory.
+// What task 0 scatters: a verdict, then source, length and data of each message to that task. Empty when out of
+// memory.
 Gathered sort_messages(const Gathered& all, TaskRank size) try {
   std::vector<Carried> carried;
   const Verdict verdict = list_messages(all, carried);
@@ -153,7 +154,7 @@ Result<Gathered> unpack_all(Bytes packed) try {
   return no_memory_for("allgather");
 }
 
-// Part r: what is before task r, then what all are. Nothing without memory.
+// Part r: the fold of the tasks below r, then the fold of all. Empty when out of memory.
 Gathered fold_all(const Gathered& all, Folding how) try {
   Bytes so_far(all.part(0).begin(), all.part(0).end());
   Gathered parts;
@@ -172,7 +173,7 @@ Gathered fold_all(const Gathered& all, Folding how) try {
   return {};
 }
 
-// Part r: the address that the leader of task r's process told. `entries`: of each task its leader, and an address.
+// Part r: the address that the leader of task r's process sent. `entries`: for each task its leader, and an address.
 Gathered addresses_of(const Gathered& entries) try {
   Gathered addresses;
   for (std::size_t r = 0; r < entries.parts(); ++r) {
@@ -216,7 +217,7 @@ Op<Result<std::vector<std::int64_t>>> BasicGroup::allreduce(std::vector<std::int
   ByteView rest = result.value();
   const Status verdict = to_status(take_number(rest), "allreduce");
   if (!verdict.ok()) co_return verdict;
-  if (!rest.empty()) std::memcpy(mine.data(), rest.data(), rest.size());  // as long as those of all others
+  if (!rest.empty()) std::memcpy(mine.data(), rest.data(), rest.size());  // all tasks have vectors of one length
   co_return std::move(mine);
 }
 
@@ -256,7 +257,7 @@ Op<Result<std::shared_ptr<void>>> BasicGroup::share_in_process(std::function<std
   const bool leads = here.process_leader == rank();
   std::shared_ptr<void> object;
   if (leads) object = make();
-  // Every task has a process of its own: `place` is known to all, so all leave here.
+  // Every task has a process of its own. `place` is equal on all tasks, so all of them return here.
   if (here.processes == size()) co_return object;
   std::vector<std::int64_t> entry{here.process_leader, reinterpret_cast<std::intptr_t>(&object)};
   auto entries = co_await gather(view_of(entry), 0);
@@ -266,7 +267,7 @@ Op<Result<std::shared_ptr<void>>> BasicGroup::share_in_process(std::function<std
   auto address = co_await scatter(addresses, 0);
   if (!address.has_value()) co_return none_for_lack_of_memory(address.error(), "share_in_process");
   if (!leads) object = *reinterpret_cast<const std::shared_ptr<void>*>(numbers_of(address.value())[0]);
-  const Status all_copied = co_await barrier();  // the leader's object stays until then
+  const Status all_copied = co_await barrier();  // the leader's object must live until all have copied it
   if (!all_copied.ok()) co_return all_copied;
   co_return object;
 }

@@ -14,7 +14,7 @@ constexpr std::int64_t kMostHandles = std::int64_t{1} << 20;
 
 struct Compared {
   CallsOfAll calls;
-  std::int64_t highest = 0, lowest = 0;  // votes for the number of the handle, and for its complement
+  std::int64_t highest = 0, lowest = 0;  // votes of the number of the handle, and of its complement
 
   static void join(void* left, const void* right) {
     auto& all = *static_cast<Compared*>(left);

@@ -1,7 +1,8 @@
-// Callbacks: the caller supplies barrier, broadcast, gather and scatter; the rest is built from them (basic_group.hpp).
+// Callbacks: the caller supplies barrier, broadcast, gather and scatter; the rest is built from them
+// (basic_group.hpp).
 //
-// The callbacks block, so an Op of this group is done when it returns from its start. Every length is told before it
-// is needed: a broadcast of eight bytes, or a gather of eight bytes from each task, goes ahead of the data.
+// The callbacks block, so an Op of this group is complete when its start returns. Lengths travel ahead of data: a
+// broadcast of eight bytes, or a gather of eight bytes from each task, comes first.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -22,7 +23,7 @@ Status failed(const char* callback, int code) {
   return Status::error(Code::io_error, std::string("the caller's ") + callback + " returned " + std::to_string(code));
 }
 
-// `user` of the callbacks; given back when the last group that uses it is freed.
+// `user` of the callbacks; released when the last group that uses it is freed.
 struct User {
   GroupCallbacks calls;
   explicit User(const GroupCallbacks& given) : calls(given) {}
@@ -69,7 +70,7 @@ Status CallbackGroup::send_number(std::int64_t* number, TaskRank root) const {
   return code == 0 ? Status{} : failed("broadcast", code);
 }
 
-// One number of every task; `all` is filled on the root.
+// Gathers one number of every task; `all` is filled on the root.
 Status CallbackGroup::gather_numbers(std::int64_t mine, std::vector<std::int64_t>* all, TaskRank root) const {
   std::vector<std::size_t> lengths;
   if (is(root)) {
@@ -89,7 +90,7 @@ Status CallbackGroup::scatter_numbers(const std::vector<std::int64_t>& all, std:
   return code == 0 ? Status{} : failed("scatter", code);
 }
 
-// Whether each task got its memory, told to all.
+// Agrees whether each task got its memory.
 Status CallbackGroup::everybody_has(bool memory, const char* collective) const {
   std::vector<std::int64_t> all;
   TW_RETURN_IF_ERROR(gather_numbers(memory ? 0 : kToldNoMemory, &all, 0));
@@ -119,7 +120,7 @@ Op<Result<Bytes>> CallbackGroup::broadcast(ByteView data, TaskRank root) {
   co_return copy;
 }
 
-// Makes room for parts of these lengths; false without memory.
+// Makes room for parts of these lengths; false when out of memory.
 bool lay_out(const std::vector<std::int64_t>& lengths, Gathered& all) {
   if (!try_reserve(all.begin, lengths.size() + 1)) return false;
   std::uint64_t end = 0;
@@ -175,7 +176,7 @@ Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
   co_return mine;
 }
 
-// Whether a task has left, where the caller's functions can say so.
+// Agrees whether a task has left, where the caller's functions support that.
 Status CallbackGroup::vote() {
   if (calls().start_largest == nullptr) return {};
   std::int64_t number = 0;
@@ -193,7 +194,7 @@ Op<Status> CallbackGroup::fold(void* mine, void* before, Folding how) {
   co_return co_await BasicGroup::fold(mine, before, how);
 }
 
-// The number is never freed: nobody says when the caller's functions are done with it.
+// The number is never freed: nothing reports when the caller's functions have finished with it.
 void CallbackGroup::leave(Leaver leaver) noexcept {
   if (!ended().ok()) return;
   end(has_left(leaver), leaver);
@@ -215,7 +216,7 @@ Op<Result<std::unique_ptr<Group>>> CallbackGroup::duplicate() {
 
 Op<Result<std::unique_ptr<Group>>> make_callback_group(GroupCallbacks callbacks) {
   const auto user = std::make_shared<User>(callbacks);
-  CallbackGroup plain(user, {});  // knows all but the places
+  CallbackGroup plain(user, {});  // complete except for the places
   const auto place = co_await find_place(plain, callbacks.process_id, callbacks.node_id);
   if (!place.has_value()) co_return place.error();
   co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(user, place.value()));

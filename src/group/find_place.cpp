@@ -12,10 +12,10 @@ namespace thalweg {
 
 namespace {
 
-// Numbers things in the order in which they are first met.
+// Numbers ids in the order of their first occurrence.
 class Numbering {
  public:
-  // Negative: something of its own.
+  // A negative id gets a number of its own.
   std::int64_t number_of(std::int64_t id) {
     if (id < 0) return next_++;
     const auto [at, is_new] = known_.try_emplace(id, next_);
@@ -29,12 +29,12 @@ class Numbering {
   std::int64_t next_ = 0;
 };
 
-// Four bytes for each: parts of up to 48 bytes travel best, and ids of 2^32 tasks would fit into no memory.
+// Four bytes for each number: parts of up to 48 bytes travel fastest, and 2^32 tasks exceed any memory.
 void put_short(Bytes& to, std::int64_t number) { put_value(to, static_cast<std::uint32_t>(number)); }
 std::int64_t take_short(ByteView& from) { return take_value<std::uint32_t>(from); }
 
-// From (process_id, node_id) of all tasks, the place of each: what task 0 scatters, nothing without memory. A process
-// is on the node that its first task names.
+// The place of each task from (process_id, node_id) of all; task 0 scatters it. Empty when out of memory. A process
+// is on the node of its first task.
 Gathered places_of(const Gathered& ids) try {
   Numbering processes;
   Numbering nodes;

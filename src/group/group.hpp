@@ -1,10 +1,9 @@
-// Group: who takes part. A size, this task's rank, where the task lives, and the collectives.
+// Group: the tasks that take part. It has a size, the rank and place of this task, and the collectives.
 //
-// Every collective is called by all tasks of the group in the same order with matching arguments. A collective
-// has no failure of its own by bad luck: what can fail (memory, a broken transport) comes back as a Status that
-// is the same on every task. A group does not know I/O.
+// Every collective is called by all tasks of the group in the same order with matching arguments. A failure (memory,
+// a broken transport) is returned as one Status on every task. A group does no file I/O.
 //
-// Tasks that make different calls at once: where that can be told, all of them fail, and the group ends (end()).
+// Tasks that make different calls at once: where that can be detected, all of them fail, and the group ends (end()).
 //
 // Kinds: self, team (threads of one process), mpi, hybrid (all threads of all ranks), callbacks, sim.
 #pragma once
@@ -45,19 +44,19 @@ struct Message {
 
 enum class Reduction { min, max, sum, bit_or };
 
-// How records of `bytes` bytes, at most kMost, become one for their tasks together: join(left, right) puts it into
-// `left`, which is of the lower ranks. Associative, cannot fail. Records are bytes that mean the same in all processes.
+// Joins records of at most kMost bytes: join(left, right) stores the result into `left`, which comes from lower
+// ranks. It is associative and cannot fail. The bytes of a record have one meaning in all processes.
 struct Folding {
   static constexpr std::size_t kMost = 512;
   std::size_t bytes;
   void (*join)(void* left, const void* right);
-  // Room for one, aligned for whatever it is.
+  // Storage for one record, aligned for any type.
   struct alignas(std::max_align_t) Record {
     std::array<std::byte, kMost> bytes;
   };
 };
 
-// The folding of records that have join(next): `next` is of higher ranks.
+// The Folding of records of a type with join(next), where `next` comes from higher ranks.
 template <class Joined>
 constexpr Folding folding_of() {
   static_assert(sizeof(Joined) <= Folding::kMost && std::is_trivially_copyable_v<Joined>);
@@ -65,7 +64,7 @@ constexpr Folding folding_of() {
           [](void* left, const void* right) { static_cast<Joined*>(left)->join(*static_cast<const Joined*>(right)); }};
 }
 
-// Where a task lives. Tasks of one process share memory (and, in the file room, file descriptors).
+// The place of a task. Tasks of one process share memory and file descriptors.
 struct Place {
   std::int64_t process = 0;    // number of this task's process within the group, 0-based, dense
   std::int64_t processes = 1;  // how many processes the group spans
@@ -76,7 +75,7 @@ struct Place {
   TaskRank node_leader = 0;  // lowest rank on this task's node
 };
 
-// What a group serves: a collective of the outer group, and the outer rank of this group's task 0.
+// The purpose of an inner group: a collective of the outer group, and the outer rank of this group's task 0.
 struct Within {
   Primitive primitive = Primitive::none;
   TaskRank first_rank = 0;
@@ -89,10 +88,10 @@ class Group {
   virtual TaskRank size() const noexcept = 0;
   virtual Place place() const noexcept = 0;
   virtual const char* kind() const noexcept = 0;  // "self", "team", "mpi", "hybrid", "callbacks", "sim"
-  // Whether another thread may advance this task's collectives, while the task's own thread makes other calls.
+  // Whether another thread may advance this task's collectives while the task's own thread makes other calls.
   virtual bool any_thread() const noexcept { return true; }
-  // Whether all messages of an exchange pass through one task, and collectives are functions of the user's that wait
-  // for the other tasks on the thread that calls. Good for a few words, not for data. The same on all tasks.
+  // Whether all messages of an exchange pass through one task, and collectives are the user's functions, which block
+  // the calling thread. Suits a few words, not data. Equal on all tasks.
   virtual bool relays() const noexcept { return false; }
   // Which threads may advance nonblocking operations of the group.
   Advancers advancers() const noexcept {
@@ -100,45 +99,45 @@ class Group {
     return any_thread() ? Advancers::any : Advancers::transport;
   }
   // With THALWEG_CHECK=1, between ranks: compares the calls of all ranks before one is made on this handle
-  // (group/call_check.hpp). Collective. Costs nothing where nobody asked for it.
+  // (group/call_check.hpp). Collective. Costs nothing where the check is off.
   virtual bool checks_calls() const noexcept { return false; }
   virtual Op<Status> compare_calls(Call /*call*/) { co_return Status{}; }
   // Whether a collective always suspends before it completes, so that completions cannot pile up on the stack.
   virtual bool always_suspends() const noexcept { return false; }
 
-  // All collective. `data` given by reference stays alive until the Op is done.
+  // All are collective. `data` given by reference stays alive until the Op is done.
   virtual Op<Status> barrier() = 0;
   // The root's bytes reach every task (the root's own included).
   virtual Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) = 0;
-  // Everybody's bytes reach the root; lengths may differ and may be 0. Elsewhere the result has no parts.
+  // The bytes of all tasks reach the root; lengths may differ and may be 0. Elsewhere the result has no parts.
   virtual Op<Result<Gathered>> gather(ByteView data, TaskRank root) = 0;
   // On the root, part i goes to task i; elsewhere `parts` is ignored.
   virtual Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) = 0;
   virtual Op<Result<Gathered>> allgather(ByteView data) = 0;
   // Element-wise over equally long vectors.
   virtual Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) = 0;
-  // The records of all tasks are joined in rank order: `mine` becomes that of all tasks, `before` that of the tasks of
-  // lower rank (task 0: it stays as it is). Neither memory nor the number of messages of a task grows faster than the
-  // logarithm of the number of tasks. Both belong to the caller and stay until the Op is done.
+  // Joins the records of all tasks in rank order: `mine` becomes the record of all tasks, `before` that of the tasks
+  // of lower rank (unchanged on task 0). Memory and number of messages of a task grow no faster than the logarithm of
+  // the number of tasks. Both belong to the caller and stay until the Op is done.
   virtual Op<Status> fold(void* mine, void* before, Folding how) = 0;
   // Sparse all-to-all: each task names its few partners. Received messages come sorted by source.
   virtual Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) = 0;
   // One object per process: made by `make` on the process leader, the same pointer on all tasks of the process.
   // `make` must not throw; it may return null, and then all tasks of that process get null.
   virtual Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) = 0;
-  // An independent group of the same tasks with the same ranks (as MPI_Comm_dup): collectives on the copy do
-  // not mix with those on the original. Collective.
+  // An independent group of the same tasks with the same ranks (as MPI_Comm_dup): collectives on the copy do not mix
+  // with those on the original. Collective.
   virtual Op<Result<std::unique_ptr<Group>>> duplicate() = 0;
-  // As duplicate(), for what is opened with the group, which opens many: a kind may give a part of what the group has.
-  // Of the result neither channels nor duplicates are to be made while collectives of its relatives are under way.
+  // A duplicate() for an open file; a group has many, so a kind may share its resources among them. While collectives
+  // of the group or its channels are under way, the result must not be duplicated or give channels.
   virtual Op<Result<std::unique_ptr<Group>>> channel() { return duplicate(); }
 
-  // Independent: the call of the library that the calling thread makes on the group, for this task.
+  // Independent: sets the call of the library that the calling thread makes on the group, for this task.
   void set_call(Call call) noexcept {
     call_ = call;
     if (roster_ != nullptr) roster_->note_thread(task_);
   }
-  // Independent: the same where another group, which this one serves, was called.
+  // Independent: sets the call of an outer group that this one serves.
   void serve(Call call, Within within) noexcept {
     call_ = call;
     within_ = within;
@@ -146,9 +145,8 @@ class Group {
   Call call() const noexcept { return call_; }
   Within within() const noexcept { return within_; }
 
-  // Independent: from now on every collective of this handle fails at once with `why` and waits for nobody. Of several
-  // reasons the first one stays. Done by the tasks themselves when they find out that they make different calls, or
-  // that one of them has left.
+  // Independent: every later collective of this handle fails at once with `why`, without waiting. The first reason
+  // stays when there are several. Called when tasks find that their calls differ or that one of them has left.
   virtual void end(Status why, Leaver leaver = {}) noexcept {
     if (!ended_.ok()) return;
     ended_ = std::move(why);
@@ -160,14 +158,14 @@ class Group {
   }
   const Leaver& leaver() const noexcept { return leaver_; }
 
-  // Independent, and waits for nobody: in place of this task's part in the next collective of the others, which is a
-  // fold. They are told that it has left, and this group has ended, on all of them. Not told are the tasks of a group
-  // of the user's functions that has none to say so, and simulated ones.
+  // Independent, does not wait: takes the place of this task's part in the next collective of the others, which is a
+  // fold. The fold reports the leaver, and this group has ended on all tasks. Not informed: simulated tasks, and
+  // tasks of a callback group without the functions for it.
   virtual void leave(Leaver leaver) noexcept { end(has_left(leaver), leaver); }
 
-  // Independent: what this task's user of the group has found out about it, until the next time; one thing, which goes
-  // when another is kept. `key` is an address that says what it is. Copies of the group begin without. Tasks may keep
-  // different things: where it saves a collective they have to agree first.
+  // Independent. One cached object per handle; storing another replaces it. `key` is an address that identifies the
+  // object. Copies of the group begin without one. Tasks may have different objects: before one saves a collective,
+  // the tasks must agree.
   void keep(const void* key, std::shared_ptr<void> found) noexcept {
     key_ = key;
     found_ = std::move(found);
@@ -178,26 +176,26 @@ class Group {
   explicit Group(Roster* roster = nullptr, TaskRank task = 0) : roster_(roster), task_(task) {}
 
  private:
-  // What all tasks have begun without waiting can be completed, whatever they do then.
+  // An operation that all tasks have started completes whatever call they make next.
   bool goes_on_by_itself() const { return class_of(call_) == Call::tw_file_iaccess_all; }
 
-  Roster* const roster_;  // of kinds that have one
-  const TaskRank task_;   // in it
+  Roster* const roster_;  // null for kinds without one
+  const TaskRank task_;   // number in the roster
   Call call_ = Call::none;
   Within within_;
-  Status ended_;  // OK: it goes on
+  Status ended_;  // OK until the group ends
   Leaver leaver_;
   const void* key_ = nullptr;
   std::shared_ptr<void> found_;
 };
 
-// The tasks make different calls: the group ends. What all of them say.
+// Ends the group after the tasks made different calls; returns the failure, equal on all tasks.
 inline Status end_out_of_step(Group& group, const CallsOfAll& calls) {
   group.end(calls.later(), calls.highest());
   return calls.now();
 }
 
-// Ends the group with the task that has left as the reason.
+// Ends the group because a task has left.
 inline Status end_with_leaver(Group& group, const Leaver& leaver) {
   group.end(has_left(leaver), leaver);
   return has_left(leaver);

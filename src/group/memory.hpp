@@ -1,7 +1,7 @@
-// Memory for what a collective delivers: the one thing in a group that can fail while all tasks behave.
+// Memory for the results of a collective: the one failure of a group without a faulty task.
 //
-// The sizes are given by other tasks, so they are not trusted to fit: a failed allocation becomes a Status that
-// the group then makes known to all. Small allocations that fail end the program (docs/adr/0016-memory.md).
+// Other tasks determine the sizes, so a failed allocation becomes a Status, which the group then reports to all
+// tasks. Small allocations that fail end the program (docs/adr/0016-memory.md).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace thalweg {
 
-// False when the memory cannot be had.
+// False when out of memory.
 template <class Vector>
 bool try_resize(Vector& vector, std::uint64_t n) {
   if (n > vector.max_size()) return false;
@@ -45,21 +45,21 @@ inline bool try_assign(Bytes& to, ByteView from) {
   return true;
 }
 
-// The same text on every task, so that nothing but a flag needs to travel.
+// Every task builds this text by itself, so only a flag has to be sent.
 inline Status no_memory_for(const char* collective) {
   return Status::error(Code::no_memory, std::string("a task has no memory for the data of a ") + collective);
 }
 
 inline Status memory_for(bool had, const char* collective) { return had ? Status{} : no_memory_for(collective); }
 
-// A root that is no rank is seen by all tasks alike: all leave at once.
+// All tasks see an invalid root alike: all return at once.
 inline Status check_root(TaskRank root, TaskRank size) {
   if (root >= 0 && root < size) return {};
   return Status::error(Code::invalid_argument,
                        "root " + std::to_string(root) + " of a collective is not in 0.." + std::to_string(size - 1));
 }
 
-// What a root scatters must have a part for everybody, in order, within the data. Only the root can tell.
+// The root's parts must be one for each task, in order, within the data. Only the root can check them.
 inline Status check_parts(const Gathered& parts, TaskRank size) {
   bool good = parts.parts() == static_cast<std::size_t>(size) && parts.begin.back() <= parts.data.size();
   for (std::size_t i = 0; good && i + 1 < parts.begin.size(); ++i) good = parts.begin[i] <= parts.begin[i + 1];
@@ -69,7 +69,7 @@ inline Status check_parts(const Gathered& parts, TaskRank size) {
                                                    " parts, or parts outside of their data");
 }
 
-// Messages must go to tasks of the group. Only the sender can tell.
+// Messages must go to tasks of the group. Only the sender can check them.
 inline Status check_peers(const std::vector<Message>& outgoing, TaskRank size) {
   for (const Message& message : outgoing) {
     if (message.peer >= 0 && message.peer < size) continue;
@@ -81,12 +81,12 @@ inline Status check_peers(const std::vector<Message>& outgoing, TaskRank size) {
 
 inline constexpr const char* kWrongArguments = "a task gave wrong arguments to a ";
 
-// What all learn about a root whose parts, or a sender whose messages, were wrong.
+// The failure of all tasks after a root had invalid parts, or a sender invalid messages.
 inline Status bad_arguments_in(const char* collective) {
   return Status::error(Code::invalid_argument, std::string(kWrongArguments) + collective);
 }
 
-// What is told in place of a length, ahead of the data of a gather, a scatter or a broadcast: that it will not come.
+// Sent in place of a length, ahead of the data of a gather, scatter or broadcast: no data follow.
 inline constexpr std::int64_t kToldNoMemory = -1;
 inline constexpr std::int64_t kToldBadArguments = -2;
 
@@ -95,8 +95,8 @@ inline Status status_told(std::int64_t told, const char* collective) {
   return told == kToldNoMemory ? no_memory_for(collective) : bad_arguments_in(collective);
 }
 
-// After a scatter by the library itself: a root that had no memory for the parts has given none, which all take for
-// wrong arguments.
+// After a scatter by the library itself: a root without memory for the parts passes none, which the collective
+// reports as wrong arguments.
 inline Status none_for_lack_of_memory(const Status& scattered, const char* collective) {
   const bool none =
       scattered.code() == Code::invalid_argument && scattered.message().find(kWrongArguments) != std::string::npos;

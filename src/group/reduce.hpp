@@ -1,4 +1,4 @@
-// Element-wise reduction, one definition for all kinds of group.
+// Element-wise reduction: one definition for all kinds of group.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline std::int64_t reduce_one(std::int64_t a, std::int64_t b, Reduction how) {
       return std::min(a, b);
     case Reduction::max:
       return std::max(a, b);
-    // Wraps modulo 2^64, as MPI does in practice: a sum that may overflow is the caller's to check.
+    // Wraps modulo 2^64, as MPI does in practice: the caller must exclude overflow.
     case Reduction::sum:
       return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
     case Reduction::bit_or:

@@ -1,4 +1,4 @@
-// Self: one task, alone. Every collective is complete when it starts.
+// Self: a group of one task. Every collective is complete when it starts.
 #include <algorithm>
 
 #include "group/groups.hpp"
@@ -47,7 +47,7 @@ class SelfGroup final : public Group {
   Op<Status> fold(void*, void*, Folding) override { co_return Status{}; }
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override {
     if (Status bad = check_peers(outgoing, 1); !bad.ok()) co_return bad;
-    co_return std::move(outgoing);  // all go to task 0, in order
+    co_return std::move(outgoing);  // all messages go to task 0, in order
   }
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override {
     co_return make();

@@ -1,13 +1,13 @@
 // Hybrid: all threads of all ranks, one numbering (rank = threads of lower ranks + own thread number).
 //
-// Made of two groups: the threads of this process, and the processes, which only thread 0 (the leader) uses. Every
-// collective is the same three steps: the threads show the leader where their data is; the leader does the
-// collective between processes; the leader shows the result, and everybody takes its share. What is shown stays
-// where it is until the third step is over, so within a process nothing is copied more than once.
+// Built from two groups: the threads of this process, and the processes, which only thread 0 (the leader) uses. Every
+// collective has three steps: the threads pass the leader the addresses of their data; the leader does the collective
+// between processes; the leader publishes the result, and each thread takes its share. Published data stay in place
+// until the third step is over, so data are copied at most once within a process.
 //
-// Invariant: a failure anywhere reaches everybody. Showing and sharing take little memory. Leaders
-// agree before they send; where the tasks' shares need much memory, all tasks agree afterwards, and all of them know
-// whether that is so.
+// Invariant: a failure anywhere reaches all tasks. Publishing and sharing take little memory. Leaders agree before
+// they send; where the shares of tasks need much memory, all tasks agree afterwards, and all of them can tell in
+// advance whether they will.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -25,7 +25,7 @@ namespace thalweg {
 namespace {
 
 constexpr std::uint64_t kSmallAllgather = 64 * 1024;
-constexpr std::size_t kFewNumbers = 31;  // of a reduction: memory for them is taken for granted
+constexpr std::size_t kFewNumbers = 31;  // of a reduction: their memory is not checked
 
 class HybridGroup final : public Group {
  public:
@@ -56,25 +56,25 @@ class HybridGroup final : public Group {
   void leave(Leaver leaver) noexcept override;
 
  private:
-  // The result of a fold between the processes, as the leader has it.
+  // The result of a fold between the processes, on the leader.
   struct Between {
     Status status;
     Leaver leaver;
-    Bytes records;  // that of all tasks, then that of the tasks of lower processes
+    Bytes records;  // the record of all tasks, then that of the tasks of lower processes
   };
   bool leads() const { return ranks_ != nullptr; }
   using Copy = Op<Result<std::unique_ptr<Group>>> (Group::*)();
   Op<Result<std::unique_ptr<Group>>> copy(Copy of_ranks);
   // At the start of every collective: the leader waits for its threads first, and they may wait for its requests.
-  // Threads are told apart by the collective here, not by the call: different calls that begin alike are seen by what
-  // they fold, in all processes.
+  // Threads are compared by the collective, not by the call: calls that begin with the same collective are compared
+  // by the records of the fold, over all processes.
   void enter(Primitive primitive) const {
     threads_->serve(call(), {primitive, first_rank()});
     if (!leads()) return;
     ranks_->serve(call(), {primitive, 0});
     is_a_caller();
   }
-  // The first step failed: threads of this process make different calls. They leave, all of them.
+  // The first step failed: the threads of this process make different calls, and all of them return.
   Status end_here(Status why) {
     if (threads_->ended().ok()) return why;
     Leaver leaver = threads_->leaver();
@@ -83,35 +83,35 @@ class HybridGroup final : public Group {
     end(threads_->ended(), leaver);
     return why;
   }
-  // Between processes one has left.
+  // A task of another process has left.
   Status end_there(const Between& between) {
     if (between.leaver.call != Call::none) return end_with_leaver(*this, between.leaver);
     return between.status;
   }
   TaskRank first_rank() const { return layout_->begin[static_cast<std::size_t>(layout_->mine)]; }
 
-  // First step: what each thread of this process shows; for the leader, and all threads stay until the third step.
+  // First step: passes the data of each thread to the leader; all threads stay until the third step.
   template <class T>
   Op<Result<Shown<T>>> show(Primitive primitive, const T* mine);
-  // Third step: the leader's object for all threads of this process.
+  // Third step: passes the leader's object to all threads of this process.
   template <class T>
   Op<std::shared_ptr<T>> share(std::shared_ptr<T> of_leader);
 
-  // Between steps: whether all leaders can go on; the same on all of them.
+  // Between the steps: whether all leaders can continue; the same answer on all of them.
   Op<Status> leaders_agree(Status mine, const char* collective);
-  // After the third step, where only some tasks may need much memory: each has its share, or none.
+  // After the third step, where some tasks may need much memory: whether each task has its share.
   Op<Status> all_agree(bool had_memory, bool needs_much, const char* collective);
   Result<std::vector<Message>> by_process(const Shown<std::vector<Message>>& shown) const;
   Result<std::vector<Message>> mine_of(const std::vector<Message>& carried) const;
 
   std::unique_ptr<Group> threads_;
-  std::unique_ptr<Group> ranks_;  // of the leader only
+  std::unique_ptr<Group> ranks_;  // null except on the leader
   std::shared_ptr<HybridProcess> process_;
-  const HybridLayout* layout_;  // of process_
+  const HybridLayout* layout_;  // owned by process_
 };
 
-// Each thread has its place. Nobody comes to it again before the leader has read it: that comes before the third step.
-// It fails where threads of this process make different calls, on all of them.
+// Each thread writes its own entry. The leader reads it before the third step, so no thread overwrites it earlier.
+// Where threads of this process make different calls it fails on all of them.
 template <class T>
 Op<Result<Shown<T>>> HybridGroup::show(Primitive primitive, const T* mine) {
   if (!ended().ok()) co_return ended();
@@ -129,7 +129,7 @@ Op<std::shared_ptr<T>> HybridGroup::share(std::shared_ptr<T> of_leader) {
   co_return std::static_pointer_cast<T>(std::move(shared).value());
 }
 
-// Not agree(): that would name the failing task by the number of its process.
+// agree() does not serve: its message would name the process number of the failing task.
 Op<Status> HybridGroup::leaders_agree(Status mine, const char* collective) {
   std::vector<std::int64_t> vote(1, mine.ok() ? 0 : (mine.code() == Code::no_memory ? 1 : 2));
   const auto worst = co_await ranks_->allreduce(std::move(vote), Reduction::max);
@@ -202,11 +202,11 @@ Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
   gathered = co_await share(std::move(gathered));
   if (!gathered->has_value()) co_return gathered->error();
   if (rank() != root) co_return Gathered{};
-  co_return std::move(*gathered).value();  // the others look at its kind only, and that stays
+  co_return std::move(*gathered).value();  // the other threads read only its kind, which stays
 }
 
 Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
-  // As much as a team takes for granted is had before: nobody waits to hear that a reader had no memory for it.
+  // Small results are allocated beforehand, so that no status about memory is needed afterwards.
   const std::uint64_t small =
       std::min<std::uint64_t>(static_cast<std::uint64_t>(size()) * kHybridSmallPart, kSmallAllgather);
   const auto begins = static_cast<std::uint64_t>(size()) + 1;
@@ -272,7 +272,7 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
   if (!ended().ok()) co_return ended();
   enter(Primitive::allreduce);
   const bool large = mine.size() > kFewNumbers;
-  std::vector<std::int64_t> sent;  // of the leader
+  std::vector<std::int64_t> sent;  // on the leader
   bool room = true;
   if (leads() && large) room = try_resize(sent, mine.size());
   if (leads() && !large) sent.resize(mine.size());
@@ -281,7 +281,7 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
   auto result = std::make_shared<Result<std::vector<std::int64_t>>>(std::vector<std::int64_t>{});
   if (leads()) {
     Status status;
-    // Few: only their lengths can be wrong, a defect of the program. The other processes must not wait for it.
+    // A short vector can only have a wrong length, a defect of the program. The other processes must not wait for it.
     if (large) status = room ? here.status() : no_memory_for("allreduce");
     if (large) status = co_await leaders_agree(std::move(status), "allreduce");
     if (here.has_value() && status.ok()) std::copy(here.value().begin(), here.value().end(), sent.begin());
@@ -297,8 +297,8 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
   co_return here;
 }
 
-// Where the leader leaves, the other threads of its process hear of it, and all other processes. Where another thread
-// leaves, the leader finds that when it comes, and tells them.
+// A leader that leaves informs the other threads of its process and all other processes. When another thread leaves,
+// the leader detects it at its next collective and informs them.
 void HybridGroup::leave(Leaver leaver) noexcept {
   if (!ended().ok()) return;
   threads_->serve(leaver.call, {Primitive::leave, first_rank()});
@@ -307,7 +307,7 @@ void HybridGroup::leave(Leaver leaver) noexcept {
   end(has_left(leaver), leaver);
 }
 
-// `mine` is that of this process while its leader is among the others.
+// `mine` holds the record of this process during the fold between leaders.
 Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
   if (!ended().ok()) co_return ended();
   enter(Primitive::fold);
@@ -332,11 +332,11 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
   co_return Status{};
 }
 
-// One message per receiving process: source, receiver, length and data of each message of our threads.
+// One message per receiving process: source, receiver, length and data of each message of this process's threads.
 Result<std::vector<Message>> HybridGroup::by_process(const Shown<std::vector<Message>>& shown) const {
   try {
     std::vector<Message> carried;
-    std::vector<std::ptrdiff_t> place(layout_->begin.size(), -1);  // in `carried`, of each process
+    std::vector<std::ptrdiff_t> place(layout_->begin.size(), -1);  // index in `carried` of each process
     const auto data_for = [&](TaskRank peer) -> Bytes& {
       const std::int64_t to = layout_->process_of(peer);
       std::ptrdiff_t& at = place[static_cast<std::size_t>(to)];
@@ -362,7 +362,7 @@ Result<std::vector<Message>> HybridGroup::by_process(const Shown<std::vector<Mes
   }
 }
 
-// Sorted by source because processes are, and the threads within each message.
+// Processes come in order, and so do the threads within each message: the result is sorted by source.
 Result<std::vector<Message>> HybridGroup::mine_of(const std::vector<Message>& carried) const {
   try {
     std::vector<Message> mine;
@@ -409,7 +409,7 @@ Op<Result<std::shared_ptr<void>>> HybridGroup::share_in_process(std::function<st
   if (!ended().ok()) co_return ended();
   enter(Primitive::share_in_process);
   auto object = std::make_shared<Object>(std::shared_ptr<void>{});
-  // Several "processes" of `ranks_` may be one address space (a team of teams): it knows.
+  // Several "processes" of `ranks_` may be one address space (a team of teams), which that group detects.
   if (leads()) *object = co_await ranks_->share_in_process(std::move(make));
   std::function<std::shared_ptr<void>()> of_leader = [&object] { return std::shared_ptr<void>(object); };
   auto shared = co_await threads_->share_in_process(std::move(of_leader));

@@ -11,7 +11,7 @@ namespace thalweg {
 
 namespace {
 
-// From what each process told: its threads, and the process that it is to the group of processes.
+// Built from the message of each process: its number of threads, and its process in the group of processes.
 std::shared_ptr<HybridLayout> layout_of(const Gathered& all, const Group& ranks) {
   auto layout = std::make_shared<HybridLayout>();
   layout->mine = ranks.rank();
@@ -66,7 +66,7 @@ Result<Bytes> pack_parts(const Shown<ByteView>& shown) {
   }
 }
 
-// In place: the data only moves forward over the lengths, which are read before.
+// In place: the data only move forward, over lengths that were read before.
 void join_parts(const HybridLayout& layout, Gathered packed, Gathered& all) {
   std::uint64_t end = 0;
   for (std::size_t p = 0; p < packed.parts(); ++p) {

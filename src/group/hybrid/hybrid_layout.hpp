@@ -1,4 +1,4 @@
-// Which ranks live in which process, and how the data of one process's threads travels as one piece.
+// The ranks of each process, and the packing of the data of one process's threads into one piece.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,16 @@
 
 namespace thalweg {
 
-// Of a task: up to here memory is taken for granted.
+// Up to this size of a task's part the tasks do not agree on memory.
 constexpr std::size_t kHybridSmallPart = 112;
 
-// The same for all threads of a process; O(processes) words.
+// Equal for all threads of a process; O(processes) words.
 struct HybridLayout {
-  std::vector<TaskRank> begin;  // first rank of each process (task of the group of processes); one more at the end
-  std::int64_t mine = 0;        // this process
+  // first rank of each process (a task of the group of processes), and one more at the end
+  std::vector<TaskRank> begin;
+  std::int64_t mine = 0;  // this process
   Place place;
-  bool relays = false;  // the group of processes does (Group::relays)
+  bool relays = false;  // Group::relays of the group of processes
 
   TaskRank tasks() const { return begin.back(); }
   std::int64_t process_of(TaskRank rank) const {
@@ -27,14 +28,14 @@ struct HybridLayout {
   TaskRank thread_of(TaskRank rank) const { return rank - begin[static_cast<std::size_t>(process_of(rank))]; }
 };
 
-// What the threads of a process share, of one group.
+// Shared by the threads of a process in one group.
 struct HybridProcess {
   std::shared_ptr<const HybridLayout> layout;
-  std::vector<const void*> shown;  // by each thread to the leader, in the collective under way
+  std::vector<const void*> shown;  // address from each thread for the leader, in the current collective
 };
 std::shared_ptr<HybridProcess> share_layout(std::shared_ptr<const HybridLayout> layout);
 
-// What the threads of a process show. Null: a thread has no memory for what is to come.
+// The objects that the threads of a process pass to the leader. Null: a thread has no memory for the result.
 template <class T>
 class Shown {
  public:
@@ -48,17 +49,17 @@ class Shown {
   const std::vector<const void*>& shown_;
 };
 
-// What the leader finds out about all processes. Collective over `ranks`; where memory is short this task may fail
+// Collects the data of all processes on their leaders. Collective over `ranks`; out of memory may fail on this task
 // alone.
 Op<Result<std::shared_ptr<HybridProcess>>> find_layout(Group& ranks, TaskRank threads);
 
-// Of the threads of one process: the lengths of their parts, then the parts.
+// Packs the parts of the threads of one process: their lengths, then the parts.
 Result<Bytes> pack_parts(const Shown<ByteView>& shown);
-// From what pack_parts made in each process, the parts of all tasks. `all` has room for where they begin.
+// Unpacks the parts of all tasks from the results of pack_parts of each process. `all` has room for their begins.
 void join_parts(const HybridLayout& layout, Gathered packed, Gathered& all);
 // For each process: whether any part is large (a number), the lengths of its tasks' parts, the parts.
 Result<Gathered> split_parts(const HybridLayout& layout, const Gathered& parts);
-// Of one task, in what its process got; whether any is large.
+// The part of one task within the data of its process, and whether any part is large.
 struct SplitPart {
   ByteView data;
   bool large;
