@@ -1,9 +1,9 @@
-// MpiChannel: a communicator that several groups share, and the tags by which the messages of one of them are told from
-// those of the others.
+// MpiChannel: a communicator that several groups share, and the tags that separate the messages of one of these
+// groups from those of the others.
 //
-// All collectives of a group are made of point-to-point messages, so that a group of the same ranks needs no
-// communicator of its own. Within a channel two tags suffice: the messages between two ranks match in the order in
-// which they were sent, and the collectives of a group follow one another on every rank.
+// All collectives of a group consist of point-to-point messages, so a group of the same ranks needs no communicator
+// of its own. Within a channel two tags suffice: messages between two ranks match in sending order, and every rank
+// runs the collectives of a group one after the other.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@ namespace thalweg {
 class MpiCommunicator {
  public:
   explicit MpiCommunicator(MPI_Comm comm) : comm_(comm) {}
-  // After MPI_Finalize there is nothing to free any more.
+  // After MPI_Finalize nothing can be freed.
   ~MpiCommunicator();
   MpiCommunicator(const MpiCommunicator&) = delete;
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;
@@ -27,7 +27,7 @@ class MpiCommunicator {
 };
 
 struct MpiChannel {
-  static constexpr int kTags = 2;  // of one channel
+  static constexpr int kTags = 2;  // tags of one channel
 
   std::shared_ptr<const MpiCommunicator> shared;  // null: one rank alone, which sends nothing
   int rank = 0;
@@ -35,11 +35,11 @@ struct MpiChannel {
   int tag = 0;
 
   MPI_Comm comm() const { return shared->get(); }
-  int length_tag() const { return tag + 1; }  // of messages whose senders are not known before
+  int length_tag() const { return tag + 1; }  // for messages from unknown senders
 };
 
-// Binomial tree over the ranks of a channel, numbered from its root: the subtree of number v is v and those that
-// follow, as many as the lowest bit that is set in v.
+// Binomial tree over the ranks of a channel, numbered from its root: the subtree of number v consists of v and the
+// numbers that follow, in total as many as the value of the lowest bit set in v.
 struct MpiTree {
   MpiTree(const MpiChannel& channel, int from)
       : root(from), size(channel.size), number((channel.rank - from + channel.size) % channel.size) {
@@ -49,12 +49,12 @@ struct MpiTree {
   bool is_root() const { return number == 0; }
   int rank_of(int v) const { return (v + root) % size; }
   int parent() const { return rank_of(number - span); }
-  // Of the subtree of child number + bit.
+  // Ranks in the subtree of child number + bit.
   int ranks_below(int bit) const { return std::min(bit, size - number - bit); }
   int ranks_of_subtree() const { return std::min(span, size - number); }
 
   const int root, size, number;
-  int span = 1;  // children are number + bit for each bit < span while that is a number
+  int span = 1;  // children: number + bit for each bit < span, as long as this is below size
 };
 
 }  // namespace thalweg

@@ -1,8 +1,8 @@
 // The collectives of an MPI group, as trees of messages.
 //
 // Data up to some tens of bytes travel inside the fixed-size packet that opens a collective; longer data follow in
-// messages of at most `message_limit` bytes, once their receivers have said that they have memory for them. That
-// answer is part of the collective, so a task without memory is a failure on all tasks, not a hang.
+// messages of at most `message_limit` bytes, once their receivers have confirmed that they have memory. The
+// confirmation is part of the collective, so a task without memory is a failure on all tasks, not a hang.
 #include "group/mpi/mpi_collectives.hpp"
 
 #include <algorithm>
@@ -25,11 +25,11 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::size_t kWindow = 256;                  // messages at a time where one task talks to all
-constexpr std::size_t kMostNumbers = 256;             // of one message of a reduction
-constexpr std::size_t kPiece = std::size_t{1} << 18;  // of long data on their way down a tree
+constexpr std::size_t kWindow = 256;                  // messages at a time where one task communicates with all
+constexpr std::size_t kMostNumbers = 256;             // in one message of a reduction
+constexpr std::size_t kPiece = std::size_t{1} << 18;  // bytes of one message of long data down a tree
 
-// What opens a collective. `more`: some task's data is longer than a packet.
+// The packet that opens a collective. `more`: the data of some task exceed a packet.
 template <std::size_t N>
 struct Packet {
   std::int64_t bytes = 0;
@@ -45,15 +45,15 @@ struct Packet {
 };
 using SmallPacket = Packet<48>;
 using LargePacket = Packet<240>;
-using Packets = std::vector<SmallPacket>;  // of a subtree, by number in the tree (mpi_channel.hpp)
+using Packets = std::vector<SmallPacket>;  // packets of a subtree, by number in the tree (mpi_channel.hpp)
 
-// The place of a rank among the packets of all.
+// Index of a rank among the packets of all.
 std::size_t place_of(std::size_t rank, const MpiTree& tree) {
   const auto size = static_cast<std::size_t>(tree.size);
   return (rank + size - static_cast<std::size_t>(tree.root)) % size;
 }
 
-// Makes room for all parts; false without memory.
+// Makes room for all parts; false when out of memory.
 bool lay_out(const Packets& packets, const MpiTree& tree, Gathered& all) {
   if (!try_resize(all.begin, packets.size() + 1)) return false;
   std::uint64_t end = 0;
@@ -69,7 +69,7 @@ std::span<std::byte> room_for(Gathered& all, std::size_t r) {
   return std::span(all.data).subspan(all.begin[r], all.begin[r + 1] - all.begin[r]);
 }
 
-// On the root: what does not fit into packets is still to come, from others. False without memory.
+// On the root: posts receives for the parts that exceed their packets. False when out of memory.
 bool list_parts(const Packets& packets, const MpiTree& tree, Gathered& all, MpiTransfers& transfers) try {
   for (std::size_t r = 0; r < packets.size(); ++r) {
     const std::size_t place = place_of(r, tree);
@@ -81,7 +81,7 @@ bool list_parts(const Packets& packets, const MpiTree& tree, Gathered& all, MpiT
   return false;
 }
 
-// The packet of every task; when the parts are no good it says so to all.
+// The packet of every task; invalid parts are reported in all packets.
 Packets packets_of(const Gathered& parts, const MpiTree& tree) {
   Packets packets(static_cast<std::size_t>(tree.size));
   if (!check_parts(parts, tree.size).ok()) {
@@ -98,7 +98,7 @@ Packets packets_of(const Gathered& parts, const MpiTree& tree) {
   return packets;
 }
 
-// On the root: the parts that do not fit into their packets. False without memory.
+// On the root: posts sends of the parts that exceed their packets. False when out of memory.
 bool list_parts(const Packets& packets, const MpiTree& tree, const Gathered& parts, MpiTransfers& transfers) try {
   for (std::size_t r = 0; r < packets.size(); ++r) {
     const std::size_t place = place_of(r, tree);
@@ -110,7 +110,7 @@ bool list_parts(const Packets& packets, const MpiTree& tree, const Gathered& par
   return false;
 }
 
-// Both are false without memory.
+// Both return false when out of memory.
 bool make_room(const std::vector<MpiLength>& lengths, std::vector<Message>& received) {
   if (!try_resize(received, lengths.size())) return false;
   for (std::size_t i = 0; i < received.size(); ++i) {
@@ -142,7 +142,7 @@ Result<Gathered> only_part(ByteView data) {
   return all;
 }
 
-// The packets of each subtree go up, until the root has all.
+// Gathers the packets of each subtree upwards, until the root has all.
 Op<Status> gather_packets(const MpiChannel& channel, const MpiTree& tree, Packets& packets) {
   for (int bit = 1; bit < tree.span && tree.number + bit < tree.size; bit *= 2) {
     const MpiMessage from{&packets[static_cast<std::size_t>(bit)],
@@ -156,7 +156,7 @@ Op<Status> gather_packets(const MpiChannel& channel, const MpiTree& tree, Packet
   co_return co_await mpi_send(channel, up, "gather");
 }
 
-// And down: each rank is left with the packets of its subtree.
+// Scatters packets down: each rank ends with the packets of its subtree.
 Op<Status> scatter_packets(const MpiChannel& channel, const MpiTree& tree, Packets& packets) {
   if (!tree.is_root()) {
     const MpiMessage down{packets.data(), packets.size() * sizeof(SmallPacket), tree.parent()};
@@ -174,7 +174,7 @@ Op<Status> scatter_packets(const MpiChannel& channel, const MpiTree& tree, Packe
   co_return Status{};
 }
 
-// One message from the root to all ranks.
+// Sends one message from the root to all ranks.
 Op<Status> broadcast_message(const MpiChannel& channel, const MpiTree& tree, std::span<std::byte> data,
                              const char* collective) {
   if (!tree.is_root()) {
@@ -207,7 +207,7 @@ Status check_mpi_runs() {
   return finalized != 0 || mpi_ended() ? mpi_is_gone() : Status{};
 }
 
-// One rank alone makes no call of MPI, and asks it nothing.
+// A rank alone makes no MPI call.
 Status MpiGroup::check_group() {
   if (!ended().ok()) return ended();
   if (check_ != nullptr && !check_->over().ok()) return check_->over();
@@ -216,8 +216,8 @@ Status MpiGroup::check_group() {
   return mpi_ended() ? mpi_is_gone() : Status{};
 }
 
-// Recursive doubling. Where the number of ranks is no power of two, the first ones pair up: the even one of a pair lets
-// the odd one act for both, and gets the result in the end.
+// Recursive doubling. Where the number of ranks is no power of two, the first ranks form pairs: the odd rank of a
+// pair acts for both, and the even one gets the result at the end.
 Op<Status> MpiGroup::reduce(std::span<std::int64_t> numbers, Reduction how, const char* collective) {
   const int size = channel_.size;
   const int rank = channel_.rank;
@@ -262,7 +262,7 @@ Op<Status> MpiGroup::everybody_has(std::int64_t mine, const char* collective) {
   co_return status_told(worst, collective);
 }
 
-// By dissemination (Hensgen, Finkel, Manber 1988).
+// Dissemination barrier (Hensgen, Finkel, Manber 1988).
 Op<Status> MpiGroup::barrier() {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   const int size = channel_.size;
@@ -275,7 +275,7 @@ Op<Status> MpiGroup::barrier() {
   co_return Status{};
 }
 
-// `data` has its final length everywhere. In pieces: while a rank passes one on, its parent sends the next one.
+// `data` has its final length everywhere. Sent in pieces: a rank forwards one while its parent sends the next.
 Op<Status> MpiGroup::send_down(std::span<std::byte> data, TaskRank root, const char* collective) {
   const MpiTree tree(channel_, static_cast<int>(root));
   const std::size_t most = std::min(kPiece, static_cast<std::size_t>(options_.message_limit));
@@ -419,7 +419,7 @@ Op<Result<std::vector<Message>>> MpiGroup::exchange(std::vector<Message> outgoin
     if (Status bad = check_peers(outgoing, 1); !bad.ok()) co_return bad;
     co_return std::move(outgoing);
   }
-  // A task with wrong arguments sends nothing, and says so below.
+  // A task with invalid arguments sends nothing, and reports that below.
   const bool good = check_peers(outgoing, size()).ok();
   if (!good) outgoing.clear();
   bool memory = true;

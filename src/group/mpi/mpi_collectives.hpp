@@ -1,5 +1,5 @@
-// MpiGroup: ranks of MPI. Its collectives are trees of point-to-point messages on a channel (mpi_channel.hpp); what
-// makes such a group is in mpi_group.cpp. One rank alone makes no call of MPI.
+// MpiGroup: ranks of MPI. Its collectives are trees of point-to-point messages on a channel (mpi_channel.hpp);
+// mpi_group.cpp makes such groups. A rank alone makes no MPI call.
 #pragma once
 
 #include <mpi.h>
@@ -15,12 +15,12 @@
 
 namespace thalweg {
 
-// Whether MPI can be called: it has begun, and not ended.
+// OK between MPI_Init and MPI_Finalize.
 Status check_mpi_runs();
 
 class MpiGroup final : public BasicGroup {
  public:
-  enum class Kind { whole, channel };  // with a communicator of its own, or on that of another group
+  enum class Kind { whole, channel };  // whole: has a communicator of its own; channel: uses that of another group
   MpiGroup(MpiChannel channel, const MpiOptions& options, Kind kind);
 
   TaskRank rank() const noexcept override { return channel_.rank; }
@@ -37,27 +37,27 @@ class MpiGroup final : public BasicGroup {
   Op<Status> fold(void* mine, void* before, Folding how) override;
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
   void leave(Leaver leaver) noexcept override;
-  // Duplicates the communicator: no other duplication of it may be under way.
+  // Duplicates the communicator; no other duplication of it may be in progress.
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
   Op<Result<std::unique_ptr<Group>>> channel() override;
   bool checks_calls() const noexcept override { return check_ != nullptr; }
   Op<Status> compare_calls(Call call) override { return check_->compare(call, handle_); }
 
-  // Before the group is given to anybody: its calls, and those of its copies, are compared from now on.
+  // Before first use of the group: its calls, and those of its copies, are compared from now on.
   void check_calls(std::shared_ptr<CallCheck> check) {
     check_ = std::move(check);
     if (check_ != nullptr) handle_ = check_->next_handle();
   }
 
-  // Once, before the group is given to anybody.
+  // Once, before first use of the group.
   void settle(const Place& place) { place_ = place; }
 
  private:
   bool is_alone() const { return channel_.size == 1; }
   bool is(TaskRank root) const { return rank() == root; }
-  // Whether the group can be used still.
+  // Whether the group is still usable.
   Status check_group();
-  // Whether each task can go on (0, or a negative reason why not), told to all.
+  // Agrees whether each task can continue (0, or a negative reason).
   Op<Status> everybody_has(std::int64_t mine, const char* collective);
   Op<Status> reduce(std::span<std::int64_t> numbers, Reduction how, const char* collective);
   Op<Status> send_down(std::span<std::byte> data, TaskRank root, const char* collective);
@@ -65,11 +65,11 @@ class MpiGroup final : public BasicGroup {
   MpiChannel channel_;
   const MpiOptions options_;
   Place place_;
-  // Where the next channel is opened; none for a group that is a channel itself.
+  // communicator of the next channel; null for a group that is a channel itself
   std::shared_ptr<const MpiCommunicator> of_channels_;
   int next_tag_ = MpiChannel::kTags;
   std::shared_ptr<CallCheck> check_;  // null: calls are not compared
-  std::int64_t handle_ = 0;           // of this group among those whose calls are compared
+  std::int64_t handle_ = 0;           // number of this group among those whose calls are compared
 };
 
 }  // namespace thalweg

@@ -1,13 +1,14 @@
-// How the library hears that MPI ends, and what is left then.
+// Ends the library's use of MPI before MPI_Finalize does.
 #pragma once
 
 #include "base/status.hpp"
 
 namespace thalweg {
 
-// Once, before the first group is made: from now on operations are ended before MPI is (callers.hpp). An error of MPI.
+// Once, before the first group is made: from now on operations are ended before MPI is (callers.hpp). Returns an
+// error code of MPI.
 int hear_of_mpi_end();
-// MPI_Finalize has come so far that nothing of ours may call MPI any more.
+// Whether MPI_Finalize has progressed so far that the library may call MPI no more.
 bool mpi_ended();
 Status mpi_is_gone();
 

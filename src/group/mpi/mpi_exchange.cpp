@@ -12,7 +12,7 @@ namespace {
 
 class LengthExchange final : public MpiWait {
  public:
-  // Without memory for it nothing is sent.
+  // Sends nothing when out of memory.
   LengthExchange(const MpiChannel& channel, const std::vector<Message>& outgoing)
       : MpiWait("exchange"), channel_(channel), outgoing_(outgoing) {
     had_memory_ = try_reserve(lengths_, outgoing.size()) && try_reserve(sends_, outgoing.size());
@@ -29,10 +29,10 @@ class LengthExchange final : public MpiWait {
 
   const MpiChannel& channel_;
   const std::vector<Message>& outgoing_;
-  std::vector<std::int64_t> lengths_;  // stay until the sends are complete
+  std::vector<std::int64_t> lengths_;  // kept until the sends are complete
   std::vector<MPI_Request> sends_;
   bool started_ = false;
-  int distance_ = 0;  // of the round of the barrier; 0: not entered
+  int distance_ = 0;  // of the current round of the barrier; 0: not entered
   MPI_Request round_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   std::vector<MpiLength> received_;
   bool had_memory_ = true;
@@ -50,7 +50,7 @@ int LengthExchange::send_all() {
   return error;
 }
 
-// Matched probe: with several threads in MPI nobody else can take the message between probe and receive.
+// Matched probe: with several threads in MPI no other one can take the message between probe and receive.
 bool LengthExchange::receive_one(int& error) {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
@@ -74,7 +74,7 @@ int LengthExchange::begin_round() {
   return error == MPI_SUCCESS ? out.send(channel_, &round_[1]) : error;
 }
 
-// The barrier of MpiGroup::barrier(), one step at a time; entered once all has been received that was sent here.
+// Advances the barrier of MpiGroup::barrier() by one step; entered once all sends of this task have been received.
 int LengthExchange::advance_barrier() {
   int done = 0;
   if (distance_ == 0) {

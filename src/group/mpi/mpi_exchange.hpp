@@ -1,8 +1,8 @@
-// Who sends how much to me? Sparse all-to-all of lengths among MPI ranks that name only their own partners.
+// Sparse all-to-all of message lengths among MPI ranks, each of which knows only its own receivers.
 //
-// Source: Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange",
-// PPoPP'10, algorithm NBX: synchronous sends, and a nonblocking barrier that a task enters once all its own sends
-// have been received. When the barrier is complete, nothing is under way to anybody.
+// Source: Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", PPoPP'10,
+// algorithm NBX: synchronous sends, and a nonblocking barrier that a task enters once all its own sends have been
+// received. When the barrier is complete, no message is in flight.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct MpiLength {
   std::int64_t bytes;
 };
 
-// Collective. The lengths of the messages to this task, sorted by source, those of one source in sending order.
-// Must be followed by another collective before the next call: it separates the two. Without memory on this task some
-// are missing, here or where it sends to, and `had_memory` says so: that is still to be agreed on.
+// Collective. Returns the lengths of the messages to this task, sorted by source, those of one source in sending
+// order. Another collective must follow before the next call, to separate the two. When out of memory on this task,
+// some lengths are missing, here or at its receivers, and `had_memory` is false: the tasks must still agree on that.
 Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(const MpiChannel& channel, const std::vector<Message>& outgoing,
                                                         bool& had_memory);
 

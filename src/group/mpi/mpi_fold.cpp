@@ -15,8 +15,8 @@ namespace thalweg {
 
 namespace {
 
-// A message: who has left, then records. Up the tree that of a subtree, down that of the lower ranks and that of all.
-// Where somebody has left the records say nothing and may be missing.
+// A message: the leaver, then records. Up the tree one record, of a subtree; down the tree two, of the lower ranks
+// and of all. When a rank has left, the records are invalid and may be missing.
 struct FoldPacket {
   Leaver leaver;
   alignas(std::max_align_t) std::array<std::byte, 2 * Folding::kMost> records;
@@ -28,17 +28,17 @@ struct FoldPacket {
 
 }  // namespace
 
-// The subtree of a rank is that rank and those that follow: a child with bit `bit` has ranks rank+bit and up. So what
-// has been joined before a child is what lies between the two, and joining stays in rank order.
+// The subtree of a rank consists of that rank and those that follow: a child with bit `bit` has ranks rank+bit and
+// up. The record joined before a child covers the ranks between the two, so joining stays in rank order.
 //
-// Every rank sends its parent one packet and gets one. Where somebody has left the packets say so: that reaches all
-// ranks, from the one that has left down and by its parent. Those that have left themselves are told, too, so that all
-// packets are received in the end.
+// Every rank sends its parent one packet and gets one. When a rank has left, the packets name it: its subtree and its
+// parent receive this first, and all ranks in the end. Ranks that have left receive it, too, so that no packet stays
+// unreceived.
 Op<Status> mpi_fold(const MpiChannel& channel, FoldOf what) {
   const int rank = channel.rank;
   const int size = channel.size;
   const std::size_t bytes = what.how.bytes;
-  std::vector<std::byte> between;  // and each child, lowest first
+  std::vector<std::byte> between;  // ranks between this one and each child, lowest first
   FoldPacket packet{};
   std::byte* const first = packet.records.data();
   Leaver leaver;
@@ -97,7 +97,7 @@ struct LeftFold {
     (void)told.message(0, neighbour).send(channel, &requests[2 * n + 1]);
     ++n;
   }
-  // Nobody answers any more. Whether nothing is under way then.
+  // Cancels when no answer can come; returns whether nothing is in flight then.
   bool cancel() {
     for (std::size_t i = 0; i < 2 * n; i += 2) {
       if (requests[i] == MPI_REQUEST_NULL) continue;
@@ -119,7 +119,7 @@ LeftFold* left_folds = nullptr;  // guarded by left_mutex
 }  // namespace
 
 void free_left_folds(bool all) noexcept {
-  constexpr int kMostWaits = 100;  // of a millisecond, for those that are about to answer
+  constexpr int kMostWaits = 100;  // of a millisecond each, for answers in flight
   const std::lock_guard lock(left_mutex);
   int waits = 0;
   for (LeftFold** at = &left_folds; *at != nullptr;) {
@@ -130,7 +130,7 @@ void free_left_folds(bool all) noexcept {
       answered = fold->is_answered();
     }
     if (!answered && all) answered = fold->cancel();
-    if (!answered) {  // at the end: what is being sent stays where it is
+    if (!answered) {  // kept: MPI may still read the buffers
       at = &fold->next;
       continue;
     }

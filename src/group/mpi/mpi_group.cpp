@@ -1,4 +1,4 @@
-// MPI: how a group of ranks is made, with a communicator of our own or as a channel of another group. What it does is
+// Makes groups of MPI ranks, with a communicator of their own or as a channel of another group. Their collectives are
 // in mpi_collectives.cpp.
 #include "group/mpi/mpi_group.hpp"
 
@@ -18,7 +18,7 @@ namespace thalweg {
 
 namespace {
 
-// Errors on it come back to us. Those of the duplication itself go where the program sends those of `comm`.
+// Errors on the copy are returned. Errors of the duplication itself go to the error handler of `comm`.
 Op<Result<std::shared_ptr<const MpiCommunicator>>> copy_of(MPI_Comm comm) {
   MPI_Comm copy = MPI_COMM_NULL;
   const auto duplicate = [&](MPI_Request* request) { return MPI_Comm_idup(comm, &copy, request); };
@@ -54,9 +54,9 @@ Op<Result<std::unique_ptr<Group>>> MpiGroup::duplicate() {
   co_return std::unique_ptr<Group>(std::move(group));
 }
 
-// All ranks open the channels of a group in the same order, so that they agree on the tags without a message. Tags are
-// not used again, since a rank may be done with a channel before another one: when a communicator has no more of them
-// its place is taken by a new one, and it goes with the last of its channels.
+// All ranks open the channels of a group in the same order, so they agree on the tags without a message. Tags are not
+// reused, since ranks finish a channel at different times: when a communicator has no tags left, a new one replaces
+// it, and the old one is freed with the last of its channels.
 Op<Result<std::unique_ptr<Group>>> MpiGroup::channel() {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (of_channels_ == nullptr) co_return co_await duplicate();
@@ -98,7 +98,7 @@ Status check_communicator(MPI_Comm comm) {
                        "an inter-communicator is no group; merge it into an intra-communicator");
 }
 
-// Where one rank asks for it all compare their calls.
+// All ranks compare their calls when any rank enables the check.
 Op<Status> check_calls_of(MpiGroup& group) {
   std::vector<std::int64_t> asked(1, asks_for_call_check() ? 1 : 0);
   const auto by_all = co_await group.allreduce(std::move(asked), Reduction::max);

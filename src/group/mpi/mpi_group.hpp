@@ -1,4 +1,4 @@
-// Groups of MPI ranks.
+// Factory of groups of MPI ranks.
 #pragma once
 
 #include <mpi.h>
@@ -9,9 +9,9 @@
 namespace thalweg {
 
 struct MpiOptions {
-  // Longest single MPI message in bytes; longer data go in several. MPI counts in int, so at most 2^31-1.
+  // Longest single MPI message in bytes; longer data are split. MPI counts in int, so at most 2^31-1.
   int message_limit = 1 << 30;
-  int largest_tag = 32767;  // that every MPI promises
+  int largest_tag = 32767;  // guaranteed by every MPI
 };
 
 // Collective over `comm`, which is duplicated. All collectives use nonblocking MPI calls and are polled.

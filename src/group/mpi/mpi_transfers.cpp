@@ -20,13 +20,13 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::size_t kSmall = std::size_t{64} << 10;  // without that nothing goes on
-constexpr std::size_t kMapped = std::size_t{8} << 20;  // more than UCX maps at a time
+constexpr std::size_t kSmall = std::size_t{64} << 10;  // below this no message can progress
+constexpr std::size_t kMapped = std::size_t{8} << 20;  // exceeds any one mapping of UCX
 constexpr std::chrono::seconds kWithoutAny{10};
 constexpr std::chrono::seconds kWithLittle{60};
 std::atomic<int> wait_divisor{1};
 
-// MPI moves data only while it is called, hence the short limit.
+// MPI moves data only within its calls, hence the short limit.
 constexpr Backoff::Limits kLimits{.longest = std::chrono::microseconds(200)};
 
 bool has_memory() { return std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[kSmall]) != nullptr; }

@@ -1,7 +1,7 @@
-// Waiting for MPI without blocking in it, and point-to-point transfers of any length.
+// Waits for MPI without blocking in it, and point-to-point transfers of any length.
 //
 // Invariant: a request started here is complete before its owner is destroyed, on failure too, except when MPI itself
-// reports an error; then nothing more can be said about the communicator.
+// reports an error; the state of the communicator is unknown then.
 #pragma once
 
 #include <mpi.h>
@@ -18,29 +18,29 @@
 
 namespace thalweg {
 
-// The text of MPI for `code`. Where the process is refused 8 MiB of address space an error ends the program: the other
-// ranks wait in the call that failed here. Within a turn (mpi_turn.hpp).
+// MPI's text for `code`. If the process cannot map 8 MiB of address space, an error ends the program: the other ranks
+// wait in the call that failed here. Within a turn (mpi_turn.hpp).
 Status mpi_error(int code, const char* what) noexcept;
 
-// A wait for MPI during which nothing completes. MPI loses messages when it is refused memory, and reports no error:
-// UCX drops what arrives in a segment of shared memory (4 MiB) that it cannot attach. So the program ends where such a
-// loss is likely: after 10 s in a process that is refused 64 KiB, after 60 s in one that is refused 8 MiB of address
-// space. Any other wait goes on: a rank may well write for minutes while the others wait.
+// A wait for MPI during which nothing completes. MPI loses messages when an allocation fails, and reports no error:
+// UCX drops messages in a segment of shared memory (4 MiB) that it cannot attach. So the program ends where such a
+// loss is likely: after 10 s in a process that cannot map 64 KiB, after 60 s in one that cannot map 8 MiB of address
+// space. Any other wait goes on: a rank may write for minutes while the others wait.
 class VainWait {
  public:
   void looked_in_vain(const char* what);
-  // For tests: `divisor` times shorter.
+  // For tests: makes the limits `divisor` times shorter.
   static void shorten(int divisor);
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr unsigned kLooks = 512;  // between two looks at the clock
+  static constexpr unsigned kLooks = 512;  // polls between two readings of the clock
   unsigned looks_ = 0;
   Clock::time_point begin_{};
 };
 
-// co_await: makes calls of MPI when it is this thread's turn, again and again until they have done their work. In the
-// meantime the driver runs others. Gives the status.
+// co_await: calls MPI in this thread's turns until its work is done; the driver resumes other coroutines in between.
+// Returns the status.
 class MpiWait {
  public:
   explicit MpiWait(const char* what);
@@ -53,9 +53,9 @@ class MpiWait {
   Status await_resume() { return std::move(status_); }
 
  protected:
-  // True: complete. An error of MPI, too, ends the wait.
+  // Returns true when complete. An MPI error also ends the wait.
   virtual bool advance(int& error) = 0;
-  // Something has completed: the wait begins anew.
+  // Restarts the wait after a completion.
   void got_on();
 
  private:
@@ -64,11 +64,11 @@ class MpiWait {
 
   const char* const what_;
   Status status_;
-  Backoff backoff_;     // since something completed
-  VainWait vain_wait_;  // since then, too
+  Backoff backoff_;     // reset at each completion
+  VainWait vain_wait_;  // reset at each completion
 };
 
-// co_await: makes one call of MPI, and completes the requests that it gives, two at most.
+// co_await: makes one MPI call, and completes the requests that it starts, two at most.
 template <class Call>
 class MpiFinish final : public MpiWait {
  public:
@@ -91,7 +91,7 @@ MpiFinish<Call> mpi_finish(Call call, const char* what) {
   return {std::move(call), what};
 }
 
-// MPI before 4.1 asks for non-const memory in places where it only reads.
+// MPI before 4.1 takes non-const memory where it only reads.
 struct MpiMessage {
   void* data;
   std::size_t bytes;
@@ -105,7 +105,7 @@ struct MpiMessage {
   }
 };
 
-// co_await: one message; `by` stays until then.
+// co_await: sends one message; `by` must stay alive.
 inline auto mpi_send(const MpiChannel& by, MpiMessage out, const char* what) {
   return mpi_finish([&by, out](MPI_Request* requests) { return out.send(by, requests); }, what);
 }
@@ -123,14 +123,14 @@ inline auto mpi_swap(const MpiChannel& by, MpiMessage out, MpiMessage in, const 
 // Sends and receives of one collective step. Between two tasks they match in the order in which they were added.
 class MpiTransfers {
  public:
-  // At most `window` messages at a time; a task that both sends and receives must not limit them (0: no limit).
+  // At most `window` messages at a time (0: no limit). A task that both sends and receives must not set a limit.
   MpiTransfers(const MpiChannel& channel, int message_limit, std::size_t window = 0)
       : channel_(channel), limit_(static_cast<std::size_t>(message_limit)), window_(window) {}
   MpiTransfers(const MpiTransfers&) = delete;
   MpiTransfers& operator=(const MpiTransfers&) = delete;
 
-  // `data` and `into` stay alive until finish() is done. May throw std::bad_alloc, as may reserve(), which takes what
-  // finish() will need.
+  // `data` and `into` stay alive until finish() is done. May throw std::bad_alloc, as may reserve(), which allocates
+  // for finish().
   void send(ByteView data, TaskRank to) { add(const_cast<std::byte*>(data.data()), data.size(), to, true); }
   void receive(std::span<std::byte> into, TaskRank from) { add(into.data(), into.size(), from, false); }
   void reserve();
@@ -143,7 +143,7 @@ class MpiTransfers {
     bool advance(int& error) override;
     MpiTransfers& all_;
   };
-  // co_await: all of them.
+  // co_await: completes all of them.
   Finish finish(const char* what) { return {*this, what}; }
 
  private:
@@ -158,7 +158,7 @@ class MpiTransfers {
   const std::size_t limit_;
   const std::size_t window_;
   std::vector<Piece> pieces_;
-  std::size_t next_ = 0;             // first piece that is not started
+  std::size_t next_ = 0;             // first piece not yet started
   std::vector<MPI_Request> active_;  // started and not complete
   std::vector<int> finished_;        // scratch of MPI_Testsome
 };

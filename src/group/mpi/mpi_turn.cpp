@@ -15,16 +15,16 @@ namespace thalweg {
 
 namespace {
 
-// Recursive: a program that calls the library between tw_mpi_lock and tw_mpi_unlock goes on.
+// Recursive: a program may call the library between tw_mpi_lock and tw_mpi_unlock.
 struct Turns {
   std::recursive_mutex lock;
-  std::atomic<int> wanted{0};  // who did not get it looks again soon; only a hint
+  std::atomic<int> wanted{0};  // number of threads that poll for the lock; only a hint
   std::atomic<int> level{MPI_THREAD_SINGLE};
   std::atomic<bool> promised{false};
 };
 
 Turns& turns() {
-  static auto* all = new Turns;  // for threads that outlive main()
+  static auto* all = new Turns;  // never destroyed: threads may outlive main()
   return *all;
 }
 
@@ -64,7 +64,7 @@ Status mpi_begins() {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   turns().level.store(level, std::memory_order_relaxed);
-  const MpiTurn turn(MpiTurn::Wait{});  // before `once`: who has the turn may come here, too
+  const MpiTurn turn(MpiTurn::Wait{});  // taken before `once`: the holder of the turn may come here, too
   std::call_once(once, [] {
     error = hear_of_mpi_end();
     set_end_of_others(end_all_ranks);

@@ -1,11 +1,11 @@
-// MpiTurn: whether this thread may call MPI now. Every call that the library makes stands in one.
+// MpiTurn: the right of this thread to call MPI now. Every MPI call of the library is within a turn.
 //
-//   MPI_THREAD_MULTIPLE    every thread may, at any time
-//   MPI_THREAD_SERIALIZED  one at a time: one lock, which a program may share (tw_mpi_lock)
-//   less                   only the main thread makes calls on groups of ranks, and needs no lock
+// MPI_THREAD_MULTIPLE    every thread may, at any time
+// MPI_THREAD_SERIALIZED  one at a time: one lock, which a program may share (tw_mpi_lock)
+// less                   only the main thread makes calls on groups of ranks, and needs no lock
 //
-// Who does not get its turn looks again later: nobody sleeps for it while he holds another lock. A program that holds
-// it while it waits in MPI keeps our threads from MPI then, and from nothing else.
+// A thread that does not get its turn retries later: no thread sleeps for it while it holds another lock. A program
+// that holds the lock while it waits in MPI blocks the library's MPI calls then, and nothing else.
 #pragma once
 
 #include "base/status.hpp"
@@ -15,8 +15,8 @@ namespace thalweg {
 class MpiTurn {
  public:
   struct Wait {};
-  MpiTurn();               // if it can be had at once
-  explicit MpiTurn(Wait);  // for calls that cannot be made later
+  MpiTurn();               // takes the turn only if it is free
+  explicit MpiTurn(Wait);  // waits; for calls that cannot be postponed
   ~MpiTurn();
   MpiTurn(const MpiTurn&) = delete;
   MpiTurn& operator=(const MpiTurn&) = delete;
@@ -27,12 +27,13 @@ class MpiTurn {
   bool mine_ = true;
 };
 
-// Before the first group is made: what MPI was initialised for. Operations are ended before MPI is (mpi_end.hpp).
+// Before the first group is made: reads the thread level of MPI, and arranges that operations end before MPI
+// (mpi_end.hpp).
 Status mpi_begins();
-// Whether any thread may advance the collectives of ranks: MPI allows it, or takes turns and so does the program.
+// Whether any thread may advance collectives of ranks: at MPI_THREAD_MULTIPLE, or with turns shared by the program.
 bool mpi_from_any_thread();
 
-// What tw_mpi_take_turns, tw_mpi_lock and tw_mpi_unlock do.
+// Implement tw_mpi_take_turns, tw_mpi_lock and tw_mpi_unlock.
 Status mpi_take_turns();
 void mpi_lock();
 void mpi_unlock();

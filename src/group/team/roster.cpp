@@ -6,7 +6,7 @@ namespace thalweg {
 
 namespace {
 
-// Its address is that of the thread.
+// Its address identifies the thread.
 [[gnu::tls_model("initial-exec")]] thread_local char this_thread = 0;
 
 }  // namespace
@@ -37,7 +37,7 @@ void Roster::take_off(std::int64_t task) {
   --n_blocked_;
 }
 
-// One whose wait is over only has not woken up yet. One with several threads may come by another one.
+// A task whose wait is over has only not woken up yet. A task with several threads may arrive by another one.
 bool Roster::nobody_can_go_on() const {
   return std::none_of(tasks_.begin(), tasks_.end(), [](const Task& task) {
     return task.has_several.load(std::memory_order_relaxed) || task.wait.passed(task.wait.team, task.wait.epoch);

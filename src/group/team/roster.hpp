@@ -1,11 +1,11 @@
-// Roster: where the tasks of a team are blocked, in that team or in one of its duplicates (every open file has some).
+// Roster: which tasks of a team are blocked, in the team or in one of its duplicates (each open file has some).
 //
-// A team sees that its tasks make different calls when all of them have come. Where one waits in the team of a file and
-// another one in that of a group, neither team is ever complete. So a task that has slept for long says so here, and
-// the one that finds all tasks blocked ends the team and all its duplicates: nobody is left who could come.
+// A team detects different calls when all of its tasks have arrived. If one task waits in the team of a file and
+// another in that of a group, neither team is ever complete. So a task that has waited for long enters its wait here,
+// and the task that finds all tasks blocked ends the team and all its duplicates.
 //
-// That is certain as long as one thread makes the calls of a task. Where several threads have made calls for one of
-// the tasks (each with another handle, which is allowed), nothing is concluded.
+// The conclusion holds as long as one thread makes the calls of a task. Where several threads have made calls for a
+// task (each with another handle, which is allowed), nothing is concluded.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace thalweg {
 
 class Roster {
  public:
-  // What a task waits for; `passed(team, epoch)` says whether it has come to pass.
+  // The wait of a task; `passed(team, epoch)` returns whether it is over.
   struct Wait {
     const void* team = nullptr;  // null: the task is not blocked
     std::uint32_t epoch = 0;
@@ -30,11 +30,11 @@ class Roster {
 
   // May throw std::bad_alloc.
   explicit Roster(std::int64_t tasks) : tasks_(static_cast<std::size_t>(tasks)) {}
-  // The calling thread makes a call for this task.
+  // Records that the calling thread makes a call for this task.
   TW_SHARED void note_thread(std::int64_t task);
 
-  // By the thread that waits, before it goes on waiting. False where it is not the only one of its task; else it is
-  // taken off before what it waits for can go.
+  // Called by the waiting thread before it goes on waiting. False where it is not the only thread of its task;
+  // otherwise the entry must be removed before the team is destroyed.
   bool put(std::int64_t task, const Wait& wait);
   void take_off(std::int64_t task);
 
@@ -45,7 +45,7 @@ class Roster {
 
  private:
   struct Task {
-    std::atomic<const void*> thread{nullptr};  // the first one that has made a call for it
+    std::atomic<const void*> thread{nullptr};  // the first thread that made a call for the task
     std::atomic<bool> has_several{false};
     Wait wait;  // guarded by mutex_
   };

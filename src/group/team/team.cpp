@@ -38,8 +38,8 @@ void Team::leave(TaskRank rank) {
   left_.compare_exchange_strong(nobody, rank, std::memory_order_acq_rel);
 }
 
-// Each step can be undone, so that different keys have different fingerprints; and they are as if drawn by lot, so that
-// those of several calls hardly ever add up to a multiple of another one.
+// Each step is invertible, so that different keys have different fingerprints. They are also mixed well, so that the
+// sum for several calls is hardly ever a multiple of another fingerprint.
 std::uint64_t Team::fingerprint(Mark mark) {
   constexpr std::uint32_t kMask = (1U << kPrintBits) - 1;
   std::uint32_t print = (mark.key() + 1) * 0x9E3779U & kMask;
@@ -54,8 +54,8 @@ void Team::arrive(Epoch epoch, Mark mark) {
   const std::uint64_t all = arrived_.fetch_add(one, std::memory_order_acq_rel) + one;
   const auto size = static_cast<std::uint64_t>(size_);
   if ((all & ((1U << kCountBits) - 1)) != size) return;
-  // Last: everybody has left epoch-1, whose flags become those of epoch+1. Nobody arrives there before the store of
-  // epoch_ below, so plain order is enough for the two resets.
+  // The last task to arrive: all have left epoch-1, whose flags become those of epoch+1. No task arrives there before
+  // the store of epoch_ below, so relaxed order is enough for the two resets.
   arrived_.store(0, std::memory_order_relaxed);
   Flags& next = flags_[(epoch + 1) & 1];
   next.borrowed.store(false, std::memory_order_relaxed);

@@ -1,14 +1,14 @@
-// Team: what the threads of one group share. An epoch barrier, and slots in which each task shows its data.
+// Team: the shared state of the threads of one group. An epoch barrier, and slots in which tasks publish their data.
 //
 // A collective is one or two epochs. In an epoch every task fills its slot, arrives, and waits until all have
 // arrived; then it may read all slots. Slots are double-buffered by the parity of the epoch: a slot of epoch e is
-// filled again in epoch e+2, and that needs everybody's arrival at e+1, which comes after the reading of e. So
-// small data, copied into the slot, need one epoch. Larger data stay with their owner, who is kept there by a
-// second epoch until all have read.
+// filled again in epoch e+2, which needs the arrival of all tasks at e+1, after they have read e. So small data,
+// copied into the slot, need one epoch. Larger data stay in the memory of their task, and a second epoch keeps it in
+// the collective until all have read.
 //
-// Whether all tasks make the same call costs nothing to see: what is added to the counter of those that have arrived
-// has a fingerprint of the call in its upper bits, and the last one to arrive compares the sum with its own. Of two
-// different calls the sum is never right; of more than two it is wrong but for one mixture in millions.
+// Comparing the calls of all tasks needs no further step: each arrival adds a fingerprint of the call to the upper
+// bits of the counter of arrivals, and the last task compares the sum with its own fingerprint. The sum of two
+// different calls never matches; with more than two calls, one mixture in millions does.
 #pragma once
 
 #include <array>
@@ -24,16 +24,17 @@ namespace thalweg {
 
 class Team {
  public:
-  using Epoch = std::uint32_t;  // counts modulo 2^31; only equality with the next one is ever asked
+  using Epoch = std::uint32_t;  // counts modulo 2^31; only compared for equality with the next one
   static constexpr std::size_t kInlineBytes = 112;
   static constexpr std::int64_t kMostTasks = 1'000'000;
 
-  // The call that a task makes, and the collective of the team that serves it.
+  // The call of a task, and the collective of the team that serves it.
   struct Mark {
     Call call = Call::none;
-    Primitive within = Primitive::none;  // of a hybrid group: its collective, which is compared in place of the call
+    // for the threads of a hybrid group: its collective, compared in place of the call
+    Primitive within = Primitive::none;
     Primitive primitive = Primitive::none;
-    constexpr std::uint32_t key() const {  // equal: the same call
+    constexpr std::uint32_t key() const {  // equal keys: matching calls
       const bool inner = within != Primitive::none;
       const auto outer = inner ? 256U + static_cast<unsigned>(within) : static_cast<unsigned>(class_of(call));
       return outer << 4 | static_cast<unsigned>(primitive);
@@ -48,8 +49,8 @@ class Team {
     const char* name_of_primitive() const { return name_of(within != Primitive::none ? within : primitive); }
   };
 
-  // Two cache lines of its own: neighbours do not share, and the adjacent-line prefetcher does no harm. It is written
-  // without being read, since the line is with those who read it last.
+  // Two cache lines of its own: neighbours do not share one, and the adjacent-line prefetcher does no harm. The task
+  // writes it without reading it, since the line is in the caches of the last readers.
   struct alignas(128) Slot {
     std::array<std::byte, kInlineBytes> inline_data;
     const void* data;              // inline_data, or the owner's memory
@@ -63,37 +64,38 @@ class Team {
     }
   };
 
-  // `of`: this is a duplicate of it. May throw std::bad_alloc.
+  // `of`: the team that this one duplicates. May throw std::bad_alloc.
   explicit Team(std::int64_t tasks, const Team* of = nullptr);
 
   Roster& roster() { return *roster_; }
   std::int64_t size() const { return size_; }
-  bool take_rank(TaskRank rank);  // false when it is taken
+  bool take_rank(TaskRank rank);  // false when the rank is in use
 
-  // The slot of `rank` in `epoch`. Written by its owner before it arrives, read by all after the epoch passed.
+  // The slot of `rank` in `epoch`. Its task writes it before it arrives; all read it after the epoch has passed.
   Slot& slot(Epoch epoch, TaskRank rank) { return slots_[(epoch & 1) * static_cast<std::size_t>(size_) + rank]; }
-  // Shows `data`: copied when small, else borrowed until the next epoch passes.
+  // Publishes `data`: copied when small, else borrowed until the next epoch passes.
   void show(Epoch epoch, TaskRank rank, Mark mark, ByteView data);
-  // Shows the address of something, borrowed until the next epoch passes.
+  // Publishes an address; the object is borrowed until the next epoch passes.
   void show_address(Epoch epoch, TaskRank rank, Mark mark, const void* address);
 
-  // Whether anybody showed borrowed data in `epoch`; the same answer on all tasks once it passed.
+  // Whether a task published borrowed data in `epoch`; the same answer on all tasks once it has passed.
   bool any_borrowed(Epoch epoch) const { return flags_[epoch & 1].borrowed.load(std::memory_order_relaxed); }
-  // A task that failed while reading says so before it arrives at `epoch`; all see it once that passed.
+  // Marks a failure while reading, before this task arrives at `epoch`; all tasks see it once that has passed.
   void mark_failed(Epoch epoch) { flags_[epoch & 1].failed.store(true, std::memory_order_relaxed); }
   bool any_failed(Epoch epoch) const { return flags_[epoch & 1].failed.load(std::memory_order_relaxed); }
 
-  // This task comes no more: its group is gone. What others wait for then never passes.
+  // This task takes part no more: its group is freed. Epochs that need it never pass.
   void leave(TaskRank rank);
-  TaskRank who_left() const { return left_.load(std::memory_order_acquire); }  // the first one; negative: nobody
+  // the first task that left; negative: none
+  TaskRank who_left() const { return left_.load(std::memory_order_acquire); }
 
   void arrive(Epoch epoch, Mark mark);
   bool passed(Epoch epoch) const { return (epoch_.load(std::memory_order_acquire) & kEpochs) != epoch; }
   static Epoch after(Epoch epoch) { return (epoch + 1) & kEpochs; }
-  // Whether this epoch has passed, and all tasks made one call in it; asked before this task arrives again, so that no
-  // further one can have passed.
+  // Whether all tasks made one call in this epoch, which has passed. Asked before this task arrives again, so that no
+  // further epoch can have passed.
   bool in_step(Epoch epoch) const { return epoch_.load(std::memory_order_relaxed) == after(epoch); }
-  // Waits without sleeping; true: the epoch passed.
+  // Waits without sleeping; returns whether the epoch passed.
   bool spin(Epoch epoch) const;
   // Sleeps until the epoch passes, for at most about a millisecond.
   void sleep(Epoch epoch);
@@ -103,32 +105,32 @@ class Team {
   static constexpr std::uint32_t kEpochs = (1U << 31) - 1;
   static constexpr std::uint32_t kOutOfStep = 1U << 31;
   static constexpr int kCountBits = 20;
-  static constexpr int kPrintBits = 24;  // that many more bits are enough for their sum
+  static constexpr int kPrintBits = 24;  // room for the sum needs as many bits again
   static_assert(kMostTasks < 1 << kCountBits && kPrintBits + 2 * kCountBits <= 64);
   static std::uint64_t fingerprint(Mark mark);
 
-  // Relaxed suffices for both: they are ordered by the barrier around them.
+  // Relaxed order suffices for both: the barrier around them orders them.
   struct Flags {
     std::atomic<bool> borrowed{false};
     std::atomic<bool> failed{false};
   };
 
   const std::int64_t size_;
-  const std::shared_ptr<Roster> roster_;  // that of all duplicates
-  const bool crowded_;                    // more tasks than cores
-  std::vector<Slot> slots_;               // each written by its owner only, see slot()
+  const std::shared_ptr<Roster> roster_;  // shared with all duplicates
+  const bool crowded_;                    // the team has more tasks than cores
+  std::vector<Slot> slots_;               // each is written by its task only, see slot()
   std::vector<std::atomic<bool>> taken_;  // ranks that have a group
-  Flags flags_[2];                        // by parity; cleared for e+1 by the last to arrive at e
-  // Release, acquire: who sees that a task has left sees all epochs that it has passed.
+  Flags flags_[2];                        // by parity; the last task to arrive at e clears those of e+1
+  // Release, acquire: a task that sees the leaver sees all epochs that the leaver has passed.
   std::atomic<TaskRank> left_{-1};
-  // Release by every arriver, acquired by the last: it sees all slots, and passes that on with epoch_.
-  // The lower 20 bits count, above them is the sum of their fingerprints.
+  // Released by every arrival, acquired by the last one: it sees all slots, and passes that on with epoch_.
+  // The lower 20 bits count arrivals; the bits above hold the sum of their fingerprints.
   alignas(128) std::atomic<std::uint64_t> arrived_{0};
-  // Threads in or on the way into futex_wait. Sequentially consistent with epoch_: either the sleeper sees the new
-  // epoch, or the last arriver sees the sleeper.
+  // Threads in or about to enter futex_wait. Sequentially consistent with epoch_: either the sleeper sees the new
+  // epoch, or the last task to arrive sees the sleeper.
   std::atomic<std::int64_t> sleepers_{0};
-  // The current epoch; in the highest bit, whether the tasks made different calls in the last one. Whoever acquires the
-  // new value sees all slots of the old one.
+  // The current epoch; the highest bit says whether the tasks made different calls in the last one. A task that
+  // acquires the new value sees all slots of the old one.
   alignas(128) std::atomic<std::uint32_t> epoch_{0};
 };
 

@@ -1,11 +1,11 @@
-// Team: threads of one process. Data is read directly from the memory of the task that shows it (team.hpp).
+// Team: threads of one process. Tasks read data directly from the memory of the publishing task (team.hpp).
 //
-// Every function below is one pattern: show, arrive, wait, read; and where anybody's data is borrowed rather than
-// copied, arrive and wait once more, so that no owner leaves before all have read. That second epoch also carries
-// the flag "somebody failed", which makes a failure the same on all tasks.
+// Every function below has one pattern: publish, arrive, wait, read. Where any data are borrowed, it arrives and
+// waits once more, so that no task leaves before all have read. The second epoch also carries the flag of a failure,
+// which makes a failure the same on all tasks.
 //
-// Tasks that make different calls all see it when the first epoch has passed (in_step()): they leave before anybody
-// looks at what another one shows, and the group ends.
+// When tasks make different calls, all of them detect it after the first epoch (in_step()): they return before any of
+// them reads a slot, and the group ends.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -21,18 +21,18 @@ namespace thalweg {
 
 namespace {
 
-// co_await: all tasks have arrived at the epoch; or, at the first one of a collective, never will: all of them are
-// blocked here and in other teams, or one has freed its group.
+// co_await: all tasks have arrived at the epoch; or, at the first epoch of a collective, they never will: all of them
+// are blocked here and in other teams, or one has freed its group.
 struct Passed {
-  static constexpr int kRounds = 300;  // of a millisecond; then this task says where it is blocked
+  static constexpr int kRounds = 300;  // of about a millisecond; then this task is entered in the roster
 
   Team& team;
   Team::Epoch epoch;
   TaskRank rank;
   Team::Mark mark;
-  bool first;  // epoch of its collective
+  bool first;  // first epoch of the collective
   int rounds = 0;
-  bool listed = false;  // it has said so
+  bool listed = false;  // entered in the roster
   bool in_vain = false;
 
   // Spinning first keeps the common case, all tasks running, away from the driver and the kernel.
@@ -97,24 +97,24 @@ class TeamGroup final : public Group {
   void show_address(Primitive primitive, const void* address) {
     team_->show_address(epoch_, rank_, mark(primitive), address);
   }
-  // This task's part in the current epoch is shown.
+  // Arrives at the current epoch; this task's slot is filled.
   Passed arrive(Primitive primitive, bool first = true) {
     passed_ = epoch_;
     epoch_ = Team::after(epoch_);
     team_->arrive(passed_, mark(primitive));
     return {*team_, passed_, rank_, mark(primitive), first};
   }
-  // Reading is over; `good` is whether it worked here.
+  // Arrives after reading; `good`: reading succeeded on this task.
   Passed arrive_after_reading(Primitive primitive, bool good) {
     if (!good) team_->mark_failed(epoch_);
     return arrive(primitive, false);
   }
-  // Of the epoch that passed last.
+  // The slot of `rank` in the epoch that passed last.
   Team::Slot& shown(TaskRank rank) { return team_->slot(passed_, rank); }
   bool any_borrowed() const { return team_->any_borrowed(passed_); }
   bool any_failed() const { return team_->any_failed(passed_); }
   bool in_step() const { return team_->in_step(passed_); }
-  // Where they made different calls: what all say, after which the group has ended.
+  // Ends the group where the tasks made different calls; returns the failure of all.
   Status refuse();
 
   Op<Result<std::shared_ptr<void>>> share(Primitive primitive, std::function<std::shared_ptr<void>()> make);
@@ -125,9 +125,9 @@ class TeamGroup final : public Group {
 
   std::shared_ptr<Team> team_;
   const TaskRank rank_;
-  bool left_ = false;       // and the others were told
-  Team::Epoch epoch_ = 0;   // the next one of this task
-  Team::Epoch passed_ = 0;  // the one before
+  bool left_ = false;       // and the other tasks have been informed
+  Team::Epoch epoch_ = 0;   // the next epoch of this task
+  Team::Epoch passed_ = 0;  // the epoch before
 };
 
 Status TeamGroup::refuse() {
@@ -140,7 +140,7 @@ Status TeamGroup::refuse() {
   CallsOfAll calls;
   for (TaskRank r = 0; r < size(); ++r) calls.join({shown(r).mark().call, task_shown(r)});
   if (calls.differ()) return end_out_of_step(*this, calls);
-  // Without names of calls, or within one call: the collectives themselves differ.
+  // The calls have no names, or belong to one class: the collectives themselves differ.
   const Team::Mark first = shown(0).mark();
   TaskRank other = 1;
   while (other + 1 < size() && shown(other).mark().key() == first.key()) ++other;
@@ -149,7 +149,7 @@ Status TeamGroup::refuse() {
   return different_calls(two);
 }
 
-// Taken before the task arrives: where nothing is borrowed nobody waits to hear that a reader had no memory.
+// Allocated before the task arrives: without borrowed data no second epoch could report a failed allocation.
 bool TeamGroup::has_room_for_small(Gathered& all) const {
   const auto tasks = static_cast<std::uint64_t>(size());
   return try_reserve(all.begin, tasks + 1) && try_reserve(all.data, tasks * Team::kInlineBytes);
@@ -171,7 +171,7 @@ bool TeamGroup::copy_all(Gathered& all) {
   return true;
 }
 
-// Which task made the call: one that leaves tells its number in the outermost group.
+// The number that a leaver reports: its rank in the outermost group.
 TaskRank TeamGroup::task_shown(TaskRank rank) {
   if (shown(rank).mark().primitive != Primitive::leave) return within().first_rank + rank;
   Leaver leaver;
@@ -179,7 +179,7 @@ TaskRank TeamGroup::task_shown(TaskRank rank) {
   return leaver.task;
 }
 
-// The others see that this is no collective of theirs.
+// The mark differs from that of any collective, so the others detect it.
 void TeamGroup::leave(Leaver leaver) noexcept {
   if (!ended().ok()) return;
   left_ = true;
@@ -252,7 +252,7 @@ Op<Result<Gathered>> TeamGroup::allgather(ByteView data) {
 Op<Result<Bytes>> TeamGroup::scatter(const Gathered& parts, TaskRank root) {
   if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  // Null stands for parts that are no good.
+  // Null stands for invalid parts.
   const bool sends = rank_ == root && check_parts(parts, size()).ok();
   show_address(Primitive::scatter, sends ? &parts : nullptr);
   co_await arrive(Primitive::scatter);
@@ -269,7 +269,7 @@ Op<Result<Bytes>> TeamGroup::scatter(const Gathered& parts, TaskRank root) {
 Op<Result<std::vector<std::int64_t>>> TeamGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
   if (!ended().ok()) co_return ended();
   show(Primitive::allreduce, std::as_bytes(std::span(mine)));
-  // Everybody reduces everything: for a team that is cheaper than a second round through one task.
+  // Every task reduces all vectors: within a team that is cheaper than a second epoch through one task.
   std::vector<std::int64_t> result, other;
   if (!try_resize(result, mine.size()) || !try_resize(other, mine.size())) team_->mark_failed(epoch_);
   co_await arrive(Primitive::allreduce);
@@ -284,7 +284,7 @@ Op<Result<std::vector<std::int64_t>>> TeamGroup::allreduce(std::vector<std::int6
     if (r > 0) reduce_into(result, other, how);
   }
   if (any_borrowed()) co_await arrive_after_reading(Primitive::allreduce, true);
-  // Where not all lengths are equal, every task finds one that differs from its own: the same answer on all.
+  // Where lengths differ, every task finds one that differs from its own: the same answer on all.
   if (!same_length) co_return bad_arguments_in("allreduce");
   co_return result;
 }
@@ -305,7 +305,7 @@ Op<Status> TeamGroup::fold(void* mine, void* before, Folding how) {
   co_return Status{};
 }
 
-// A message has one receiver, so its bytes can be taken instead of copied; no other task touches them.
+// A message has one receiver, which moves its bytes instead of copying them; no other task touches them.
 bool TeamGroup::take_messages(std::vector<Message>& received) try {
   for (TaskRank r = 0; r < size(); ++r) {
     auto* theirs = const_cast<std::vector<Message>*>(static_cast<const std::vector<Message>*>(shown(r).data));
@@ -320,7 +320,7 @@ bool TeamGroup::take_messages(std::vector<Message>& received) try {
 
 Op<Result<std::vector<Message>>> TeamGroup::exchange(std::vector<Message> outgoing) {
   if (!ended().ok()) co_return ended();
-  // Null stands for messages to nobody.
+  // Null stands for messages with invalid receivers.
   show_address(Primitive::exchange, check_peers(outgoing, size()).ok() ? &outgoing : nullptr);
   co_await arrive(Primitive::exchange);
   if (!in_step()) co_return refuse();
@@ -340,7 +340,7 @@ Op<Result<std::shared_ptr<void>>> TeamGroup::share(Primitive primitive, std::fun
   show_address(primitive, &object);
   co_await arrive(primitive);
   if (!in_step()) co_return refuse();
-  // Only read by the others, so task 0 may copy, too.
+  // The other tasks only read the pointer, so task 0 may read it, too.
   if (rank_ != 0) object = *static_cast<const std::shared_ptr<void>*>(shown(0).data);
   co_await arrive_after_reading(primitive, true);
   co_return object;
