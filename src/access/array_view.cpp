@@ -1,5 +1,5 @@
-// Parts of arrays. Each dimension, from the one whose index changes fastest on, repeats its part of the dimension
-// inside it at its own distances.
+// Views of parts of arrays. Starting with the dimension whose index changes fastest, each dimension repeats the part
+// within it at its own distances.
 #include <algorithm>
 #include <string>
 
@@ -28,7 +28,7 @@ std::size_t from_fastest(std::size_t n, std::size_t dimensions, ArrayOrder order
   return order == ArrayOrder::column_major ? n : dimensions - 1 - n;
 }
 
-// Copies may reach behind the extent they are laid by, so that the end of an array is not the end of what is seen.
+// Moves a node; fails with out_of_range. A copy may reach beyond its extent, so the array does not bound its span.
 Result<PlacedNode> moved(PlacedNode placed, std::uint64_t by) {
   if (placed.node == nullptr) return placed;
   if (by > View::kMost - placed.shift - placed.node->span) return array_too_large();
@@ -42,11 +42,11 @@ Status check(std::size_t dimension, const SubarrayDimension& what) {
                             std::to_string(what.start) + " on");
 }
 
-// Which indices of one dimension a task has: `full` blocks, then one of `rest`.
+// The indices of one dimension that a task has: `full` blocks, then one of `rest`.
 struct Deal {
   std::uint64_t start = 0;
   std::uint64_t block = 0;
-  std::uint64_t cycle = 0;  // from block to block
+  std::uint64_t cycle = 0;  // distance between blocks
   std::uint64_t full = 0;
   std::uint64_t rest = 0;
 };
@@ -66,7 +66,7 @@ Deal deal(const DistributedDimension& what, std::uint64_t coordinate) {
   const std::uint64_t left = what.size - mine.start;
   mine.full = left >= mine.block ? (left - mine.block) / mine.cycle + 1 : 0;
   const std::uint64_t dealt = mine.full == 0 ? 0 : (mine.full - 1) * mine.cycle + mine.block;
-  // The next block begins a cycle behind the last full one, if there is anything left by then.
+  // The partial block begins one cycle after the begin of the last full one, if the array reaches so far.
   const std::uint64_t skip = mine.full == 0 ? 0 : mine.cycle - mine.block;
   mine.rest = left - dealt > skip ? std::min(left - dealt - skip, mine.block) : 0;
   return mine;
@@ -104,7 +104,7 @@ Status check(std::size_t dimension, const DistributedDimension& what) {
 Result<View> View::subarray(std::span<const SubarrayDimension> dimensions, ArrayOrder order, const View& inner) {
   TW_RETURN_IF_ERROR(check_count(dimensions.size()));
   PlacedNode placed = inner.placed_;
-  std::uint64_t unit = inner.extent_;  // bytes from index to index
+  std::uint64_t unit = inner.extent_;  // bytes between neighbouring indices
   for (std::size_t n = 0; n < dimensions.size(); ++n) {
     const std::size_t i = from_fastest(n, dimensions.size(), order);
     const SubarrayDimension& what = dimensions[i];

@@ -1,6 +1,6 @@
-// Extent: a piece of memory and the place in a file where its bytes belong. Every access is a list of them.
+// Extent: a piece of memory and its place in a file. Every access is a list of them.
 //
-// The layout is that of tw_extent in the C API, so that a caller's list is used where it lies.
+// The layout is that of tw_extent in the C API, so that a caller's list is used in place.
 #pragma once
 
 #include <cstddef>

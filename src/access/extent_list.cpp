@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 63) - 1;
 
-// As a number: pointers of a list that was not checked yet are not compared.
+// The address as a number: comparing pointers of an unchecked list would be undefined.
 std::uint64_t address(const Extent& extent) { return reinterpret_cast<std::uintptr_t>(extent.memory); }
 
 Status bad_extent(const Extent& extent, std::size_t number, std::uint64_t sum_before) {
@@ -32,8 +32,8 @@ Status bad_extent(const Extent& extent, std::size_t number, std::uint64_t sum_be
                                                " bytes of those before it are more than 2^63-1 bytes");
 }
 
-// Counts runs, and whether they have equal lengths and distances, which is known once the next run begins or the list
-// ends.
+// Counts runs, and detects whether they have equal lengths and distances, which is known once the next run begins or
+// the list ends.
 class RunWatch {
  public:
   void begin_run(std::uint64_t offset) {
@@ -69,7 +69,7 @@ Result<ExtentSummary> summarise(std::span<const Extent> extents) {
   RunWatch runs;
   std::uint64_t last_offset = 0;
   std::uint64_t last_end = 0;
-  std::uint64_t last_memory = 0;  // behind the last byte
+  std::uint64_t last_memory = 0;  // end of the last piece of memory
   for (const Extent& extent : extents) {
     if (extent.bytes == 0) continue;
     // The sum of two numbers below 2^63 does not overflow.
@@ -105,7 +105,7 @@ Result<ExtentSummary> summarise(std::span<const Extent> extents) {
 
 namespace {
 
-// Sorting by radix needs tables of 6 * 16 KiB at most; for lists of this length they are below 6 bytes per extent.
+// Sorting by radix needs tables of at most 6 * 16 KiB; for lists of this length that is below 6 bytes per extent.
 constexpr std::size_t kLongList = std::size_t{1} << 14;
 constexpr int kMostDigitBits = 11;
 
@@ -113,12 +113,12 @@ constexpr int kMostDigitBits = 11;
 struct Digit {
   int shift = 0;
   std::uint64_t mask = 0;
-  std::array<std::uint64_t, std::size_t{1} << kMostDigitBits> place{};  // counts, then where the next one goes
+  std::array<std::uint64_t, std::size_t{1} << kMostDigitBits> place{};  // counts, later the place of the next extent
   std::size_t of(std::uint64_t key) const { return static_cast<std::size_t>((key >> shift) & mask); }
 };
 
-// Digits of equal width over the bits in which the offsets differ, lowest first. Offsets are taken from the lowest one,
-// so that neither their common alignment nor a far away begin costs a pass.
+// Digits of equal width over the bits in which the offsets differ, lowest first. Offsets count from the lowest one,
+// so that neither a common alignment nor a distant begin costs a pass.
 std::vector<Digit> digits_of(std::span<const Extent> extents, std::uint64_t begin) {
   std::uint64_t varying = 0;
   for (const Extent& extent : extents) varying |= extent.bytes == 0 ? 0 : extent.offset - begin;
@@ -142,7 +142,7 @@ std::vector<Digit> digits_of(std::span<const Extent> extents, std::uint64_t begi
   return digits;
 }
 
-// Stable, linear; the extents of 0 bytes stay behind in `extents`.
+// Stable, linear; extents of 0 bytes stay in `extents`.
 std::vector<Extent> sorted_by_radix(std::span<const Extent> extents, const ExtentSummary& summary) {
   std::vector<Digit> digits = digits_of(extents, summary.begin);
   std::vector<Extent> sorted(summary.n);
@@ -222,7 +222,7 @@ void ExtentList::index_view() {
 
 std::uint64_t ExtentList::bytes_before(std::uint64_t offset) const {
   if (view_.empty() || offset <= view_.front().offset) return 0;
-  // Each extent counts from the end of all earlier ones on: these parts are disjoint and rise with the extents.
+  // Only the part of an extent behind the end of all earlier ones counts: these parts are disjoint and in order.
   const std::size_t at = std::min(first_beyond(offset), view_.size() - 1);
   const std::uint64_t from = std::max(view_[at].offset, at == 0 ? 0 : highest(at - 1));
   const std::uint64_t to = std::min(offset, highest(at));

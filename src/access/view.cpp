@@ -13,7 +13,7 @@ namespace {
 
 Status extent_too_large() { return Status::error(Code::out_of_range, "the extent of a view passes 2^63-1"); }
 
-// a + b, or a * b, into *result; true when that is no offset.
+// Stores a + b, or a * b, into *result; true when it exceeds the largest offset.
 bool no_sum(std::uint64_t a, std::uint64_t b, std::uint64_t* result) {
   return add_overflow(a, b, result) || *result > View::kMost;
 }
@@ -21,7 +21,7 @@ bool no_product(std::uint64_t a, std::uint64_t b, std::uint64_t* result) {
   return mul_overflow(a, b, result) || *result > View::kMost;
 }
 
-// Runs of `node` that begin at or below `position`, less one: the number of the run that holds it.
+// The number of the run of `node` that holds `position`: runs that begin at or below it, less one.
 std::uint64_t run_number(const ViewNode* node, std::uint64_t position) {
   std::uint64_t number = 0;
   while (node->kind != NodeKind::bytes) {
@@ -33,14 +33,14 @@ std::uint64_t run_number(const ViewNode* node, std::uint64_t position) {
       continue;
     }
     if (node->inner == nullptr) return number + node->block_of(position);
-    number += position / node->inner->size * node->inner->runs;  // all copies have as many, in whatever block they are
+    number += position / node->inner->size * node->inner->runs;  // all copies have equally many runs, in every block
     position %= node->inner->size;
     node = node->inner.get();
   }
   return number;
 }
 
-// Runs that touch become one before they are visited.
+// Merges runs that touch before they are visited.
 struct MergedRuns {
   const std::function<void(ViewRun)>& visit;
   ViewRun run;
@@ -56,7 +56,7 @@ struct MergedRuns {
 
 void walk(const ViewNode& node, std::uint64_t origin, std::uint64_t from, std::uint64_t to, MergedRuns& runs);
 
-// The bytes from `from` to `to` of copies of the inner node, the first one at `base`.
+// Visits the bytes from `from` to `to` of copies of the inner node, the first one at `base`.
 void walk_copies(const ViewNode& node, std::uint64_t base, std::uint64_t from, std::uint64_t to, MergedRuns& runs) {
   const ViewNode& inner = *node.inner;
   std::uint64_t skip = from % inner.size;
@@ -71,7 +71,7 @@ void walk_copies(const ViewNode& node, std::uint64_t base, std::uint64_t from, s
   }
 }
 
-// The bytes from `from` to `to` of a node that lies at `origin`. A tree is never deeper than some 120 nodes.
+// Visits the bytes from `from` to `to` of a node at `origin`. A tree is at most about 120 nodes deep.
 void walk(const ViewNode& node, std::uint64_t origin, std::uint64_t from, std::uint64_t to, MergedRuns& runs) {
   switch (node.kind) {
     case NodeKind::bytes:

@@ -1,8 +1,8 @@
-// View: which bytes of a file a task sees, and in which order. A tree of a few kinds of nodes that is never expanded:
-// it takes memory for its description, not for its pieces.
+// View: selects and orders the bytes of a file that a task accesses. A tree of a few kinds of nodes that is never
+// expanded: its memory depends on the description, not on the number of pieces.
 //
-// A view has `size` bytes, of positions 0 .. size-1. Byte `position` lies at offset locate(position), counted from
-// where the view begins. Copies of a view are laid `extent` bytes apart. All numbers are below 2^63.
+// A view has `size` bytes, at positions 0 .. size-1. Byte `position` has the offset locate(position), counted from
+// the begin of the view. Copies of a view are `extent` bytes apart. All numbers are below 2^63.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace thalweg {
 
 struct ViewNode;
 
-// A node and how far it is shifted; no node: no bytes.
+// A node and its shift in bytes; a null node has no bytes.
 struct PlacedNode {
   std::shared_ptr<const ViewNode> node;
   std::uint64_t shift = 0;
 };
 
-//   in_order     offsets rise with positions, so that no byte is seen twice
-//   unordered    offsets do not rise; whether some byte is seen twice is not known
-//   overlapping  some byte is seen twice
+// in_order     offsets rise with positions, so that no byte occurs twice
+// unordered    offsets do not rise; bytes may occur twice
+// overlapping  some byte occurs twice
 enum class ViewOrder : std::uint8_t { in_order, unordered, overlapping };
 
 enum class ArrayOrder : std::uint8_t { row_major, column_major };  // the last, or the first, index changes fastest
@@ -36,24 +36,24 @@ struct IndexedBlock {
   std::uint64_t count = 0;         // elements
 };
 
-// One dimension of a part of an array that is a block.
+// One dimension of an array, of which the part is a block.
 struct SubarrayDimension {
-  std::uint64_t size = 0;  // of the whole array
+  std::uint64_t size = 0;  // size of the whole array
   std::uint64_t part = 0;
   std::uint64_t start = 0;
 };
 
 enum class Distribution : std::uint8_t { none, block, cyclic };
 
-// One dimension of an array that is dealt to a grid of tasks.
+// One dimension of an array that is distributed over a grid of tasks.
 struct DistributedDimension {
   std::uint64_t size = 0;
   Distribution distribution = Distribution::none;
-  std::uint64_t block = 0;  // indices dealt at a time; 0: the fewest that suffice (block), 1 (cyclic)
-  std::uint64_t parts = 1;  // of the grid
+  std::uint64_t block = 0;  // indices per block; 0: the fewest that suffice (block), 1 (cyclic)
+  std::uint64_t parts = 1;  // size of the grid
 };
 
-// Bytes of a view that lie together in the file.
+// Bytes of a view that are contiguous in the file.
 struct ViewRun {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -61,7 +61,7 @@ struct ViewRun {
   bool operator==(const ViewRun&) const = default;
 };
 
-// Immutable, so that any number of threads may use one; copies are cheap. Makers fail with invalid_argument or
+// Immutable, so any number of threads may use one; copies are cheap. Factories fail with invalid_argument or
 // out_of_range, and may throw std::bad_alloc.
 class View {
  public:
@@ -75,26 +75,26 @@ class View {
   static Result<View> strided(std::uint64_t count, std::uint64_t block, std::uint64_t stride, const View& inner);
   static Result<View> indexed(std::span<const IndexedBlock> blocks, const View& inner);
   static Result<View> subarray(std::span<const SubarrayDimension> dimensions, ArrayOrder order, const View& inner);
-  // The part of task `rank` of the grid, whose last dimension changes fastest whatever `order` is.
+  // The part of task `rank` of the grid. The last dimension of the grid changes fastest, independent of `order`.
   static Result<View> distributed(std::span<const DistributedDimension> dimensions, std::uint64_t rank,
                                   ArrayOrder order, const View& inner);
   // This view with another extent.
   Result<View> resized(std::uint64_t extent) const;
-  // Copies of the view from `displacement` on, as many as have offsets and positions below 2^63.
+  // Copies of the view from `displacement` on, as many as keep offsets and positions below 2^63.
   Result<View> repeated_from(std::uint64_t displacement) const;
 
   std::uint64_t size() const;
   std::uint64_t extent() const { return extent_; }
   ViewOrder order() const;
-  // Whether all bytes lie together, and where.
+  // Whether all bytes are contiguous.
   bool is_one_run() const;
   std::uint64_t locate(std::uint64_t position) const;  // position < size()
-  // At most so many runs hold the `bytes` bytes from `position` on; neighbours may turn out to touch. Logarithmic.
+  // Upper bound of the runs that hold the `bytes` bytes from `position` on; neighbours may touch. Logarithmic.
   std::uint64_t runs(std::uint64_t position, std::uint64_t bytes) const;  // position + bytes <= size()
   // Calls visit(run) for the runs of the `bytes` bytes from `position` on, in the order of positions; runs that touch
   // are one. Starting is logarithmic, each run takes a few operations. position + bytes <= size().
   void for_each_run(std::uint64_t position, std::uint64_t bytes, const std::function<void(ViewRun)>& visit) const;
-  // How many bytes of a view in order lie below `offset`. Logarithmic.
+  // Number of bytes below `offset` of a view in order. Logarithmic.
   std::uint64_t bytes_below(std::uint64_t offset) const;
 
  private:

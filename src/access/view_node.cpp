@@ -20,18 +20,18 @@ bool passes_most(std::uint64_t a, std::uint64_t b, std::uint64_t* sum) {
   return add_overflow(a, b, sum) || *sum > View::kMost;
 }
 
-// Where the last of `count` copies begins; true when that is no offset.
+// Begin of the last of `count` copies; true when it exceeds the largest offset.
 bool last_copy(std::uint64_t count, std::uint64_t stride, std::uint64_t* offset) {
   return mul_overflow(count - 1, stride, offset) || *offset > View::kMost;
 }
 
-// Copies of a node, `stride` apart; there are at least two.
+// The order of at least two copies of a node, `stride` apart.
 ViewOrder order_of_copies(const ViewNode& inner, std::uint64_t stride) {
   if (inner.order == ViewOrder::overlapping || stride < inner.first_run) return ViewOrder::overlapping;
   return inner.order == ViewOrder::in_order && stride >= inner.span ? ViewOrder::in_order : ViewOrder::unordered;
 }
 
-// Finishes a node: one that is in order and as large as its span is one run.
+// Completes a node: a node in order whose size equals its span becomes one run.
 PlacedNode finished(NodePtr node, std::uint64_t shift) {
   if (node->size > node->span) node->order = ViewOrder::overlapping;
   if (node->order == ViewOrder::in_order && node->size == node->span) return {bytes_node(node->size).node, shift};
@@ -101,10 +101,10 @@ Result<PlacedNode> pair_node(const PlacedNode& first, const PlacedNode& second) 
 
 namespace {
 
-// The unit of blocks: a copy of a node, or, where copies touch, bytes.
+// The unit of blocks: a copy of a node, or bytes where copies touch.
 struct BlockUnit {
   std::shared_ptr<const ViewNode> inner;  // null: bytes
-  std::uint64_t size = 0;                 // of a copy
+  std::uint64_t size = 0;                 // of one copy
   std::uint64_t span = 0;
   std::uint64_t extent = 0;
 
@@ -114,7 +114,7 @@ struct BlockUnit {
   }
 };
 
-// Puts one more block into the node, or makes the last one longer.
+// Appends a block to the node, or extends the last one.
 Status add_block(ViewNode& node, const BlockUnit& unit, std::uint64_t offset, std::uint64_t count) {
   std::uint64_t last = 0;
   std::uint64_t end = 0;
@@ -132,7 +132,7 @@ Status add_block(ViewNode& node, const BlockUnit& unit, std::uint64_t offset, st
   return {};
 }
 
-// Makes offsets count from the lowest one, which is returned.
+// Makes offsets count from the lowest one; returns that.
 std::uint64_t take_shift(ViewNode& node) {
   std::uint64_t lowest = View::kMost;
   for (const NodeBlock& block : node.blocks) lowest = std::min(lowest, block.offset);
@@ -141,7 +141,7 @@ std::uint64_t take_shift(ViewNode& node) {
   return lowest;
 }
 
-// A block: the part that is surely seen, and how far it reaches.
+// A block: its first run, which is surely covered, and its end.
 struct Reach {
   std::uint64_t begin = 0;
   std::uint64_t seen = 0;
