@@ -1,7 +1,6 @@
-// The end of a task that fails in the middle of a collective call without a status: the allocation of a few words was
-// refused, or a defect threw. The other tasks wait for this one, which has no way to tell them; it ends the program
-// with one line (os/end_program.hpp). Allocations that grow with the work are checked and agreed on instead
-// (memory.hpp).
+// Ends a task that fails within a collective call without a status: a small allocation failed, or a defect threw. The
+// other tasks wait for this one, which cannot inform them; it ends the program with one line (os/end_program.hpp).
+// Allocations that grow with the work are checked and agreed on instead (memory.hpp).
 #pragma once
 
 #include "base/call.hpp"
@@ -9,7 +8,7 @@
 
 namespace thalweg {
 
-// The collective call of the library that a thread is in, if any.
+// The collective call of the library that the thread is in, if any.
 struct CallOfThread {
   Call call = Call::none;
   bool others_wait = false;

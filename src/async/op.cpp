@@ -21,7 +21,7 @@ void* take_frame(std::size_t bytes) {
 
 bool Driver::step() {
   bool any = false;
-  // By index: a resumed coroutine may park again, here, at the end.
+  // By index: a resumed coroutine may park again, at the end of the list.
   for (std::size_t i = 0; i < waiting_.size();) {
     const Waiting waiting = waiting_[i];
     if (!waiting.point.ready(waiting.point.subject)) {
@@ -48,7 +48,7 @@ void Driver::step_or_wait() {
   const auto look = meanwhile.load(std::memory_order_acquire);
   const Meanwhile elsewhere = look != nullptr ? look() : Meanwhile::nothing_to_do;
   if (elsewhere == Meanwhile::something_done) return;
-  // Blocking on one of several could miss the others for a millisecond: several are polled.
+  // Only a single wait may block: blocking on one of several would notice the others up to a millisecond late.
   if (elsewhere == Meanwhile::nothing_to_do && waiting_.size() == 1 && waiting_[0].point.block != nullptr) {
     const WaitPoint point = waiting_[0].point;
     return point.block(point.subject);

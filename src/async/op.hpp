@@ -1,14 +1,13 @@
-// Op<T>: a lazily started coroutine, and Driver: what advances suspended ones.
+// Op<T>: a lazily started coroutine; Driver: resumes suspended ones.
 //
-// One text of a collective serves blocking use (drive it to the end), polled use (step the driver now and
-// then), a progress thread (which owns the driver) and simulation (thousands of tasks on one thread).
+// One text of a collective serves blocking use (run to the end), polled use (step the driver from time to time), a
+// progress thread (which owns the driver) and simulation (thousands of tasks on one thread).
 //
-// An Op either completes or is parked on exactly one WaitPoint of the Driver current on this thread. A Driver
-// belongs to one thread at a time. An Op that is destroyed while parked must not be resumed: keep an Op alive
-// until done().
+// An Op either completes or is parked on exactly one WaitPoint of the current Driver of this thread. A Driver belongs
+// to one thread at a time. An Op that is destroyed while parked must not be resumed: keep an Op alive until done().
 //
-// Two defects of GCC 12, to be stepped around in coroutines: `co_await f(a ? b : c)` destroys twice what the `?:`
-// made, so make it before; and a braced list in the operand of co_await does not compile.
+// Workarounds for two defects of GCC 12 in coroutines: `co_await f(a ? b : c)` destroys the result of `?:` twice, so
+// store it first; a braced list in the operand of co_await does not compile.
 #pragma once
 
 #include <coroutine>
@@ -24,7 +23,7 @@
 
 namespace thalweg {
 
-// Memory for a frame, from malloc. The other tasks could not be told that it is refused: the program ends with one line.
+// Memory for a frame, from malloc. On failure the program ends with one line: the task cannot inform the others.
 TW_SHARED void* take_frame(std::size_t bytes);
 
 template <class T>
@@ -51,8 +50,8 @@ class [[nodiscard]] Op {
     void return_value(U&& v) {
       value.emplace(std::forward<U>(v));
     }
-    // No exception leaves the engine: other tasks may be waiting for what should have come next, and transfers may be
-    // under way into memory that the frames hold.
+    // No exception leaves the engine: other tasks may wait for the next collective, and transfers may be in flight
+    // into memory that the frames hold.
     [[noreturn]] void unhandled_exception() noexcept { end_on_exception(); }
   };
 
@@ -83,9 +82,9 @@ class [[nodiscard]] Op {
   std::coroutine_handle<promise_type> handle_;
 };
 
-// What a suspended coroutine waits for. `ready` is cheap and may be called any number of times; once it said
-// true it is not called again. `block` (may be null: then the driver yields) waits for at most about a
-// millisecond, without burning a core, for `ready` to become likely.
+// The condition of a suspended coroutine. `ready` is cheap and may be called any number of times, but not again once
+// it has returned true. `block` waits up to about a millisecond, without using the core, for `ready` to become
+// likely; null: the driver yields.
 struct WaitPoint {
   bool (*ready)(void* subject) = nullptr;
   void (*block)(void* subject) = nullptr;
@@ -95,19 +94,19 @@ struct WaitPoint {
 class TW_SHARED Driver {
  public:
   void park(WaitPoint point, std::coroutine_handle<> coroutine) { waiting_.push_back({point, coroutine}); }
-  // Takes the memory for so many parked coroutines, so that park() cannot fail. May throw std::bad_alloc.
+  // Reserves memory for so many parked coroutines, so that park() cannot fail. May throw std::bad_alloc.
   void reserve(std::size_t coroutines);
-  // Resumes whatever has become ready; true if anything was.
+  // Resumes all coroutines that are ready; true if there was one.
   bool step();
-  // Steps, or waits a little where nothing is ready. Returns after at most about a millisecond.
+  // Steps, or waits for at most about a millisecond when nothing is ready.
   void step_or_wait();
   bool idle() const { return waiting_.empty(); }
 
-  // May an awaiter spin for some microseconds before it parks? Only when the thread has nothing better to do: it is
-  // inside run() and no other coroutine waits. A polled driver or a progress thread never spins.
+  // Whether an awaiter may spin for some microseconds before it parks: within run(), when no other coroutine waits. A
+  // polled driver or a progress thread never spins.
   bool may_spin() const { return blocking_ > 0 && waiting_.empty(); }
 
-  // The thread blocks on this driver for a scope.
+  // Marks a scope in which the thread blocks on this driver.
   class Blocking {
    public:
     explicit Blocking(Driver& driver) : driver_(driver) { ++driver_.blocking_; }
@@ -119,12 +118,11 @@ class TW_SHARED Driver {
     Driver& driver_;
   };
 
-  // What the library does, anywhere in this process, while a thread has to wait in step_or_wait(): others may be
-  // waiting for it. Set once.
+  // What the process does while a thread waits in step_or_wait(): other tasks may depend on that work. Set once.
   enum class Meanwhile { nothing_to_do, nothing_done, something_done };
   static void set_meanwhile(Meanwhile (*look)());
 
-  // The driver on which coroutines of this thread park. One per thread exists by default.
+  // The driver on which coroutines of this thread park. Each thread has one by default.
   static Driver& current();
 
   // Makes `driver` the current one of this thread for a scope.
@@ -145,7 +143,7 @@ class TW_SHARED Driver {
     std::coroutine_handle<> coroutine;
   };
   std::vector<Waiting> waiting_;
-  Backoff backoff_;        // since something was ready
+  Backoff backoff_;        // reset when something is ready
   unsigned blocking_ = 0;  // depth of run() on this driver
 };
 
@@ -157,7 +155,7 @@ struct Until {
   void await_resume() const {}
 };
 
-// Blocking use: starts `op` and drives it to its end on this thread's driver.
+// Blocking use: starts `op` and runs it to its end on this thread's driver.
 template <class T>
 T run(Op<T> op) {
   Driver& driver = Driver::current();

@@ -1,5 +1,5 @@
-// How operations are advanced: they arrive in a list, begin in the order of it, and are stepped by whoever has the
-// lock. And what a thread does that waits for one, where it does not get the lock or nothing can be done.
+// Advances operations: requests arrive in a list, begin in its order, and are stepped by the holder of the lock. Also
+// waits for requests: without the lock, or when nothing can advance.
 #include "async/progress.hpp"
 
 #include <chrono>
@@ -18,12 +18,13 @@ constexpr std::chrono::microseconds kShort{200};
 constexpr int kMostStepsOfStart = 64;
 constexpr std::uint64_t kMostByWaiter = std::uint64_t{128} << 20;
 
-thread_local bool inside_progress = false;  // this thread is advancing: its operations must not try to
+// this thread is within step(): operations that it resumes must not enter step() again
+thread_local bool inside_progress = false;
 
-// Operations under way that need the transport, wherever they are advanced.
+// Operations in progress that need the transport, wherever they are advanced.
 std::atomic<std::size_t> n_need_transport{0};
 
-// It outlives every thread that may still wait.
+// Never destroyed: threads may still wait in it.
 template <int number>
 Progress* make_in() {
   alignas(Progress) static std::byte place[sizeof(Progress)];
@@ -56,7 +57,7 @@ Progress::Waiter::~Waiter() {
   progress_.arrived_.notify_one();
 }
 
-// Keeps those away who take mutex_ again and again.
+// Defers threads that take mutex_ in a loop.
 class Progress::Starting {
  public:
   explicit Starting(Progress& progress) : progress_(progress) {
@@ -72,9 +73,8 @@ class Progress::Starting {
   Progress& progress_;
 };
 
-// mutex_ is held. The thread that waits for a request, and for nothing else as far as is known, moves bytes by calls of
-// its own as a blocking access does: the ring is slower through the page cache. Nobody else advances anything
-// meanwhile, so that it must not be much.
+// mutex_ is held. A thread that waits only for one request moves its bytes by its own calls, as a blocking access
+// does: the ring is slower through the page cache. No other operation advances meanwhile, so the amount is limited.
 void Progress::begin(std::shared_ptr<Request> request, const Request* awaited) {
   if (!queues_.has_value()) queues_.emplace();
   const bool alone = request.get() == awaited && running_.empty() && request->bytes() <= kMostByWaiter;
@@ -84,7 +84,7 @@ void Progress::begin(std::shared_ptr<Request> request, const Request* awaited) {
   started.begin(io);
 }
 
-// mutex_ is held. In the order in which they came.
+// mutex_ is held. Begins requests in the order of their arrival.
 bool Progress::begin_arrivals(const Request* awaited) {
   RequestList arrivals;
   {
@@ -106,7 +106,7 @@ void Progress::finish(Request& request) {
   futex_wake_all(request.done_);
 }
 
-// mutex_ is held. True when something happened. `awaited`: what the calling thread waits for.
+// mutex_ is held. True when anything advanced. `awaited`: the request that the calling thread waits for.
 bool Progress::step(const Request* awaited) noexcept try {
   const bool outer = std::exchange(inside_progress, true);
   const Driver::Use use(driver_);
@@ -149,7 +149,8 @@ void Progress::wait_a_little(const Request& request, Backoff& backoff) {
   home.advance_or_wait(request, backoff);
 }
 
-// A thread that waits in a collective does for all what it would do in wait_for(): the others may wait for that.
+// A thread that waits in a collective advances all operations, as wait_for() does: the other tasks may depend on
+// them.
 Driver::Meanwhile Progress::meanwhile() {
   const auto idle = [](const Progress& progress) { return progress.outstanding_.load(std::memory_order_relaxed) == 0; };
   if (inside_progress || (idle(of_process()) && (!this_is_a_caller() || idle(of_callers()))))
@@ -177,12 +178,12 @@ void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
   if (request->counts_) n_need_transport.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(incoming_mutex_);
-    outstanding_.fetch_add(1);  // seen by whoever looks at it under this lock, or waits no longer
+    outstanding_.fetch_add(1);  // a thread that checks it under this lock sees it, or is woken below
     incoming_.put_last(std::move(request));
   }
   arrived_.notify_one();
-  // Where there is no thread it begins here, and the transfers of this call are on their way when it returns. Others
-  // that have something to do at every look are not waited for.
+  // Without a progress thread the request begins here, so that its transfers are submitted when this call returns.
+  // Operations that advance at every step do not delay it.
   if (mode != ProgressMode::thread) {
     const Starting lock(*this);
     for (int steps = 0; steps < kMostStepsOfStart && step(); ++steps) {
@@ -191,7 +192,7 @@ void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
 }
 
 void Progress::start_among_callers(std::shared_ptr<Request> request) {
-  (void)of_process();  // which looks after threads that wait elsewhere
+  (void)of_process();  // installs what advances operations while a thread waits elsewhere
   is_a_caller();
   request->home_ = &of_callers();
   of_callers().start(std::move(request), ProgressMode::poll);
@@ -205,8 +206,8 @@ void Progress::carry_out(Request& request) {
   finish(request);
 }
 
-// Nobody else advances anything meanwhile, so that no thread of ours is in the transport when it ends. What some task
-// has not started yet is waited for.
+// No other operation advances meanwhile, so no thread of the library is in the transport when it ends. An operation
+// that some task has not started yet is waited for.
 void Progress::end_before(TransportEnd now) {
   is_a_caller();
   Progress& all = of_process();

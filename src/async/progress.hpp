@@ -1,9 +1,9 @@
-// Progress: who advances the operations that go on by themselves. Only for request.cpp, progress.cpp and
-// progress_thread.cpp; what all others may ask for is in async/request.hpp.
+// Progress: advances nonblocking operations. Private to request.cpp, progress.cpp and progress_thread.cpp;
+// async/request.hpp has the interface for all others.
 //
-// The process has one Progress. Its operations live on one driver under one lock; whoever holds the lock advances them
-// all, so that no order of waiting can make tasks wait for each other. Operations that not every thread may advance
-// (Advancers::transport) live on a second one, without a thread.
+// The process has one Progress. Its operations are on one driver under one lock, and the holder of the lock advances
+// them all, so that no order of waiting leads to a deadlock between tasks. Operations that not every thread may
+// advance (Advancers::transport) are on a second Progress, without a thread.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 
 namespace thalweg {
 
-// Linked through the requests themselves: to put one in takes no memory.
+// Linked through the requests themselves, so that appending takes no memory.
 class RequestList {
  public:
   bool empty() const { return first_ == nullptr; }
@@ -50,24 +50,25 @@ class RequestList {
 class Progress {
  public:
   static Progress& of_process();
-  // Holds the operations that only callers of the transport advance.
+  // The Progress of operations that only callers of the transport advance.
   static Progress& of_callers();
   static Progress& home_of(const Request& request) { return request.home_ != nullptr ? *request.home_ : of_process(); }
   static bool is_left_to_thread(const Request& request) { return request.by_thread_; }
 
   void start(std::shared_ptr<Request> request, ProgressMode mode);
   static void start_among_callers(std::shared_ptr<Request> request);
-  // On this thread, to its end: its group waits within calls of the user's, where the lock would make others wait.
+  // Runs the request to its end on this thread: its group waits within the user's functions, where the lock would
+  // block other threads.
   static void carry_out(Request& request);
-  // What becomes of `asked`: poll, where no thread can be had.
+  // The mode in force for `asked`: poll where no thread can be started.
   ProgressMode settle(ProgressMode asked);
 
-  // All that this thread may; one may be left out. Whether something happened.
+  // Advances every Progress that this thread may advance, except `but`. True when anything advanced.
   static bool advance_mine(const Progress* but = nullptr);
-  // Advances, or waits a little where nothing can be done.
+  // Advances, or waits for a short time when nothing can be done.
   static void wait_a_little(const Request& request, Backoff& backoff);
   static Backoff backoff() { return Backoff({.longest = std::chrono::microseconds(200)}); }
-  // For a scope in which this thread calls wait_a_little() in a loop: the progress thread sleeps meanwhile.
+  // Marks a scope in which this thread calls wait_a_little() in a loop: the progress thread sleeps meanwhile.
   class Waiter {
    public:
     explicit Waiter(const Request& request);
@@ -91,14 +92,14 @@ class Progress {
   bool advance();
   void advance_or_wait(const Request& awaited, Backoff& backoff);
 
-  // The progress thread.
+  // Starts the progress thread if there is none; false when it cannot be started.
   bool has_thread();
   void serve();
   std::chrono::microseconds step_or_wait(Backoff& backoff);
   bool sleep(std::chrono::microseconds pause);
 
-  std::atomic<std::size_t> outstanding_{0};  // only a hint: who sees an old number looks again
-  // Threads that want mutex_ to start something. Who advances in a loop lets them have it; only a hint.
+  std::atomic<std::size_t> outstanding_{0};  // only a hint: a thread that reads an old number checks again
+  // Threads that need mutex_ to start a request. A thread that advances in a loop releases it for them; only a hint.
   std::atomic<int> starters_{0};
   std::atomic<int> waiters_{0};
 

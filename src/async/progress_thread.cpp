@@ -1,5 +1,4 @@
-// The progress thread: how it is made, when it advances the operations of the process, and how long it sleeps between.
-// It never ends.
+// The progress thread: its start, its steps and its sleeps. It never ends.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -20,14 +19,14 @@ namespace thalweg {
 namespace {
 
 using std::chrono::microseconds;
-constexpr microseconds kLongInQueue{500};  // under the lock
-// After a start has woken the thread. The kernel often lets it have the core of the thread that woke it: it gives that
-// back for a moment, so that the start returns. A first step may take long: 0.4 ms for 8 MiB into the page cache.
+constexpr microseconds kLongInQueue{500};  // time under the lock
+// Pause after a start has woken the thread. The kernel often gives it the core of the thread that woke it; the pause
+// returns the core, so that the start can return. A first step may take long: 0.4 ms for 8 MiB into the page cache.
 constexpr microseconds kAfterStart{50};
-// What others are waited for in a round of some milliseconds, such as a message, is not found a millisecond late.
+// The limits keep the delay for a message of another task in a round of some milliseconds below a millisecond.
 constexpr Backoff::Limits kPauses{.yields = false, .shortest = microseconds(50)};
 
-// The progress thread, once: there is no call that could return it.
+// Once per progress thread; no call could return the failure.
 void bind_as_wished() {
   const char* const wish = std::getenv("THALWEG_PROGRESS_CORE");
   const std::string_view text = wish != nullptr ? wish : "";
@@ -43,11 +42,11 @@ void bind_as_wished() {
 
 }  // namespace
 
-// Whether there is the progress thread, or could be made.
+// Whether the progress thread exists or could be started.
 bool Progress::has_thread() {
   const std::lock_guard lock(incoming_mutex_);
   if (has_thread_) return true;
-  const SignalsBlocked blocked;  // the program's handlers run on the program's threads
+  const SignalsBlocked blocked;  // signal handlers of the program run on its own threads
   try {
     std::thread([this] { serve(); }).detach();
     has_thread_ = true;
@@ -80,7 +79,7 @@ void Progress::serve() try {
   end_on_exception();
 }
 
-// mutex_ is held. How long to sleep before the next step.
+// mutex_ is held. Returns the time to sleep before the next step.
 microseconds Progress::step_or_wait(Backoff& backoff) {
   if (step()) {
     backoff.reset();
@@ -95,7 +94,7 @@ microseconds Progress::step_or_wait(Backoff& backoff) {
 }
 
 // Sleeps while nothing is outstanding or a waiting thread advances it; then for `pause`, unless a request arrives.
-// True: it slept for long, or one has arrived.
+// True: it slept for long, or a request has arrived.
 bool Progress::sleep(microseconds pause) {
   std::unique_lock lock(incoming_mutex_);
   const auto is_needed = [this] { return waiters_.load() == 0 && outstanding_.load() != 0; };

@@ -1,4 +1,4 @@
-// What is asked of requests: to start, to advance, to be waited for. How it is done is in async/progress.cpp.
+// The interface of requests: start, advance, wait. Their implementation is in async/progress.cpp.
 #include "async/request.hpp"
 
 #include <cstdio>
@@ -41,7 +41,7 @@ ProgressMode effective_progress(Advancers who, ProgressMode asked) {
 void advance_requests() { (void)Progress::advance_mine(); }
 
 void advance(const Request& request) {
-  // Who advances a request of the progress thread may have to move its bytes, and a test is to return at once.
+  // Advancing a request of the progress thread could mean moving its bytes here, but a test must return at once.
   if (Progress::is_left_to_thread(request)) {
     (void)Progress::advance_mine(&Progress::of_process());
     return yield_core();
