@@ -1,7 +1,7 @@
-// Backend: where bytes go. A backend does not know tasks, groups or formats.
+// Backend: the files behind the library. A backend depends on no tasks, groups or formats.
 //
-// Kinds: posix (files of the file system), memory (for tests and simulation), fault (wraps another one and injects
-// errors, short transfers and crash points). Calls block. Short transfers are continued and EINTR is retried inside.
+// Kinds: posix (files of the file system), memory (for tests and simulation), fault (wraps another backend and
+// injects errors, short transfers and crash points). Calls block. They continue short transfers and retry EINTR.
 // Threads: a Backend and a StoredFile may be used by several threads at once.
 #pragma once
 
@@ -17,72 +17,73 @@
 
 namespace thalweg {
 
-// create truncates, create_keep leaves what is there; all creations may read too.
+// create truncates, create_keep keeps the content; all creations may read too.
 enum class OpenMode { read, read_write, create, create_keep, create_exclusive };
 
-// How a file is opened, as open(2) has it.
+// Parameters of an open, with the meaning that open(2) gives them.
 struct OpenOptions {
   bool read = true;
   bool write = false;
   bool create = false;
   bool exclusive = false;  // with create: fails when it exists
   bool truncate = false;
-  std::uint32_t permissions = 0666;  // of a new file, before the umask
+  std::uint32_t permissions = 0666;  // for a new file, before the umask
   bool takes_lock = false;  // lock_session() or join_writers() follows; children of the process get no descriptor
 };
 OpenOptions options_of(OpenMode mode);
 
-// What no backend can do: invalid_argument.
+// Fails with invalid_argument for combinations that no backend supports.
 Status check_options(const std::string& path, const OpenOptions& options);
 
 class StoredFile {
  public:
   virtual ~StoredFile() = default;
-  // Writes all of `data` or fails. Lengths beyond what one system call takes are split.
+  // Writes all of `data` or fails. Lengths above the limit of one system call are split.
   virtual Status write(std::uint64_t offset, std::span<const std::byte> data) = 0;
   // Writes the parts one behind the other, in as few system calls as possible.
   virtual Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) = 0;
-  // Moves the pieces, one behind the other in the file, in as few system calls as possible; the bytes moved, which are
+  // Moves the pieces, one behind the other in the file, in as few system calls as possible. Returns the bytes moved,
   // fewer than asked for only where a read meets the end of the file.
   virtual Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) = 0;
-  // The same past the page cache; offset, lengths and memory are multiples of direct_alignment(). A read that meets the
-  // end of the file may fill the rest of that block of memory with anything.
+  // transfer() past the page cache; offset, lengths and memory are multiples of direct_alignment(). A read that meets
+  // the end of the file may overwrite the rest of that block of memory.
   virtual Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
                                                 std::span<const Piece> pieces) = 0;
-  // What direct transfers of this file must be aligned to; 0: it has none.
+  // The alignment of direct transfers of this file; 0: it supports none.
   virtual std::uint32_t direct_alignment() { return 0; }
-  // For queues that talk to the kernel themselves: the descriptor that stays open with the file, or -1: use transfer().
+  // For queues that call the kernel themselves: the descriptor, which stays open as long as the file; -1: use
+  // transfer().
   virtual int descriptor(bool /*direct*/) { return -1; }
-  // Reads until `data` is full or the file ends; the number of bytes read.
+  // Reads until `data` is full or the file ends; returns the number of bytes read.
   virtual Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) = 0;
   virtual Result<std::uint64_t> size() = 0;
   virtual Status truncate(std::uint64_t bytes) = 0;
   virtual Status preallocate(std::uint64_t offset, std::uint64_t bytes) = 0;
-  // Data and what is needed to find them reach the storage. A failed sync stays failed: never retried.
+  // Makes data, and the metadata to find them, durable. A failed sync is never retried: every later one fails.
   virtual Status sync() = 0;
-  // First offset >= `offset` that may hold data; size() when there is only a hole behind.
+  // First offset >= `offset` that may hold data; size() when only a hole follows.
   virtual Result<std::uint64_t> next_data(std::uint64_t offset) = 0;
-  // Until the file is closed or the process dies, and not in its children: keeps all others away that ask for this;
-  // they may join as writers. unsafe when one has it, or when a process still writes that joined one before. Where the
-  // storage knows no locks it is granted.
-  virtual Status lock_session() { return {}; }  // opened with takes_lock, as is one that joins
-  // Until then: another process of who holds the session writes, too.
+  // Locks the session until the file is closed or the process dies; children do not inherit the lock. Other sessions
+  // are excluded; writers may join. Fails with unsafe when another session is locked, or a writer that joined an
+  // earlier one still writes. Granted where the storage has no locks.
+  virtual Status lock_session() { return {}; }  // the file, and that of a joining writer, was opened with takes_lock
+  // Marks this process as a further writer of the session that another process has locked, until the file is closed.
   virtual Status join_writers() { return {}; }
-  // False: the file was removed, or its name leads to another one now.
+  // False: the file was removed, or its name belongs to another file now.
   virtual Result<bool> has_its_name() { return true; }
-  virtual Status close() = 0;  // once; the destructor closes too but cannot report
+  virtual Status close() = 0;  // once; the destructor closes too but cannot report a failure
   virtual const std::string& path() const = 0;
 };
 
 struct StorageInfo {
   std::uint32_t block_bytes = 4096;  // preferred I/O block of the file system, power of two
   std::string kind = "unknown";      // "ext4", "xfs", "tmpfs", "lustre", ...
-  std::string identity;              // the same for all files of one file system, and for no other; "": not known
+  std::string identity;  // equal for all files of one file system, and different from all others; "": unknown
   std::uint64_t largest_file_bytes = (1ull << 63) - 1;
-  std::uint64_t free_bytes = (1ull << 63) - 1;  // on the file system, when it was asked; the default: unknown
+  std::uint64_t free_bytes = (1ull << 63) - 1;  // when it was queried; the default means unknown
 };
 
-// Nanoseconds of a small write, and of each byte more.
+// Nanoseconds for a small write, and for each further byte.
 struct MeasuredWrites {
   double call_ns;
   double byte_ns;
@@ -98,13 +99,13 @@ class Backend {
   virtual Status remove(const std::string& path) = 0;  // not_found when it does not exist
   virtual Result<bool> exists(const std::string& path) = 0;
   virtual Status sync_directory_of(const std::string& path) = 0;
-  virtual Result<StorageInfo> describe(const std::string& path) = 0;  // of the file system that holds or will hold path
-  // Of the file system of an open file of this backend.
+  virtual Result<StorageInfo> describe(const std::string& path) = 0;  // the file system that holds or will hold path
+  // The file system of an open file of this backend.
   virtual Result<StorageInfo> describe_open(StoredFile& file) { return describe(file.path()); }
-  // What direct transfers of a file that is or could be at `path` must be aligned to; 0: there are none, or nobody
-  // knows. An open file knows it better.
+  // The alignment of direct transfers for a file at `path`, existing or not; 0: none, or unknown.
+  // StoredFile::direct_alignment() is more exact.
   virtual std::uint32_t direct_alignment_at(const std::string& /*path*/) { return 0; }
-  // What writing takes where `path` lies, tried out now; none: that cannot be tried.
+  // Measures writes at `path` now; none where that is not possible.
   virtual std::optional<MeasuredWrites> measure_writes(const std::string& /*path*/) { return std::nullopt; }
   virtual const char* name() const = 0;
 };

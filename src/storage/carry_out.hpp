@@ -1,4 +1,5 @@
-// A transfer of a queue, made at once by the file itself. Failures for want of memory are those of the transfer.
+// Runs a transfer of a queue at once, by calls of its file. An allocation failure is reported as failure of the
+// transfer.
 #pragma once
 
 #include "storage/io_queue.hpp"

@@ -1,4 +1,4 @@
-// A file that is to be changed as a whole, kept from everybody else who would.
+// Opens a file that is to be changed as a whole, and locks it against other writers.
 #pragma once
 
 #include <memory>
@@ -8,17 +8,17 @@
 
 namespace thalweg {
 
-// Opens a file that is then locked: by hold_opened(), lock_session() or join_writers().
+// Opens a file that will be locked by hold_opened(), lock_session() or join_writers().
 Result<std::unique_ptr<StoredFile>> open_to_lock(Backend& backend, const std::string& path, OpenMode mode);
 
-// Opens the file for reading and writing and locks its session (StoredFile::lock_session); its name leads to it when
-// this returns. not_found when there is none.
+// Opens the file for reading and writing and locks its session (StoredFile::lock_session); afterwards its name is
+// verified. not_found when there is no file.
 Result<std::unique_ptr<StoredFile>> hold_file(Backend& backend, const std::string& path);
 
-// Locks the session of a file of open_to_lock(). False when its name leads elsewhere by now.
+// Locks the session of a file of open_to_lock(). False when its name belongs to another file by now.
 Result<bool> hold_opened(StoredFile& file);
 
-// For a file that was opened a while ago: not_found when it was removed, unsafe when its name leads to another file.
+// For a file opened earlier: not_found when it was removed, unsafe when its name belongs to another file.
 Status check_has_its_name(Backend& backend, StoredFile& file);
 
 inline constexpr int kMostTriesToHold = 100;

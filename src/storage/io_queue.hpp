@@ -1,8 +1,8 @@
-// IoQueue: transfers handed over and completed later. One text of the engine serves all kinds: the posix queue carries
-// a transfer out while it is submitted, the uring queue gives it to the kernel and hears of it in poll(), the thread
-// queue to a thread of its own.
+// IoQueue: transfers are submitted and complete later. One text of the engine serves all kinds: the posix queue runs
+// a transfer at submission, the uring queue passes it to the kernel and sees completions in poll(), the thread queue
+// passes it to a thread of its own.
 //
-// Short transfers are continued, EINTR and EAGAIN retried, lengths beyond what the kernel takes split, in the queue.
+// The queue continues short transfers, retries EINTR and EAGAIN, and splits lengths above the limit of the kernel.
 // Threads: one at a time per queue; queues of different threads are independent.
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace thalweg {
 
-// One run of a file and the memory that makes it up. The caller fills it in and keeps it, and what it points to, where
-// it is until `done`.
+// One run of a file and its pieces of memory. The caller fills it in and keeps it, and all it points to, in place
+// until `done`.
 struct IoTransfer {
   StoredFile* file = nullptr;
   Direction direction = Direction::read;
@@ -25,36 +25,36 @@ struct IoTransfer {
   std::uint64_t offset = 0;
   std::span<const Piece> pieces;  // at most IOV_MAX
 
-  // The answer.
+  // The result.
   bool done = false;
   Status status;
   std::uint64_t moved = 0;  // fewer than asked for only at the end of the file, or on failure
 
-  // The queue's own while it works.
+  // Private to the queue while in flight.
   void* in_flight = nullptr;
 };
 
 class IoQueue {
  public:
-  virtual ~IoQueue() = default;  // waits for what is in flight
-  // Takes the transfer over, or says false: the queue is full, poll() first.
+  virtual ~IoQueue() = default;  // waits for transfers in flight
+  // Takes the transfer over; false: the queue is full, call poll() first.
   virtual bool submit(IoTransfer& transfer) = 0;
-  // Marks what has completed as done, without waiting. Makes sure that the kernel has seen what was submitted.
+  // Marks completed transfers as done, without waiting, and hands gathered requests to the kernel.
   virtual void poll() = 0;
-  // Waits until something has completed, for at most `limit`; nothing in flight: returns at once.
+  // Waits until a transfer completes, for at most `limit`; returns at once when none is in flight.
   virtual void wait(std::chrono::microseconds limit) = 0;
   virtual std::size_t in_flight() const = 0;
   virtual const char* name() const = 0;  // "posix", "uring", "thread"
 };
 
 std::unique_ptr<IoQueue> make_posix_queue();
-// `depth`, at least 1, transfers in flight at most. Its thread is made when it is first needed; where none can be had,
-// transfers are carried out at submission.
+// At most `depth` transfers in flight, at least 1. The thread is started on first use; where that fails, transfers
+// run at submission.
 std::unique_ptr<IoQueue> make_thread_queue(unsigned depth);
 
-// Whether this library was built with io_uring and this kernel lets this process use it; probed once.
+// Whether this library was built with io_uring and the kernel permits it to this process; probed once.
 bool uring_available();
-// `depth` transfers in flight at most. Fails with not_built where uring_available() is false.
+// At most `depth` transfers in flight. Fails with not_built where uring_available() is false.
 Result<std::unique_ptr<IoQueue>> make_uring_queue(unsigned depth);
 
 }  // namespace thalweg

@@ -1,4 +1,4 @@
-// What backends and queues do with rows of pieces of memory.
+// Helpers of backends and queues for lists of pieces of memory.
 #pragma once
 
 #include <sys/uio.h>
@@ -14,11 +14,11 @@ namespace thalweg {
 
 inline iovec as_vector(const Piece& piece) { return {piece.memory, piece.bytes}; }
 
-// The sum; fails with out_of_range where a transfer of so many bytes from `offset` on would pass the end of all files.
+// The sum of lengths; fails with out_of_range where a transfer of so many bytes from `offset` on exceeds the largest
+// offset.
 Result<std::uint64_t> bytes_of(std::span<const Piece> pieces, std::uint64_t offset, const std::string& path);
 
-// How a transfer past the page cache must lie: fails with invalid_argument where it does not, or where `alignment` is
-// 0.
+// Checks the alignment of a direct transfer: invalid_argument where it is violated, or `alignment` is 0.
 Status check_direct(std::span<const Piece> pieces, std::uint64_t offset, std::uint32_t alignment,
                     const std::string& path);
 

@@ -1,5 +1,5 @@
-// Files of the file system. A failed sync is remembered: the kernel drops what it could not write and would report
-// success the next time, so every later sync of that file fails as the first did.
+// Files of the file system. A failed sync is remembered: the kernel drops the pages that it could not write and would
+// report success the next time, so every later sync of that file fails as the first did.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -38,7 +38,7 @@ class PosixFile final : public StoredFile {
   }
   Status open() {
     const FileOpening how{access_of(options_), creation_of(options_), options_.permissions};
-    std::optional<NoFork> opening;  // a child that had the descriptor would keep the lock
+    std::optional<NoFork> opening;  // a child that inherited the descriptor would keep the lock
     if (options_.takes_lock) opening.emplace();
     TW_ASSIGN_OR_RETURN(file_, open_file(path_, how));
     if (opening.has_value()) opening->close_in_children(file_.get());
@@ -109,7 +109,7 @@ class PosixFile final : public StoredFile {
       return Status::error(Code::unsafe, "'" + path_ +
                                              "' is being written: task 0 of that program is gone, but not all of its "
                                              "processes; end them first");
-    // Nobody can begin a session meanwhile, so that those who join need not wait for a word from this process.
+    // The lock excludes new sessions, so that joining writers need no message from this process.
     (void)lock_file(file_, FileLock::writers, LockKind::shared);
     return {};
   }
@@ -154,7 +154,7 @@ class PosixFile final : public StoredFile {
     if (options_.takes_lock) return {};
     return Status::error(Code::wrong_mode, "cannot lock '" + path_ + "': it was not opened for that");
   }
-  // A process that is being spawned has the descriptor until its program begins, and must not have the locks.
+  // A process being spawned has the descriptor until its program begins, and must not hold the locks.
   Status close_file_of_lock() {
     if (!options_.takes_lock) return close_file(std::move(file_), path_);
     NoFork closing;
@@ -162,8 +162,8 @@ class PosixFile final : public StoredFile {
     closing.forget(file_.get());
     return close_file(std::move(file_), path_);
   }
-  // Once, and only where it is asked for: the same file a second time, whatever its name leads to by now. Where it
-  // cannot be had the alignment stays 0.
+  // Once, on first use: opens the same file a second time, even if its name belongs to another one by now. Where that
+  // fails the alignment stays 0.
   void open_direct() {
     if (!file_.is_open()) return;
     const std::string link = "/proc/self/fd/" + std::to_string(file_.get());
@@ -174,7 +174,7 @@ class PosixFile final : public StoredFile {
     if (direct_alignment_ == 0) direct_ = {};
   }
 
-  // As many pieces at once as one call of the kernel takes.
+  // Moves as many pieces at once as one system call takes.
   static Result<std::uint64_t> transfer_pieces(const FileDescriptor& file, TransferPlace place,
                                                std::span<const Piece> pieces) {
     TW_RETURN_IF_ERROR(bytes_of(pieces, place.offset, place.path).status());
@@ -199,15 +199,15 @@ class PosixFile final : public StoredFile {
   const std::string path_;
   const OpenOptions options_;
   FileDescriptor file_;
-  FileDescriptor direct_;  // past the page cache
+  FileDescriptor direct_;  // bypasses the page cache
   std::once_flag direct_once_;
-  std::uint32_t direct_alignment_ = 0;  // set once, as above
+  std::uint32_t direct_alignment_ = 0;  // set once, by open_direct()
   std::mutex mutex_;
   Status failed_sync_;  // guarded by mutex_; ok until the first failure
 };
 
-// The quickest of a few, in nanoseconds: the first ones make room, and others may be held up by whatever runs beside
-// them. None: a write failed.
+// The fastest of a few writes, in nanoseconds: the first ones allocate, and others may be delayed by unrelated load.
+// None: a write failed.
 std::optional<double> quickest_write(const FileDescriptor& file, const std::string& folder, ByteView bytes) {
   using Clock = std::chrono::steady_clock;
   constexpr int kTries = 5;

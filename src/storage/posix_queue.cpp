@@ -1,4 +1,4 @@
-// The queue that never holds anything: transfers are carried out while they are submitted.
+// A queue without transfers in flight: each one runs at submission.
 #include "storage/carry_out.hpp"
 #include "storage/io_queue.hpp"
 

@@ -8,7 +8,7 @@ namespace thalweg {
 
 namespace {
 
-// A queue whose transfers go on in the background.
+// A queue for transfers in the background.
 std::unique_ptr<IoQueue> make_background_queue() {
   auto ring = make_uring_queue(kRingDepth);
   return ring.has_value() ? std::move(ring).value() : make_thread_queue(kRingDepth);
@@ -16,7 +16,7 @@ std::unique_ptr<IoQueue> make_background_queue() {
 
 struct ThreadQueues {
   std::unique_ptr<IoQueue> posix = make_posix_queue();
-  std::unique_ptr<IoQueue> background;  // made when first needed
+  std::unique_ptr<IoQueue> background;  // made on first use
 
   IoQueue* for_background() {
     if (background == nullptr) background = make_background_queue();

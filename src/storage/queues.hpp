@@ -1,5 +1,5 @@
-// Which queue carries a transfer: a thread that blocks has its own queues, and operations that go on in the background
-// share theirs.
+// Selects the queue of a transfer: a blocking thread has its own queues, and operations in the background share
+// theirs.
 #pragma once
 
 #include <chrono>
@@ -12,21 +12,22 @@ namespace thalweg {
 
 inline constexpr unsigned kRingDepth = 64;
 
-// The queues of the calling thread. The background queue is made when it is first asked for.
+// The queues of the calling thread. The background queue is made on first use.
 IoContext blocking_io();
 IoQueue* blocking_background_queue();
 
-// The queues of Progress: io_uring where the kernel has it, else a thread, so that no operation delays another one.
+// The queues of Progress: io_uring where the kernel permits it, else a thread, so that no operation delays another
+// one.
 class SharedQueues {
  public:
   SharedQueues();
   // by_thread: the progress thread advances the operation.
   IoContext context(bool by_thread);
-  // For a thread that has nothing else to do.
+  // For a thread that only waits.
   IoContext context_of_waiter();
   std::size_t in_flight() const { return background_->in_flight(); }
   void wait(std::chrono::microseconds limit);
-  // Called before operations are advanced: limits how many bytes that step may copy itself.
+  // Called before operations are advanced: limits the bytes that this step may copy itself.
   void begin_step() { copies_.give(kCopiedByStep); }
 
  private:

@@ -1,5 +1,5 @@
-// RationedQueue: carries transfers out while they are submitted, but only so many bytes; then it is full until it gets
-// its next ration. For a thread that advances several operations, none of which may keep it for long.
+// RationedQueue: runs transfers at submission up to a limit of bytes; then it is full until the next ration. For a
+// thread that advances several operations, none of which may occupy it for long.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ class RationedQueue final : public IoQueue {
  public:
   void give(std::uint64_t bytes) { left_ = bytes; }
 
-  // The last one of a ration may be longer than what is left of it.
+  // The last transfer of a ration may exceed it.
   bool submit(IoTransfer& transfer) override {
     if (left_ == 0) return false;
     std::uint64_t bytes = 0;

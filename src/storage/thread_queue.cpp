@@ -1,5 +1,5 @@
-// The queue for where there is no io_uring: a thread of its own carries transfers out, one after the other, while the
-// thread that submits goes on. It is started with the first transfer.
+// The queue for systems without io_uring: a thread of its own runs transfers, one after the other, while the
+// submitting thread continues. It is started with the first transfer.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,17 +20,17 @@ namespace thalweg {
 
 namespace {
 
-// What the submitter and the thread share.
+// Shared by the submitter and the thread.
 class Shared {
  public:
   explicit Shared(unsigned depth) : places_(depth) {}
 
   bool is_full() const { return in_flight() == places_.size(); }
   std::size_t in_flight() const { return n_submitted_ - n_answered_; }
-  // The thread is there, or could be made. A child of fork() has its parent's memory, but not its threads.
+  // Whether the thread runs, or could be started. A child of fork() has its parent's memory, but not its threads.
   bool has_thread() {
     if (thread_.joinable()) return is_of_this_process();
-    const SignalsBlocked blocked;  // the program's handlers run on the program's threads
+    const SignalsBlocked blocked;  // signal handlers of the program run on its own threads
     try {
       thread_ = std::thread([this] { serve(); });
       process_ = ::getpid();
@@ -57,7 +57,7 @@ class Shared {
     if (in_flight() > 0) carried_out_.wait_for(lock, limit, [this] { return n_answered_ < n_carried_out_; });
     answer();
   }
-  // Carries out what it has taken.
+  // Ends the thread after the transfers it has taken.
   void end() {
     if (!thread_.joinable()) return;
     {
@@ -69,7 +69,7 @@ class Shared {
   }
 
  private:
-  // What the thread found out: it does not write where the submitter may be reading.
+  // The thread's result: it does not write where the submitter may be reading.
   struct Place {
     IoTransfer* transfer = nullptr;
     Status status;
@@ -88,7 +88,7 @@ class Shared {
     }
   }
 
-  // An exception here has no caller to reach.
+  // An exception could reach no caller from here.
   void serve() noexcept try {
     name_this_thread("tw-storage");
     std::unique_lock lock(mutex_);
@@ -116,9 +116,9 @@ class Shared {
 
   std::thread thread_;
   pid_t process_ = 0;
-  std::size_t n_answered_ = 0;  // of the submitter
+  std::size_t n_answered_ = 0;  // used by the submitter only
 
-  std::mutex mutex_;  // guards all that follows; the submitter alone changes the first number
+  std::mutex mutex_;  // guards all that follows; only the submitter changes the first number
   std::condition_variable submitted_, carried_out_;
   std::size_t n_submitted_ = 0, n_carried_out_ = 0;
   std::vector<Place> places_;
@@ -128,7 +128,7 @@ class Shared {
 class ThreadQueue final : public IoQueue {
  public:
   explicit ThreadQueue(unsigned depth) : shared_(std::make_unique<Shared>(depth)) {}
-  // In a child of fork() nobody ends the thread, and what it waits for cannot be taken down.
+  // A child of fork() has no thread to join, and the condition variables may not be destroyed.
   ~ThreadQueue() override {
     if (shared_->is_of_this_process()) {
       shared_->end();
@@ -151,7 +151,7 @@ class ThreadQueue final : public IoQueue {
   }
   void poll() override { shared_->poll(); }
   void wait(std::chrono::microseconds limit) override {
-    constexpr std::chrono::microseconds kDay = std::chrono::hours(24);  // what clocks can be asked for
+    constexpr std::chrono::microseconds kDay = std::chrono::hours(24);  // the clock cannot represent longer waits
     shared_->wait(std::min(limit, kDay));
   }
   std::size_t in_flight() const override { return shared_->in_flight(); }

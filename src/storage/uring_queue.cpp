@@ -1,10 +1,10 @@
-// The queue of the kernel: one ring. Requests are gathered until somebody polls or waits, and handed over in one call.
+// The queue of the kernel: one ring. Requests are gathered until poll() or wait(), and submitted in one call.
 //
-// A slot that is not free has one request, gathered or in the kernel, or none while the file carries out what is left
-// of it. There are no more slots than the ring has room for, but waiting takes some of that on old kernels: who finds
-// none goes on without the ring. What the kernel does not want, and what it may not be asked (see
-// StoredFile::descriptor), the file carries out itself: its refusals are the same then for every queue. Neither
-// registered files nor registered buffers are used: they gain nothing here, see docs/design/storage.md.
+// A slot in use has one request, gathered or in the kernel, or none while the file itself runs the rest of the
+// transfer. The ring has room for all slots, but on old kernels waiting takes some of it: a request without room runs
+// without the ring. The file itself also runs what the kernel refuses, and what may not be submitted to it (see
+// StoredFile::descriptor), so that every queue reports the same failures. Neither registered files nor registered
+// buffers are used: they gain nothing here, see docs/design/storage.md.
 #include <liburing.h>
 
 #include <algorithm>
@@ -30,14 +30,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostTries = 1000;
-constexpr int kMostBusyTries = 16;  // then the file waits and tries, as it does without a queue
+constexpr int kMostBusyTries = 16;  // then the file waits and retries, as without a queue
 
 struct Slot {
   IoTransfer* transfer = nullptr;
   int descriptor = -1;
   std::uint64_t asked = 0;
   RemainingParts<Piece> remaining;
-  std::vector<iovec> vectors;  // of the request
+  std::vector<iovec> vectors;  // of the current request
   int tries = 0;
 };
 
@@ -69,7 +69,7 @@ class UringQueue final : public IoQueue {
   void finish(Slot& slot, Status status);
 
   io_uring ring_{};
-  std::vector<Slot> slots_;  // never moved
+  std::vector<Slot> slots_;  // never reallocated: requests point into it
   std::vector<Slot*> free_;
   std::uint64_t n_done_ = 0;
 };
@@ -79,7 +79,7 @@ Status UringQueue::open(unsigned depth) {
   io_uring_params parameters{};
   parameters.flags = IORING_SETUP_CLAMP;
   try {
-    // Before there is a ring, and with all memory that submitting needs.
+    // Allocates all memory for submissions before the ring exists.
     slots_.resize(depth);
     for (Slot& slot : slots_) slot.vectors.reserve(IOV_MAX);
     free_.reserve(depth);
@@ -97,7 +97,7 @@ Status UringQueue::open(unsigned depth) {
   return {};
 }
 
-// What the file would refuse is left to it, and so is nothing at all.
+// Transfers that the file would refuse, and empty ones, are left to the file.
 bool is_for_the_kernel(const IoTransfer& transfer) {
   const std::string& path = transfer.file->path();
   const auto bytes = bytes_of(transfer.pieces, transfer.offset, path);
@@ -129,7 +129,7 @@ bool UringQueue::submit(IoTransfer& transfer) {
   return true;
 }
 
-// The request for what remains of a slot, gathered.
+// Gathers the request for the remainder of a slot.
 void UringQueue::ask(Slot& slot) {
   io_uring_sqe* const request = io_uring_get_sqe(&ring_);
   if (request == nullptr) return rest_without_ring(slot);
@@ -154,7 +154,7 @@ void UringQueue::ask(Slot& slot) {
   io_uring_sqe_set_data(request, &slot);
 }
 
-// Where the kernel is too busy to take them they stay gathered, and the next poll tries again.
+// Where the kernel is too busy, requests stay gathered and the next poll retries.
 void UringQueue::hand_over() {
   if (io_uring_sq_ready(&ring_) > 0) (void)io_uring_submit(&ring_);
 }
@@ -173,8 +173,8 @@ void UringQueue::answered(Slot& slot, int answer) {
   const bool writes = slot.transfer->direction == Direction::write;
   if (answer > 0) return moved(slot, static_cast<std::uint64_t>(answer));
   if (answer == 0 && !writes) return finish(slot, {});  // the end of the file
-  const int err = answer == 0 ? EIO : -answer;          // a write of 0 would be for ever
-  // ECANCELED: the thread that handed the request over has ended.
+  const int err = answer == 0 ? EIO : -answer;          // a write of 0 bytes would repeat for ever
+  // ECANCELED: the submitting thread has ended.
   const int most_tries = err == EAGAIN ? kMostBusyTries : err == EINTR || err == ECANCELED ? kMostTries : 0;
   if (++slot.tries <= most_tries) return ask(slot);
   if (most_tries > 0 || err == EBADF || err == EINVAL || err == EOPNOTSUPP) return rest_without_ring(slot);
@@ -193,7 +193,7 @@ void UringQueue::moved(Slot& slot, std::uint64_t bytes) {
   if (slot.transfer->direct && bytes < slot.remaining.bytes()) {
     const std::uint64_t beyond = bytes % slot.transfer->file->direct_alignment();
     slot.remaining.advance(bytes - beyond);
-    if (beyond > 0) return rest_without_ring(slot);  // it knows how to go on from inside a block
+    if (beyond > 0) return rest_without_ring(slot);  // the file can continue within a block
     return ask(slot);
   }
   slot.remaining.advance(std::min(bytes, slot.remaining.bytes()));
@@ -201,7 +201,7 @@ void UringQueue::moved(Slot& slot, std::uint64_t bytes) {
   finish(slot, {});
 }
 
-// Takes no memory: nobody would hear of it here.
+// Takes no memory: a failure could not be reported here.
 void UringQueue::rest_without_ring(Slot& slot) {
   std::array<Piece, IOV_MAX> room;
   while (slot.remaining.bytes() > 0) {
@@ -235,7 +235,7 @@ void UringQueue::finish(Slot& slot, Status status) {
 void UringQueue::poll() {
   hand_over();
   reap();
-  hand_over();  // what goes on
+  hand_over();  // submits continued requests
 }
 
 void UringQueue::wait(std::chrono::microseconds limit) {
@@ -247,13 +247,14 @@ void UringQueue::wait(std::chrono::microseconds limit) {
     if (n_done_ != done_before || in_flight() == 0 || left <= 0) return hand_over();
     __kernel_timespec at_most{left / 1'000'000'000, left % 1'000'000'000};
     io_uring_cqe* done = nullptr;
-    (void)io_uring_submit_and_wait_timeout(&ring_, &done, 1, &at_most, nullptr);  // whatever it says, look again
+    (void)io_uring_submit_and_wait_timeout(&ring_, &done, 1, &at_most, nullptr);  // checked again whatever it returns
   }
 }
 
-// Whether the kernel lets this process use a ring, by setting up a small one: containers often forbid it.
+// Whether the kernel permits a ring to this process, tested by setting up a small one: containers often forbid it.
 bool uring_works() {
-  constexpr unsigned needed = IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP;  // waits with a limit; no answer is ever lost
+  // waits with a limit; completions are never lost
+  constexpr unsigned needed = IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP;
   io_uring ring;
   if (io_uring_queue_init(2, &ring, 0) != 0) return false;
   bool works = (ring.features & needed) == needed;
