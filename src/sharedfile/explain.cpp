@@ -29,7 +29,7 @@ Status check_counts(const RegularAccess& access) {
   return {};
 }
 
-// Bytes from the first to the last byte of one task; false: above 2^63-1.
+// Bytes from the first to the last byte of one task; false above 2^63-1.
 bool range_of_task(const RegularAccess& access, std::uint64_t stride, std::uint64_t& range) {
   std::uint64_t last = 0;
   return !mul_overflow(access.extents - 1, stride, &last) && !add_overflow(last, access.bytes, &range) &&
@@ -50,7 +50,7 @@ std::string way_of(const Strategy& strategy, const Plan& plan, std::uint32_t ali
   return "through the page cache: direct I/O would be slower for this access";
 }
 
-// By default the tasks lie by these numbers too.
+// The default distances of tasks follow from these numbers, too.
 bool in_whole_blocks(const RegularAccess& access, std::uint32_t alignment) {
   const std::uint64_t block = std::max<std::uint64_t>(alignment, kCachePage);
   return access.bytes % block == 0 && access.stride % block == 0 && access.task_distance % block == 0;
@@ -113,7 +113,7 @@ Result<std::string> explain_access(Backend& backend, const std::string& path, st
   Strategy strategy = choose_strategy(storage, parsed);
   if (access.processes > 1) measure_writes(backend, path, storage, strategy);
   TW_ASSIGN_OR_RETURN(GroupAccess all, group_access_of(access));
-  // As if they were on one node.
+  // All processes are taken to be on one node.
   if (access.processes > 1)
     all.most_aggregators = static_cast<std::size_t>(std::min<std::uint64_t>(access.processes, kAggregatorsOfNode));
   const std::uint32_t alignment = backend.direct_alignment_at(path);

@@ -1,4 +1,4 @@
-// Explain: how an access that nobody has made yet would be carried out, and by which strategy.
+// Explain: the plan and strategy of a hypothetical access.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace thalweg {
 struct RegularAccess {
   Direction direction = Direction::write;
   std::uint64_t tasks = 1;
-  std::uint64_t processes = 1;  // over which the tasks are spread
-  std::uint64_t extents = 1;    // of each task
-  std::uint64_t bytes = 0;      // of each extent
-  std::uint64_t stride = 0;     // 0: one extent behind the other
-  // 0: the tasks take turns where a stride has room for all of them, else each begins behind the one before
+  std::uint64_t processes = 1;  // processes over which the tasks are spread
+  std::uint64_t extents = 1;    // extents of each task
+  std::uint64_t bytes = 0;      // bytes of each extent
+  std::uint64_t stride = 0;     // 0: extents are contiguous
+  // 0: tasks interleave where a stride has room for all of them, else they follow one another
   std::uint64_t task_distance = 0;
 };
 
-// invalid_argument or out_of_range when there is no such access.
+// Fails with invalid_argument or out_of_range when no such access exists.
 Result<GroupAccess> group_access_of(const RegularAccess& access);
 
-// Lines of text. `path` may not exist yet.
+// Returns lines of text. `path` need not exist.
 Result<std::string> explain_access(Backend& backend, const std::string& path, std::string_view hints,
                                    const RegularAccess& access);
 

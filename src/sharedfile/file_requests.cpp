@@ -1,5 +1,5 @@
-// Accesses to a plain file: of its group, of other groups, of a task alone; blocking ones, and requests that take turns
-// on its channels.
+// Accesses to a plain file by its group, by other groups or by a single task: blocking ones, and requests that take
+// turns on its channels.
 #include <string>
 #include <utility>
 
@@ -21,8 +21,8 @@ Status refuse_others(const SharedFile* file, Placement placement) {
                                  "' moves in accesses of the group that opened it, which has several processes");
 }
 
-// A group other than that of the file moves the shared position only where all who use it are in this process, and no
-// position of a handle.
+// A group other than that of the file may use the shared position only where all tasks of the file are in this
+// process, and never the position of a handle in its view.
 void check_for_others(const SharedFile* file, TaskAccess& access) {
   access.of_others = true;
   const Placement placement = access.placement;
@@ -37,7 +37,7 @@ SharedPosition::Ticket draw_for(const Group& group, SharedFile* file, const Task
   return draws ? file->position.draw() : 0;
 }
 
-// A nonblocking access. What it holds on to stays until it is complete.
+// A nonblocking access. It keeps the objects that it uses alive until it is complete.
 class FileRequest final : public AccessRequest {
  public:
   FileRequest(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group, PlacedAccess what)
@@ -50,7 +50,7 @@ class FileRequest final : public AccessRequest {
     channel_ = std::move(channel);
     turn_ = channel_->issued++;
   }
-  // Instead of an access: this task starts nothing more on the channel.
+  // Takes the place of an access: this task starts nothing more on the channel.
   void leave(const Leaver& leaver) { leaver_ = leaver; }
 
  private:
@@ -59,7 +59,8 @@ class FileRequest final : public AccessRequest {
     const TaskAccess& access = what_.access;
     return group_ != nullptr ? access_all(*group_, file_.get(), access, ticket_, io) : access_one(*file_, access, io);
   }
-  // The groups first: who sees that no request of the file is left may end MPI, which they need to be freed.
+  // Frees the groups before the request is counted as complete: another thread may end MPI once the file has no
+  // requests, and freeing the groups needs MPI.
   void let_go() override {
     channel_ = nullptr;
     group_ = nullptr;
@@ -87,10 +88,10 @@ class FileRequest final : public AccessRequest {
   }
 
   std::shared_ptr<SharedFile> file_;
-  std::shared_ptr<Group> group_;  // null: this task alone
+  std::shared_ptr<Group> group_;  // null: an access of this task alone
   const PlacedAccess what_;
   SharedPosition::Ticket ticket_ = 0;
-  std::shared_ptr<RequestChannel> channel_;  // null: it need not wait for others
+  std::shared_ptr<RequestChannel> channel_;  // null: it need not wait for other requests
   std::uint64_t turn_ = 0;
   Leaver leaver_;
 };
@@ -100,7 +101,7 @@ std::shared_ptr<FileRequest> make_request(std::shared_ptr<SharedFile> file, std:
   return std::make_shared<FileRequest>(std::move(file), std::move(group), std::move(what));
 }
 
-// Keeps what the access borrows.
+// Keeps the memory that the access borrows.
 Op<Outcome> access_placed(Group& group, std::shared_ptr<SharedFile> file, PlacedAccess what,
                           SharedPosition::Ticket ticket, IoContext io) {
   co_return co_await access_all(group, file.get(), std::move(what.access), ticket, io);
@@ -109,14 +110,15 @@ Op<Outcome> access_placed(Group& group, std::shared_ptr<SharedFile> file, Placed
 }  // namespace
 
 Op<Outcome> PlainFile::access(PlacedAccess what) {
-  const IoContext io = blocking_io();  // may throw: before a ticket is drawn, or the position in the view moves
+  // first, as it may throw: before a ticket is drawn or the position in the view moves
+  const IoContext io = blocking_io();
   if (view_.concerns(what.access)) what = view_.place(std::move(what));
   const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), what.access);
   if (what.placed.empty()) return access_all(*group_, shared_.get(), std::move(what.access), ticket, io);
   return access_placed(*group_, shared_, std::move(what), ticket, io);
 }
 
-// Where tasks have parted none of them starts anything: it fails on this task alone.
+// Once the group has ended, the request fails on this task alone, and no task starts it.
 std::shared_ptr<AccessRequest> PlainFile::request(PlacedAccess what) {
   if (const Status& ended = group_->ended(); !ended.ok()) {
     TaskAccess refused;
@@ -130,7 +132,7 @@ std::shared_ptr<AccessRequest> PlainFile::request(PlacedAccess what) {
   return request;
 }
 
-// Something may be outstanding on the channels of requests.
+// Requests may be outstanding on the channels.
 void PlainFile::leave_requests(const Leaver& leaver) noexcept {
   for (const std::shared_ptr<RequestChannel>& channel : channels_) {
     if (group_->size() == 1) break;
@@ -147,7 +149,7 @@ void PlainFile::abandon(Call call) noexcept {
   group_->leave(leaver);
 }
 
-// The position in the view stays: several threads may use the handle at once.
+// Leaves the position in the view unchanged: several threads may use the handle at once.
 PlacedAccess PlainFile::place_for_others(TaskAccess access) {
   check_for_others(shared_.get(), access);
   return view_.place(std::move(access));

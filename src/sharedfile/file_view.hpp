@@ -1,5 +1,5 @@
-// FileView: what one handle sees of its file, and its position there; and accesses whose extents were put where its
-// bytes lie.
+// FileView: the view and the position of one handle of a file; it turns accesses in the view into accesses at offsets
+// of the file.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace thalweg {
 
-// An access, with memory for extents that were made here. Moved, not copied: access.extents may lie in `placed`.
+// An access, and memory for extents computed here. Moved, not copied: access.extents may point into `placed`.
 struct PlacedAccess {
-  PlacedAccess(TaskAccess given) : access(std::move(given)) {}  // as it is
+  PlacedAccess(TaskAccess given) : access(std::move(given)) {}  // for an access at offsets
   PlacedAccess(PlacedAccess&&) noexcept = default;
   PlacedAccess& operator=(PlacedAccess&&) noexcept = default;
 
@@ -23,12 +23,12 @@ struct PlacedAccess {
 
 class FileView {
  public:
-  // The whole file, byte by byte. May throw std::bad_alloc.
+  // The view of the whole file, byte by byte. May throw std::bad_alloc.
   FileView();
   // `view` repeats from `displacement` on. Fails with out_of_range; may throw.
   static Result<FileView> of(const View& view, std::uint64_t displacement);
 
-  // Whether place() has anything to do: accesses by offsets of the file, and by extents, are as they are.
+  // Whether place() changes the access: accesses by offsets of the file, and by extents, stay as they are.
   bool concerns(const TaskAccess& access) const {
     const bool in_view = access.placement == Placement::in_view;
     return in_view || (!whole_ && access.placement != Placement::at_extents);

@@ -13,24 +13,24 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::int64_t kMostNodes = 256;  // that have aggregators: 2 KiB on each task while they are looked for
+constexpr std::int64_t kMostNodes = 256;  // nodes that have aggregators: 2 KiB on each task during the search
 constexpr std::int64_t kNobody = INT64_MAX;
 
 using Aggregators = std::vector<Aggregator>;
 
-// Tasks that lead no process keep no more than that they were found.
+// The cached result. On a task that leads no process it holds no aggregators.
 struct Found {
-  std::size_t wanted = 0;  // by hint, on which it depends
+  std::size_t wanted = 0;  // hint that the result depends on
   Helpers helpers;
 };
-constexpr char kFoundKey = 0;  // its address says that the group keeps a Found
+constexpr char kFoundKey = 0;  // its address is the key of the cached Found
 
 bool is_among(const Aggregators& some, TaskRank rank) {
   return std::any_of(some.begin(), some.end(), [=](const Aggregator& one) { return one.rank == rank; });
 }
 
-// The leader of lowest rank of each node, of those that are not among `found` yet. Of many nodes only every so-many-th
-// has any.
+// The process leader of lowest rank on each node, among those not in `found` yet. Above kMostNodes, only every
+// `stride`-th node has any.
 Op<Result<std::vector<std::int64_t>>> next_of_nodes(Group& group, const Aggregators& found, std::int64_t stride,
                                                     std::vector<std::int64_t> lowest) {
   const Place place = group.place();
@@ -41,7 +41,7 @@ Op<Result<std::vector<std::int64_t>>> next_of_nodes(Group& group, const Aggregat
   co_return co_await group.allreduce(std::move(lowest), Reduction::min);
 }
 
-// All memory that is kept is had first.
+// All memory of the result is allocated first.
 Op<Status> choose(Group& group, std::size_t wanted, std::shared_ptr<Found>& into) {
   const Place place = group.place();
   const std::int64_t stride = (place.nodes + kMostNodes - 1) / kMostNodes;
@@ -72,7 +72,7 @@ Op<Status> choose(Group& group, std::size_t wanted, std::shared_ptr<Found>& into
   co_return Status{};
 }
 
-// Every process shows itself to the aggregators of its node.
+// Every process sends a probe of its memory to the aggregators of its node.
 std::vector<Message> probes(const Aggregators& aggregators, const Group& group) {
   const Place place = group.place();
   std::vector<Message> outgoing;
@@ -95,7 +95,7 @@ bool all_reached(const std::vector<Message>& shown) {
   });
 }
 
-// Whether all aggregators reach the memory of all processes of their nodes.
+// Agrees whether all aggregators reach the memory of all processes of their nodes.
 Op<Status> probe(Group& group, Found& found) {
   const auto shown = co_await group.exchange(probes(found.helpers.aggregators, group));
   if (!shown.has_value()) co_return shown.error();
@@ -111,7 +111,7 @@ Message numbers_to(TaskRank peer, const std::vector<std::int64_t>& numbers) {
   return {peer, Bytes(bytes.begin(), bytes.end())};
 }
 
-// On the leader of a node: what it has heard from the leaders of processes, told to all of them.
+// On the leader of a node: joins what the process leaders sent, for all of them.
 std::vector<Message> told_to_all(const std::vector<Message>& shown) {
   std::vector<std::int64_t> numbers(1);
   for (const Message& message : shown) {
@@ -124,7 +124,7 @@ std::vector<Message> told_to_all(const std::vector<Message>& shown) {
   return outgoing;
 }
 
-// Leaders of processes tell that of their node, who tells all of them.
+// Process leaders send their number of tasks to the leader of their node, which answers with those of all.
 Op<Status> find_node_tasks(Group& group, Helpers& found) {
   const Place place = group.place();
   const bool leads = group.rank() == place.process_leader;
@@ -165,7 +165,7 @@ Op<Status> look(Group& group, std::size_t wanted, std::shared_ptr<Found>& found)
 Op<Status> find_aggregators(Group& group, SharedFile& file) {
   const Place place = group.place();
   if (place.processes == 1 || group.relays()) co_return Status{};
-  const std::size_t wanted = file.strategy.aggregators;  // that of task 0
+  const std::size_t wanted = file.strategy.aggregators;  // the hint of task 0
   const bool leads = group.rank() == place.process_leader;
   auto here = std::static_pointer_cast<Found>(group.kept(&kFoundKey));
   if (here == nullptr || here->wanted != wanted) {

@@ -1,4 +1,5 @@
-// Which tasks of the group that opens a file may aggregate for all, and whether they reach the memory of their nodes.
+// Selects the tasks that may aggregate for the group that opens a file, and tests whether they reach the memory of
+// their nodes.
 #pragma once
 
 #include "engine/shared_file.hpp"
@@ -6,12 +7,12 @@
 
 namespace thalweg {
 
-// By default: more writers of one node are of no use to any storage we know.
+// Default limit per node: more writers per node have no use on any storage we measured.
 inline constexpr std::int64_t kAggregatorsOfNode = 4;
 
-// Collective. Leaders of processes, one of each node before a second one of any. Written to `file` by the leader of
-// each process. Groups of one process need none, and where all messages pass through one task there are none. The group
-// keeps what is found (Group::keep), which saves the collectives of the next time, unless the hint is another one.
+// Collective. Selects process leaders, one on each node before a second one on any; the leader of each process stores
+// them in `file`. None for groups of one process, and where all messages pass through one task. The group caches the
+// result (Group::keep), which saves the collectives at the next open with an equal hint.
 Op<Status> find_aggregators(Group& group, SharedFile& file);
 
 }  // namespace thalweg

@@ -1,5 +1,5 @@
-// Storage that is slow to answer, and of which no profile tells: a file that several processes open is not written
-// piece by piece there. Tried out with a few small writes, once per process and file system.
+// Detects storage that is slow to answer and has no profile: a file that several processes open is not written in
+// small pieces there. Measured by a few small writes, once per process and file system.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace thalweg {
 
-// Puts over the costs what a write takes where `path` lies, if that is far more than one into the page cache; reads are
+// Replaces the costs by the measured time of writes at `path` if that is far above one into the page cache; reads are
 // taken to be as slow. Does nothing where there is a profile, or profiles are turned off. Threads: any.
 void measure_writes(Backend& backend, const std::string& path, const StorageInfo& storage, Strategy& strategy);
 

@@ -1,4 +1,4 @@
-// The collective opening of a plain file: task 0 creates, each process opens, all plan alike.
+// The collective opening of a plain file: task 0 creates it, each process opens it, all agree on one plan.
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -16,11 +16,11 @@ namespace thalweg {
 
 namespace {
 
-// What a process has of a file that it opens.
+// The file as one process has opened it, or the failure.
 struct Opened {
   std::shared_ptr<SharedFile> file;
   Status status;
-  bool wrong_hints = false;  // that is why there is no file
+  bool wrong_hints = false;  // the hints are the reason of the failure
 };
 
 bool wants_direct(const Strategy& strategy) { return strategy.direct_reads || strategy.direct_writes; }
@@ -29,15 +29,15 @@ std::uint32_t wanted_alignment(const SharedFile& file) {
   return wants_direct(file.strategy) ? file.stored->direct_alignment() : 0;
 }
 
-// What the file cannot do is not planned.
+// Turns direct transfers off where the file does not support them.
 void set_alignment(SharedFile& file, std::uint32_t alignment) {
   file.direct_alignment = alignment;
   if (alignment == 0) file.strategy.direct_reads = file.strategy.direct_writes = false;
 }
 
-// What task 0 tells of its opening. Where it failed, no more than that.
+// The message of task 0 about its opening. On failure only the outcome is sent.
 struct Told {
-  static constexpr std::int64_t kGood = sizeof(Strategy);  // bytes of its strategy, which follow
+  static constexpr std::int64_t kGood = sizeof(Strategy);  // bytes of the strategy that follows
   static constexpr std::int64_t kFailed = -1;
   static constexpr std::int64_t kWrongHints = -2;
   std::int64_t outcome = kFailed;
@@ -45,14 +45,14 @@ struct Told {
 };
 static_assert(std::is_trivially_copyable_v<Told> && sizeof(Told) == sizeof(std::int64_t) + sizeof(Strategy));
 
-// What one task needs while a file is opened.
+// State of one task while a file is opened.
 struct Opening {
   Backend* backend = nullptr;
   PlainOpen how;
   bool one_process = true;
-  bool first = false;  // task 0, whose hints and strategy are those of all
-  Told told;           // by task 0
-  // Of this process, or of this task, which may yet have to open it.
+  bool first = false;  // task 0, whose hints and strategy hold for all
+  Told told;           // message of task 0
+  // Shared by the process or, until it is opened there, of this task alone.
   std::shared_ptr<Opened> opened = std::make_shared<Opened>();
 
   Result<std::shared_ptr<SharedFile>> open_file();
@@ -71,11 +71,11 @@ Strategy strategy_of_first(const Opening& opening, const StorageInfo& storage, c
   return strategy;
 }
 
-// `hints`: of task 0; null: it has a strategy already.
+// `hints`: those of task 0; null: the strategy is known already.
 Result<std::shared_ptr<SharedFile>> open_stored(const Opening& opening, const FileHints* hints) {
   const PlainOpen& how = opening.how;
   auto file = std::make_shared<SharedFile>();
-  // What is at the ends of direct writes, and in the holes of sieved ones, is read: so both are asked for first.
+  // Reading is requested too: direct writes read at their ends, and sieved ones in their holes.
   OpenOptions both = how.options;
   both.read = true;
   auto opened = opening.backend->open(how.path, both);
@@ -108,7 +108,7 @@ Result<std::shared_ptr<SharedFile>> Opening::open_file() {
 }
 
 void Opening::open_here() {
-  auto file = or_out_of_memory([this] { return open_file(); });  // trying out the storage takes 256 KiB
+  auto file = or_out_of_memory([this] { return open_file(); });  // measuring the storage takes 256 KiB
   opened->status = file.status();
   if (file.has_value()) opened->file = std::move(file).value();
 }
@@ -122,7 +122,7 @@ void Opening::open_first() {
   }
 }
 
-// Task 0 creates; then every other process opens what is there.
+// Task 0 creates the file; then each other process opens it.
 std::shared_ptr<void> Opening::take_or_open() {
   if (opened->file != nullptr || !opened->status.ok()) return opened;
   how.options.create = how.options.exclusive = how.options.truncate = false;
@@ -155,7 +155,7 @@ Status another_version(const std::string& path) {
                        "cannot open '" + path + "': task 0 has another version of this library");
 }
 
-// The hints of task 0 are those of all, so all see for themselves what is wrong with them, and nobody is named.
+// The hints of task 0 hold for all: every task finds the failure in them by itself, and the message names no task.
 Op<Status> wrong_hints_of_task_0(Group& group, const PlainOpen& how) {
   const ByteView text = std::as_bytes(std::span(how.hints));
   const auto said = co_await group.broadcast(group.rank() == 0 ? text : ByteView{}, 0);
@@ -167,7 +167,7 @@ Op<Status> wrong_hints_of_task_0(Group& group, const PlainOpen& how) {
   co_return wrong;
 }
 
-// All know that task 0 failed; `mine` is why, on task 0 at least.
+// All know that task 0 failed; `mine` is the reason, on task 0 at least.
 Op<Status> failure_of_task_0(Group& group, const PlainOpen& how, Status mine, bool wrong_hints) {
   if (wrong_hints) co_return co_await wrong_hints_of_task_0(group, how);
   co_return co_await agree(group, std::move(mine));
@@ -180,7 +180,7 @@ std::size_t bytes_told(const Told& told) {
   return sizeof told.outcome + static_cast<std::size_t>(std::max<std::int64_t>(told.outcome, 0));
 }
 
-// The first piece says how many there are. Another version may have another idea of them: all hear them to the end.
+// The first piece holds the number of bytes. Another version may send more: all tasks receive all pieces.
 Op<Status> hear_task_0(Group& group, Told& told) {
   const auto mine = std::as_writable_bytes(std::span(&told, 1));
   const bool tells = group.rank() == 0;
@@ -198,9 +198,9 @@ Op<Status> hear_task_0(Group& group, Told& told) {
   co_return Status{};
 }
 
-// Of several processes: one reduction, and where a task failed another one to say why. Nodes may differ in what direct
-// transfers must be aligned to, and in whether there are any: all take the largest, or none. Alignments are powers of
-// two, so that the largest suits everybody. Who sieves writes reads, too: where one process may not, none does.
+// For several processes: one reduction, and another one to report a failure. Nodes may differ in the alignment of
+// direct transfers, and in whether they support them: all take the largest alignment, or none. Alignments are powers
+// of two, so the largest suits all. Sieved writes need reading: where one process may not read, none sieves.
 Op<Status> plan_alike(Group& group, const Opened& opened) {
   constexpr std::int64_t kNone = std::int64_t{1} << 32;
   const bool leads = group.rank() == group.place().process_leader;
@@ -223,7 +223,8 @@ Op<Status> plan_alike(Group& group, const Opened& opened) {
   co_return Status{};
 }
 
-// Task 0 opens, then a task of every other process, as task 0 has planned. On success all have what their process has.
+// Task 0 opens, then a task of every other process, with the strategy of task 0. On success every task has the file
+// of its process.
 Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>& opened) {
   if (opening.first) opening.open_first();
   if (!opening.one_process) {
@@ -239,7 +240,7 @@ Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>&
   if (!here.has_value()) co_return here.error();
   opened = std::static_pointer_cast<Opened>(std::move(here).value());
   if (!opening.one_process) co_return co_await plan_alike(group, *opened);
-  if (opened->file != nullptr) co_return Status{};  // all see that
+  if (opened->file != nullptr) co_return Status{};  // equal on all tasks
   co_return co_await failure_of_task_0(group, opening.how, opened->status, opened->wrong_hints);
 }
 
@@ -283,7 +284,7 @@ Op<Status> PlainFile::open_channels(Group& group) {
     channels_[i]->group->serve(Call::tw_file_iaccess_all, {});
   }
   if (group.place().processes == group.size()) co_return Status{};
-  co_return co_await group.barrier();  // what leaders of processes have written of the file all their tasks see
+  co_return co_await group.barrier();  // all tasks of a process read what its leader has stored in the file
 }
 
 }  // namespace thalweg

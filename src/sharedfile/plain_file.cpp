@@ -1,4 +1,4 @@
-// What all tasks do with an open file besides accesses: close, sync, lengths, the shared position, views.
+// Operations on an open file other than accesses: close, sync, lengths, the shared position, views.
 #include "sharedfile/plain_file.hpp"
 
 #include <cstdio>
@@ -66,15 +66,15 @@ Op<Status> PlainFile::meet(Call call, Status mine) {
   co_return entered.status();
 }
 
-// When all tasks have come here nothing new is started, and a process that has ended its part is waited for by none.
-// Where they come in different calls nobody waits for anybody any more: what was opened goes with the last request.
+// Once all tasks have arrived no request can start, and no process waits for one that has completed its part. If they
+// arrived in different calls, no task waits any more: the file is closed with its last request.
 Op<Status> PlainFile::close() {
   Status status = co_await meet(Call::tw_file_close, {});
   if (!group_->ended().ok()) {
     if (abandons(group_->leaver().call)) leave_requests(group_->leaver());
     co_return status;
   }
-  Quiet quiet{*group_, *shared_};  // all tasks: nobody else may advance the requests of some
+  Quiet quiet{*group_, *shared_};  // on all tasks: some requests may be advanced by their own task only
   co_await Until{quiet.point()};
   if (group_->rank() == group_->place().process_leader) {
     Status closed = shared_->stored->close();
@@ -117,7 +117,7 @@ Op<Status> PlainFile::preallocate(std::uint64_t offset, std::uint64_t bytes, Sta
 }
 
 Op<Status> PlainFile::sync() {
-  Status status = co_await meet(Call::tw_file_sync, {});  // all have written
+  Status status = co_await meet(Call::tw_file_sync, {});  // all tasks have written
   if (!group_->ended().ok()) co_return status;
   if (status.ok() && group_->rank() == group_->place().process_leader) status = shared_->stored->sync();
   co_return co_await agree(*group_, std::move(status));
@@ -170,7 +170,7 @@ Status make_view(const SharedFile& file, const View* view, std::uint64_t displac
   return {};
 }
 
-// The default one takes memory too.
+// The default view takes memory, too.
 Status make_view_or_complain(const SharedFile& file, const View* view, std::uint64_t displacement,
                              std::optional<FileView>& made) {
   return or_out_of_memory([&] {

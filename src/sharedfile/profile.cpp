@@ -20,11 +20,11 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
-constexpr int kMostDepth = 5;  // the document, the list, a file system, its costs, a number
+constexpr int kMostDepth = 5;  // levels: document, list, file system, costs, number
 constexpr double kMostNs = 1e9;
 constexpr double kMostWorkers = 1e6;
 
-// Takes members of an object, and remembers whether one of them was wrong. A member that is not there changes nothing.
+// Reads members of an object, and records whether one was invalid. An absent member changes nothing.
 class Members {
  public:
   explicit Members(const Json& object) : object_(object), ok_(object.is_object()) {}
@@ -57,7 +57,7 @@ class Members {
     ok_ = ok_ && found->is_string();
     if (found->is_string()) value = found->get<std::string>();
   }
-  // A whole number in the range of the hint of that name.
+  // An integer within the range of the hint of that name.
   template <class T>
   void take_as_hint(const char* name, std::optional<T>& value) {
     const auto spec = find_hint(name, HintScope::file);
@@ -114,7 +114,7 @@ bool take_profile(const Json& json, StorageProfile& profile) {
          (direct == nullptr || take_costs(*direct, profile.direct));
 }
 
-// "" on failure: what cannot be read is not there. A pipe or a device is not waited for.
+// "" on failure: an unreadable file counts as absent. Pipes and devices do not block.
 std::string content_of(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status {};
@@ -134,7 +134,7 @@ std::string environment(const char* name) {
 }  // namespace
 
 StorageCosts default_direct_costs() {
-  // Past the page cache the device takes what all tasks give at once, and a call waits for it.
+  // Bypassing the page cache, the device serves all tasks in parallel, and a call waits for it.
   StorageCosts costs;
   costs.call_ns = 20'000;
   costs.write_byte_ns = costs.read_byte_ns = costs.staged_write_byte_ns = costs.staged_read_byte_ns = 0.4;
@@ -144,7 +144,7 @@ StorageCosts default_direct_costs() {
 
 std::vector<StorageProfile> parse_profiles(std::string_view json) {
   std::vector<StorageProfile> profiles;
-  // Deeper values are none of ours; a million of brackets is not kept.
+  // Deeper values do not belong to the format; limits the memory that nested brackets take.
   const auto shallow = [](int depth, Json::parse_event_t, const Json&) { return depth <= kMostDepth; };
   const Json all = Json::parse(json.begin(), json.end(), shallow, false);
   if (!all.is_object()) return profiles;
@@ -173,7 +173,7 @@ std::string profile_path() {
     return path == "none" ? std::string() : path;
   }
   const std::string config = environment("XDG_CONFIG_HOME");
-  if (config.starts_with('/')) return config + "/thalweg/storage.json";  // relative ones are void, says XDG
+  if (config.starts_with('/')) return config + "/thalweg/storage.json";  // XDG: relative paths are invalid
   const std::string home = environment("HOME");
   return home.empty() ? std::string() : home + "/.config/thalweg/storage.json";
 }
@@ -184,7 +184,7 @@ const StorageProfile* find_profile(std::string_view identity) {
     return path.empty() ? std::vector<StorageProfile>{} : read_profiles(path);
   }();
   if (identity.empty()) return nullptr;
-  // The last one of its name holds.
+  // The last entry of an identity counts.
   const auto found = std::ranges::find(all | std::views::reverse, identity, &StorageProfile::id);
   return found == all.rend() ? nullptr : &*found;
 }

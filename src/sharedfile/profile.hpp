@@ -1,5 +1,5 @@
 // The profile that `thalweg tune` measured on a file system, as JSON under the XDG configuration directory. Without
-// one, or with one that cannot be read, the defaults stand: a profile can only make things faster, never fail an open.
+// one, or with an unreadable one, the defaults stand: a profile affects speed only and never fails an open.
 // Format: docs/design/storage.md.
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace thalweg {
 
-// What was measured of one file system, and what was decided from it.
+// The measurements of one file system, and the settings derived from them.
 struct StorageProfile {
   std::string id;        // StorageInfo::identity
-  std::string measured;  // when, as text
+  std::string measured;  // date, as text
   bool direct_reads = false;
   bool direct_writes = false;
-  // What is not told stays as it is by default.
+  // Absent values keep their defaults.
   std::optional<unsigned> queue_depth;
   std::optional<std::uint64_t> transfer_bytes;
   std::optional<std::uint64_t> staging_bytes;
@@ -26,23 +26,23 @@ struct StorageProfile {
   StorageCosts direct;
 };
 
-// Of direct transfers, where nothing was measured.
+// Costs of direct transfers without a measurement.
 StorageCosts default_direct_costs();
 
-// A file system that has a wrong type or a number out of range among its values is left out; what is no profile at all
-// gives none.
+// Omits file systems with a value of a wrong type or out of range; returns none for an invalid document.
 std::vector<StorageProfile> parse_profiles(std::string_view json);
-// The same of a regular file of at most 1 MiB; else none.
+// Parses a regular file of at most 1 MiB; otherwise returns none.
 std::vector<StorageProfile> read_profiles(const std::string& path);
 
-// $THALWEG_PROFILE, or thalweg/storage.json in $XDG_CONFIG_HOME or ~/.config. "": turned off by THALWEG_PROFILE being
-// empty or "none", or nobody knows where it would be.
+// $THALWEG_PROFILE, or thalweg/storage.json in $XDG_CONFIG_HOME or ~/.config. "": THALWEG_PROFILE is empty or "none",
+// which turns profiles off, or no folder is known.
 std::string profile_path();
 
-// Of the file system of that identity; null: there is none. The file is read once per process. Threads: any.
+// The profile of the file system with that identity; null when there is none. The file is read once per process.
+// Threads: any.
 const StorageProfile* find_profile(std::string_view identity);
 
-// Puts what the profile of the file system says over `strategy`.
+// Replaces values of `strategy` by those of the profile of the file system.
 void apply_profile(std::string_view identity, Strategy& strategy);
 
 }  // namespace thalweg

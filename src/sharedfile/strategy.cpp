@@ -11,7 +11,7 @@ namespace {
 Status set_hint(FileHints& hints, std::string_view name, std::string_view value) {
   TW_ASSIGN_OR_RETURN(const HintSpec* spec, find_hint(name, HintScope::file));
   TW_ASSIGN_OR_RETURN(const std::uint64_t number, parse_hint(*spec, value));
-  const bool word = number >= kHintWord;  // "auto"
+  const bool word = number >= kHintWord;  // the word "auto"
   if (name == "io") {
     hints.io = static_cast<FileHints::Io>(number);
   } else if (name == "method") {
@@ -54,7 +54,7 @@ Strategy choose_strategy(const StorageInfo& storage, const FileHints& hints) {
   Strategy strategy;
   strategy.direct_costs = default_direct_costs();
   strategy.cores_of_node = cores_of_node();
-  // In memory a writer makes pages, whatever he reads from: staging would only be one copy more.
+  // On tmpfs a writer allocates pages from any source: staging would only add a copy.
   if (storage.kind == "tmpfs") strategy.costs.staged_write_byte_ns = strategy.costs.write_byte_ns;
   apply_profile(storage.identity, strategy);
   strategy.costs.block = strategy.direct_costs.block = storage.block_bytes;

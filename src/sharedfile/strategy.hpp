@@ -1,5 +1,5 @@
-// How the bytes of a shared file are to be moved: defaults, over them the tuned profile of the file system, over that
-// the hints of the caller.
+// Strategy of a shared file: defaults, replaced by the tuned profile of the file system, replaced by the hints of the
+// caller.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct FileHints {
   std::optional<bool> sieve_writes;
 };
 
-// "name=value,name=value". Fails with unknown_hint.
+// Parses "name=value,name=value". Fails with unknown_hint.
 Result<FileHints> parse_file_hints(std::string_view text);
 
 Strategy choose_strategy(const StorageInfo& storage, const FileHints& hints);
