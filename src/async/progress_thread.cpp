@@ -26,7 +26,7 @@ constexpr microseconds kAfterStart{50};
 // The limits keep the delay for a message of another task in a round of some milliseconds below a millisecond.
 constexpr Backoff::Limits kPauses{.yields = false, .shortest = microseconds(50)};
 
-// Once per progress thread; no call could return the failure.
+// Runs once, on the progress thread. A failure goes to standard error: no call could return it.
 void bind_as_wished() {
   const char* const wish = std::getenv("THALWEG_PROGRESS_CORE");
   const std::string_view text = wish != nullptr ? wish : "";
