@@ -13,7 +13,7 @@ struct Simulation {
   std::int64_t tasks_per_process = 1;
   std::int64_t bytes_per_file = 0;
   std::uint64_t seed = 0;
-  Options options;
+  MultifileOptions options;
 };
 
 struct SimulationReport {

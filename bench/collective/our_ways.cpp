@@ -1,6 +1,8 @@
 // Thalweg's collectives on lists of extents.
 #include <utility>
 
+#include <thalweg/thalweg.hpp>
+
 #include "collective/ways.hpp"
 #include "support/scratch.hpp"
 

@@ -37,7 +37,7 @@ extern "C" tw_status tw_multifile_defrag(const char* from, const char* to, const
                                          tw_progress_fn progress, void* user) {
   return guarded([&]() -> Status {
     if (from == nullptr || to == nullptr) return null_argument("tw_multifile_defrag", from == nullptr ? "from" : "to");
-    TW_ASSIGN_OR_RETURN(const Options hints, multifile_hints(options));
+    TW_ASSIGN_OR_RETURN(const MultifileOptions hints, multifile_hints(options));
     return defrag_multifile(posix_backend(), from, to, hints, make_watch(nullptr, progress, user));
   });
 }

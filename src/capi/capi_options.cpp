@@ -47,8 +47,8 @@ Status check_options(FileKind kind, const tw_options* options) {
   return {};
 }
 
-Result<Options> multifile_hints(const tw_options* options) {
-  Options hints;
+Result<MultifileOptions> multifile_hints(const tw_options* options) {
+  MultifileOptions hints;
   if (options != nullptr)
     TW_RETURN_IF_ERROR(for_each_hint(
         options->hints, [&](std::string_view name, std::string_view value) { return set_option(hints, name, value); }));

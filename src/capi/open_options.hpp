@@ -29,6 +29,6 @@ namespace thalweg {
 Status check_options(FileKind kind, const tw_options* options);
 
 // The hints of a multifile, checked. `options` may be null.
-Result<Options> multifile_hints(const tw_options* options);
+Result<MultifileOptions> multifile_hints(const tw_options* options);
 
 }  // namespace thalweg

@@ -79,7 +79,7 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
   served.reserve(ranges.size());
   for (const RankRange& range : ranges) served.push_back({range.first, range.count, 0, 0});
   out = std::make_unique<Multifile>();
-  const Options& options = request.config.options;
+  const MultifileOptions& options = request.config.options;
   const std::uint32_t n_physical = set->header().n_physical;
   out->strategy = std::to_string(n_physical) + (n_physical == 1 ? " physical file" : " physical files") +
                   "; buffered reads of up to " + exact_size(options.buffer_bytes) + "; checksums " +
@@ -104,7 +104,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_reading(Group& group, const Open
 // ---- Writing -----------------------------------------------------------------------------------------------------
 
 std::uint32_t hash_arguments(const OpenRequest& request) {
-  const Options& o = request.config.options;
+  const MultifileOptions& o = request.config.options;
   WireWriter out;
   out.put_text(request.path);
   out.put(request.access);
@@ -198,7 +198,7 @@ Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* o
 
 Status start_writing(const OpenRequest& request, const WriteCommon& common, WriteShare share,
                      std::shared_ptr<WriteSet> set, std::shared_ptr<ReadSet> old, Multifile& file) {
-  const Options& options = request.config.options;
+  const MultifileOptions& options = request.config.options;
   if (options.sync_on_close || (old && old->first().state().durable)) set->close_durably();
   if (old) old->expect_own_session();
   for (const DomainShare& domain : share.domains) TW_RETURN_IF_ERROR(set->writer(domain, common.header).status());

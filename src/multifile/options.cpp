@@ -14,7 +14,7 @@ Status power_of_two(std::string_view name, std::uint64_t value) {
 
 }  // namespace
 
-Status set_option(Options& options, std::string_view name, std::string_view value) {
+Status set_option(MultifileOptions& options, std::string_view name, std::string_view value) {
   TW_ASSIGN_OR_RETURN(const HintSpec* spec, find_hint(name, HintScope::multifile));
   TW_ASSIGN_OR_RETURN(const std::uint64_t number, parse_hint(*spec, value));
   const bool word = number >= kHintWord;

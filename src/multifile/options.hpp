@@ -16,7 +16,7 @@ namespace thalweg {
 inline constexpr std::uint64_t kAuto = 0;
 inline constexpr std::uint32_t kOnePerNode = ~0u;
 
-struct Options {
+struct MultifileOptions {
   std::uint64_t chunk_bytes = kAuto;
   std::uint32_t physical_files = kAuto;  // or kOnePerNode
   std::uint32_t alignment_bytes = kAuto;
@@ -31,7 +31,7 @@ struct Options {
 };
 
 // Sets one hint by name and text; see base/hint_table.hpp.
-Status set_option(Options& options, std::string_view name, std::string_view value);
+Status set_option(MultifileOptions& options, std::string_view name, std::string_view value);
 
 // The logical files that a task serves: an even share by default, else a range or a list.
 struct Serving {
@@ -47,7 +47,7 @@ using MappingFunction = std::function<std::int32_t(std::int64_t rank, std::int64
 using ProgressFunction = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
 struct Config {
-  Options options;
+  MultifileOptions options;
   Serving serving;
   MappingFunction mapping;    // empty: consecutive ranks
   ProgressFunction progress;  // may be empty

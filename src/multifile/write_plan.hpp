@@ -65,7 +65,7 @@ struct WritePlan {
 
 struct WritePlanInput {
   const WriteRequests& requests;
-  Options options;
+  MultifileOptions options;
   MappingFunction mapping;
   StorageInfo storage;
   int cores = 1;

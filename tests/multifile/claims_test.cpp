@@ -34,7 +34,7 @@ class Claims : public testing::Test {
     request.path = path;
     request.access = access;
     request.recover = recover;
-    Options& options = request.config.options;
+    MultifileOptions& options = request.config.options;
     options.physical_files = physical_files;
     options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
     if (access != MultifileMode::read)

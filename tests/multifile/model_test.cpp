@@ -17,7 +17,7 @@ namespace {
 struct Shape {
   std::int64_t n_logical = 1;
   std::int64_t writers = 1;
-  Options options;
+  MultifileOptions options;
   MappingFunction mapping;
 };
 
@@ -54,7 +54,7 @@ Shape random_shape(std::mt19937_64& random) {
   Shape shape;
   shape.n_logical = static_cast<std::int64_t>(random() % 3 == 0 ? random() % 200 : random() % 9);
   shape.writers = 1 + static_cast<std::int64_t>(random() % 5);
-  Options& o = shape.options;
+  MultifileOptions& o = shape.options;
   o.physical_files = static_cast<std::uint32_t>(random() % 4);
   o.chunk_bytes = random() % 2 ? kAuto : 1 + random() % 300'000;
   o.buffer_bytes = random() % 3 == 0 ? 0 : 1 + random() % 300'000;

@@ -17,7 +17,7 @@ std::byte byte_of(std::uint64_t rank, std::size_t i) { return static_cast<std::b
 
 class Recovered : public testing::Test {
  protected:
-  std::unique_ptr<Multifile> create(std::int64_t n_logical, Options options) {
+  std::unique_ptr<Multifile> create(std::int64_t n_logical, MultifileOptions options) {
     OpenRequest request;
     request.backend = storage_;
     request.path = kImagePath;
@@ -38,7 +38,7 @@ class Recovered : public testing::Test {
   }
 
   // A multifile whose program died right after a sync.
-  void make_unclosed(std::int64_t n_logical, const Options& options) {
+  void make_unclosed(std::int64_t n_logical, const MultifileOptions& options) {
     auto file = create(n_logical, options);
     for (std::int64_t rank = 0; rank < n_logical; ++rank) write(*file->writing, static_cast<std::uint64_t>(rank));
     ASSERT_TRUE(file->writing->sync().ok());
@@ -94,8 +94,8 @@ class Recovered : public testing::Test {
   std::string findings_;
 };
 
-Options many_parts(std::uint32_t n) {
-  Options options;
+MultifileOptions many_parts(std::uint32_t n) {
+  MultifileOptions options;
   options.physical_files = n;
   return options;
 }
@@ -146,7 +146,7 @@ class IndexTorn : public Recovered, public testing::WithParamInterface<std::vect
 // The index begins at the place of the next frame; some of its pages and the state never reached storage.
 TEST_P(IndexTorn, IsNoDamage) {
   constexpr std::int64_t n = 400;
-  Options options = many_parts(1);
+  MultifileOptions options = many_parts(1);
   options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
   auto file = create(n, options);
   for (std::uint64_t rank = 0; rank < n; ++rank) write(*file->writing, rank);
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(, IndexTorn, testing::Values(Pages{}, Pages{0}, Pages{2
 TEST_F(Recovered, AnIndexPageThatIsTornIsNoDamage) {
   for (std::size_t sector = 1; sector < 8; ++sector) {
     SCOPED_TRACE("sector " + std::to_string(sector));
-    Options options = many_parts(1);
+    MultifileOptions options = many_parts(1);
     options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
     auto file = create(2, options);
     for (const std::uint64_t rank : {0, 1}) write(*file->writing, rank);
@@ -201,7 +201,7 @@ TEST_F(Recovered, AnIndexPageThatIsTornIsNoDamage) {
 
 // The frame of a pack that was not synced arrived, and its directory did not.
 TEST_F(Recovered, APackWithoutItsDirectoryLeavesASoundFile) {
-  Options options = many_parts(1);
+  MultifileOptions options = many_parts(1);
   options.sync_on_close = true;
   auto file = create(1, options);
   write(*file->writing, 0);

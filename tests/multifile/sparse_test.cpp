@@ -28,7 +28,7 @@ class Sparse : public testing::Test {
     request.path = path;
     request.access = access;
     request.recover = recover;
-    Options& options = request.config.options;
+    MultifileOptions& options = request.config.options;
     options.physical_files = 1;
     options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
     options.buffer_bytes = 500;

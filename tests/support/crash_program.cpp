@@ -23,8 +23,8 @@ std::int64_t first_of(const ProgramShape& shape, std::int64_t task) { return sha
 
 }  // namespace
 
-Options small_options() {
-  Options options;
+MultifileOptions small_options() {
+  MultifileOptions options;
   options.physical_files = 1;
   options.alignment_bytes = 512;
   options.granule_bytes = 4096;

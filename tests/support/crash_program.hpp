@@ -20,13 +20,13 @@ struct ProgramShape {
   std::int64_t tasks_per_process = 1;
   std::int64_t n_logical = 1;
   int steps = 8;  // of each task, per session
-  Options options;
+  MultifileOptions options;
   MappingFunction mapping;
 };
 inline void PrintTo(const ProgramShape& shape, std::ostream* out) { *out << shape.name; }  // in names of tests
 
 // Sizes so small that a few writes fill buffers, granules, chunks and packs.
-Options small_options();
+MultifileOptions small_options();
 std::vector<ProgramShape> program_shapes();
 
 class CrashProgram {

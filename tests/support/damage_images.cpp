@@ -25,7 +25,7 @@ struct Recipe {
   std::int64_t n_logical = 2;
   int sessions = 1;
   bool closed = true;  // the last session closed
-  Options options;
+  MultifileOptions options;
   MappingFunction mapping;
 };
 
@@ -127,8 +127,8 @@ class Cook {
   Image image_;
 };
 
-Options image_options() {
-  Options options;
+MultifileOptions image_options() {
+  MultifileOptions options;
   options.physical_files = 1;
   options.alignment_bytes = 512;
   options.granule_bytes = 4096;

@@ -22,7 +22,7 @@ ProgramShape draw_shape(Random& random) {
   shape.tasks_per_process = 1 + static_cast<std::int64_t>(below(random, static_cast<std::uint64_t>(shape.tasks)));
   shape.n_logical = shape.tasks + static_cast<std::int64_t>(below(random, one_of<std::uint64_t>(random, {1, 4, 40})));
   shape.steps = 3 + static_cast<int>(below(random, 14));
-  Options& options = shape.options = small_options();
+  MultifileOptions& options = shape.options = small_options();
   options.physical_files = static_cast<std::uint32_t>(one_of(random, {1, 1, 2, 3}));
   options.alignment_bytes = one_of<std::uint32_t>(random, {512, 512, 4096});
   options.chunk_bytes = one_of<std::uint64_t>(random, {1500, 6000, 20000});
@@ -42,7 +42,7 @@ class DyingMultifile final : public DyingFile {
   explicit DyingMultifile(std::uint64_t seed) : random_(random_of(seed, 1)), shape_(draw_shape(random_)), seed_(seed) {}
 
   std::string describe() const override {
-    const Options& options = shape_.options;
+    const MultifileOptions& options = shape_.options;
     const auto number = [](auto value) { return std::to_string(value); };
     return "a multifile of " + number(shape_.n_logical) + " logical files, " + number(shape_.tasks) + " tasks, " +
            number(shape_.tasks_per_process) + " in a process, " + number(shape_.steps) + " steps; physical files " +

@@ -18,6 +18,6 @@ Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& pat
                         CheckResult& result);
 // See tw_multifile_defrag().
 Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
-                        const Options& options, const Watch& watch);
+                        const MultifileOptions& options, const Watch& watch);
 
 }  // namespace thalweg

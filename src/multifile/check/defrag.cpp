@@ -117,7 +117,7 @@ Result<Needed> needed_for(ReadHandle& from, Reporter& report, std::uint64_t alig
 }  // namespace
 
 Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
-                        const Options& options, const Watch& watch) {
+                        const MultifileOptions& options, const Watch& watch) {
   CheckResult unused;
   Reporter report(watch, unused);
   TW_RETURN_IF_ERROR(check_may_overwrite(*backend, to, format::KnownFormat::multifile));
