@@ -65,7 +65,7 @@ Status gone_without(std::int64_t rank) {
     return Status::error(
         Code::invalid_argument,
         "task " + std::to_string(rank) +
-            " has left: it has given its handle up, and makes no collective call of this group any more");
+            " has left: it has freed its handle of the group and makes no further collective call on it");
   });
 }
 
