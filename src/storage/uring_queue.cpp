@@ -283,7 +283,7 @@ bool uring_available() {
 
 Result<std::unique_ptr<IoQueue>> make_uring_queue(unsigned depth) {
   if (!uring_available())
-    return Status::error(Code::not_built, "io_uring is not to be had: the kernel forbids it, or THALWEG_URING=0 does");
+    return Status::error(Code::not_built, "io_uring is not available: the kernel forbids it, or THALWEG_URING=0 does");
   auto queue = std::make_unique<UringQueue>();
   TW_RETURN_IF_ERROR(queue->open(depth));
   return std::unique_ptr<IoQueue>(std::move(queue));
