@@ -70,7 +70,7 @@ Status mpi_begins() {
     set_end_of_others(end_all_ranks);
   });
   if (error == MPI_SUCCESS) return {};
-  return Status::error(Code::io_error, "MPI refuses an attribute of MPI_COMM_SELF, by which its end is heard of");
+  return Status::error(Code::io_error, "cannot set an attribute of MPI_COMM_SELF, which reports the end of MPI");
 }
 
 bool mpi_from_any_thread() {
