@@ -35,8 +35,8 @@ void bind_as_wished() {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), core);
   if (error == std::errc{} && end == text.data() + text.size() && bind_this_thread(core)) return;
   std::fprintf(stderr,
-               "thalweg: THALWEG_PROGRESS_CORE='%s' is no number of a core that this process may use; the progress "
-               "thread is not bound\n",
+               "thalweg: THALWEG_PROGRESS_CORE='%s' is not the number of a core that this process may use; the "
+               "progress thread is not bound\n",
                wish);
 }
 
