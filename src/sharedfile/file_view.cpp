@@ -9,7 +9,7 @@ namespace {
 Status in_order_with_view() {
   return Status::error(Code::invalid_argument,
                        "the shared position counts bytes of the file, and this handle has a view; use TW_IN_VIEW or "
-                       "TW_AT_OFFSET, or take the view away with tw_file_set_view(file, 0, NULL)");
+                       "TW_AT_OFFSET, or remove the view by tw_file_set_view(file, 0, NULL)");
 }
 
 }  // namespace
