@@ -15,7 +15,7 @@ constexpr std::size_t kHybridSmallPart = 112;
 
 // Equal for all threads of a process; O(processes) words.
 struct HybridLayout {
-  // first rank of each process (a task of the group of processes), and one more at the end
+  // First rank of each process (a task of the group of processes), and one more at the end
   std::vector<TaskRank> begin;
   std::int64_t mine = 0;  // this process
   Place place;

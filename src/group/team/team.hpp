@@ -31,7 +31,7 @@ class Team {
   // The call of a task, and the collective of the team that serves it.
   struct Mark {
     Call call = Call::none;
-    // for the threads of a hybrid group: its collective, compared in place of the call
+    // For the threads of a hybrid group: its collective, compared in place of the call
     Primitive within = Primitive::none;
     Primitive primitive = Primitive::none;
     constexpr std::uint32_t key() const {  // equal keys: matching calls
@@ -86,7 +86,7 @@ class Team {
 
   // This task takes part no more: its group is freed. Epochs that need it never pass.
   void leave(TaskRank rank);
-  // the first task that left; negative: none
+  // The first task that left; negative: none.
   TaskRank who_left() const { return left_.load(std::memory_order_acquire); }
 
   void arrive(Epoch epoch, Mark mark);
