@@ -253,7 +253,7 @@ void UringQueue::wait(std::chrono::microseconds limit) {
 
 // Whether the kernel permits a ring to this process, tested by setting up a small one: containers often forbid it.
 bool uring_works() {
-  // waits with a limit; completions are never lost
+  // Waits have a limit, and completions are never lost
   constexpr unsigned needed = IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP;
   io_uring ring;
   if (io_uring_queue_init(2, &ring, 0) != 0) return false;
