@@ -18,7 +18,7 @@ constexpr std::chrono::microseconds kShort{200};
 constexpr int kMostStepsOfStart = 64;
 constexpr std::uint64_t kMostByWaiter = std::uint64_t{128} << 20;
 
-// this thread is within step(): operations that it resumes must not enter step() again
+// This thread is within step(): operations that it resumes must not enter step() again
 thread_local bool inside_progress = false;
 
 // Operations in progress that need the transport, wherever they are advanced.
