@@ -110,7 +110,7 @@ Op<Outcome> access_placed(Group& group, std::shared_ptr<SharedFile> file, Placed
 }  // namespace
 
 Op<Outcome> PlainFile::access(PlacedAccess what) {
-  // first, as it may throw: before a ticket is drawn or the position in the view moves
+  // First, as it may throw: before a ticket is drawn or the position in the view moves
   const IoContext io = blocking_io();
   if (view_.concerns(what.access)) what = view_.place(std::move(what));
   const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), what.access);
