@@ -41,14 +41,13 @@ struct Quiet {
 
 }  // namespace
 
-Op<Result<std::uint64_t>> PlainFile::enter(Entry mine) {
+Op<Status> PlainFile::enter(Entry mine) {
   Group& group = *group_;
   AccessSummary summary;
   summary.failed = !mine.mine.ok();
   summary.common = true;
   summary.extents.begin = mine.first;
   summary.extents.end = mine.second;
-  summary.position = mine.told;
   GroupAccess all(summary, group.rank(), mine.call);
   GroupAccess before;
   Status status = co_await group.fold(&all, &before, folding_of<GroupAccess>());
@@ -57,13 +56,12 @@ Op<Result<std::uint64_t>> PlainFile::enter(Entry mine) {
   if (all.any_failed) co_return co_await agree(group, std::move(mine.mine));
   if (all.difference != GroupAccess::Difference::none)
     co_return Status::error(Code::invalid_argument, std::string(mine.arguments) + " differ between tasks");
-  co_return all.first.position;
+  co_return Status{};
 }
 
 Op<Status> PlainFile::meet(Call call, Status mine) {
   Entry entry{.call = call, .mine = std::move(mine)};
-  const auto entered = co_await enter(std::move(entry));
-  co_return entered.status();
+  co_return co_await enter(std::move(entry));
 }
 
 // Once all tasks have arrived no request can start, and no process waits for one that has completed its part. If they
@@ -85,21 +83,25 @@ Op<Status> PlainFile::close() {
 
 Op<Status> PlainFile::once(Entry mine, std::function<Status(StoredFile&)> action) {
   if (mine.mine.ok()) mine.mine = check_mode(*shared_, Direction::write);
-  const auto entered = co_await enter(std::move(mine));
-  Status status = entered.status();
+  Status status = co_await enter(std::move(mine));
   if (!status.ok()) co_return status;
   if (group_->rank() == 0) status = action(*shared_->stored);
   co_return co_await agree(*group_, std::move(status));
 }
 
-Op<Result<std::uint64_t>> PlainFile::size(Status status) {
-  Entry mine{.call = Call::tw_file_size, .mine = std::move(status)};
-  if (group_->rank() == 0 && mine.mine.ok()) {
-    auto found = shared_->stored->size();
-    mine.mine = found.status();
-    if (found.has_value()) mine.told = found.value();
+// Task 0 asks once all tasks have arrived, so that what a task wrote before its call counts.
+Op<Result<std::uint64_t>> PlainFile::size(Status mine) {
+  Status status = co_await meet(Call::tw_file_size, std::move(mine));
+  if (!status.ok()) co_return status;
+  std::int64_t bytes = 0;
+  if (group_->rank() == 0) {
+    const auto found = shared_->stored->size();
+    status = found.status();
+    if (found.has_value()) bytes = static_cast<std::int64_t>(found.value());
   }
-  co_return co_await enter(std::move(mine));
+  Agreement agreed = co_await agree_on(*group_, std::move(status), bytes, Wanted::largest);
+  if (!agreed.status.ok()) co_return std::move(agreed.status);
+  co_return static_cast<std::uint64_t>(agreed.value);
 }
 
 Op<Status> PlainFile::truncate(std::uint64_t bytes, Status mine) {
@@ -129,8 +131,7 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
   entry.first = static_cast<std::uint64_t>(offset);
   entry.second = static_cast<std::uint64_t>(whence);
   entry.arguments = "the arguments of a seek";
-  const auto entered = co_await enter(std::move(entry));
-  Status status = entered.status();
+  Status status = co_await enter(std::move(entry));
   if (!status.ok()) co_return status;
   SharedPosition& position = shared_->position;
   SharedPosition::Ticket ticket = 0;

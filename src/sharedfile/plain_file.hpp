@@ -80,15 +80,13 @@ class PlainFile {
     Status mine = {};                         // failure that this task has found
     std::uint64_t first = 0, second = 0;      // must be equal on all tasks
     const char* arguments = "the arguments";  // their name in the message
-    std::uint64_t told = 0;                   // value sent by task 0
   };
 
   PlainFile() = default;
   void leave_requests(const Leaver& leaver) noexcept;
   // Every collective call of a file begins with one fold of one record: accesses do it in the engine, other calls
-  // here. So tasks detect different calls at once, and the groups of the file end. Returns the value that task 0
-  // sent.
-  Op<Result<std::uint64_t>> enter(Entry mine);
+  // here. So tasks detect different calls at once, and the groups of the file end.
+  Op<Status> enter(Entry mine);
   // Task 0 runs the action once all tasks have arrived; all return its status.
   Op<Status> once(Entry mine, std::function<Status(StoredFile&)> action);
 

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "support/shared_files.hpp"
 
@@ -156,6 +158,19 @@ TEST_F(Opening, TruncatesReservesAndSyncs) {
     EXPECT_EQ(tw_file_sync(file), TW_OK);
   });
   EXPECT_EQ(content(), "");
+}
+
+// Task 0 makes the call long before task 1, which extends the file first.
+TEST_F(Opening, TheSizeCountsWhatEachTaskWroteBeforeItsCall) {
+  on_file(2, [](tw_file* file, int task) {
+    if (task == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      EXPECT_EQ(tw_file_write_at(file, "x", 1, 99), TW_OK) << tw_last_error();
+    }
+    std::int64_t size = -1;
+    EXPECT_EQ(tw_file_size(file, &size), TW_OK);
+    EXPECT_EQ(size, 100);
+  });
 }
 
 // A removed file stays usable until it is closed, as with open(2).
