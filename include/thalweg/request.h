@@ -6,11 +6,12 @@
  *     compute();
  *     tw_request_waitall(2, requests, NULL, NULL);
  *
- * A request belongs to the task that started it. A thread that waits for one request advances all requests of the
- * process, so that any order of waiting is fine. Where MPI was initialised for less than MPI_THREAD_MULTIPLE,
- * collectives of ranks are advanced only by threads that have started or awaited such, or called a collective of ranks:
- * in any call in which they wait (but see tw_mpi_take_turns() in group_mpi.h). Below MPI_THREAD_SERIALIZED only the
- * main thread may start, test or await them.
+ * A request belongs to the task that started it; any thread of its process may wait for it. A thread that waits for one
+ * request advances all requests of the process, so that any order of waiting is fine. Waiting for a collective lasts
+ * until every task has started it and advances it, by a progress thread or by calls (tw_progress in file.h). Where MPI
+ * was initialised for less than MPI_THREAD_MULTIPLE, collectives of ranks are advanced only by threads that have
+ * started or awaited such, or called a collective of ranks: in any call in which they wait (but see tw_mpi_take_turns()
+ * in group_mpi.h). Below MPI_THREAD_SERIALIZED only the main thread may start, test or await them.
  *
  * There is no cancel: an operation that was started is completed, at the latest by the close of its file or, for ranks,
  * by MPI_Finalize(). A program may end with requests outstanding; the rest of their work is then not done.
@@ -27,24 +28,31 @@
  *   test       -                          it, if complete       done is 1, moved is 0
  *   waitall    all are complete           all                   TW_OK
  *   testall    -                          all or none           done is 1
- *   waitany    one is complete            the first complete    index is TW_UNDEFINED, moved is 0
- *   testany    -                          the first complete    done is 1, index is TW_UNDEFINED, moved is 0
+ *   waitany    one is complete            one complete one      index is TW_UNDEFINED, moved is 0
+ *   testany    -                          one complete one      done is 1, index is TW_UNDEFINED, moved is 0
  *   waitsome   at least one is complete   all complete ones     n_done is TW_UNDEFINED
  *   testsome   -                          all complete ones     n_done is TW_UNDEFINED
+ *
+ * Where several are complete, waitany and testany free the one with the lowest index.
  *
  * Unless a call says otherwise:
  *   Call       independent, though the operation may be collective.
  *   Blocking   wait... yes: sleeps rather than spins. test... no: advances what is outstanding, then looks.
  *   Threads    one call at a time per request; calls for different requests are independent.
- *   n          [in] entries of `requests`, >= 0. `requests` may be NULL when n is 0.
+ *   n          [in] entries of `requests`, >= 0.
+ *   requests   [in,out] n of them, none twice; NULL entries are ignored. May be NULL when n is 0.
  *   done       [out] 1 or 0.
  *   index      [out] place in `requests`.
- *   moved      [out] bytes that were moved for this task; may be NULL. For several requests one entry for each, in the
- *              order of `statuses`.
- *   statuses   [out] what each operation returned: TW_OK or why it failed; may be NULL.
- *   Returns    TW_OK; else the status of the operation that failed, of several the first in the order of `requests`,
- *              whose message tw_last_error() has; all [out] values are set. TW_ERR_INVALID (an argument is NULL, n is
- *              negative) and TW_ERR_NO_MEMORY (of ...any and ...some): no request was freed, and no [out] value is set.
+ *   moved      [out] bytes that were moved for this task, 0 if the operation failed; may be NULL. An array has its
+ *              entries where `statuses` has them.
+ *   statuses   [out] why each operation failed, or TW_OK; may be NULL. ...all: entry i is that of requests[i]. ...some:
+ *              entry i is that of the request whose place indices[i] names.
+ *   Returns    TW_OK; else the status of the operation that failed, of several the first in the order of `requests`;
+ *              all [out] values are set. tw_last_error() has the message of that failure only: those of the others are
+ *              lost, unless each request is waited for by itself. The call itself fails with TW_ERR_INVALID (an
+ *              argument is NULL, n is negative) or TW_ERR_NO_MEMORY (...any, ...some): no request was freed, and no
+ *              [out] value is set. An operation may fail with these two as well: if an entry of `requests` became NULL,
+ *              the status is that of an operation.
  *   Since      0.2. */
 #ifndef THALWEG_REQUEST_H
 #define THALWEG_REQUEST_H
@@ -70,7 +78,7 @@ TW_API_STATUS tw_status tw_request_wait(tw_request** request, size_t* moved);
 TW_API_STATUS tw_status tw_request_test(tw_request** request, int* done, size_t* moved);
 
 /* Waits for all n requests.
- * statuses, moved  [out] n entries each: that of requests[i] in entry i; TW_OK and 0 where it was NULL. */
+ * statuses, moved  [out] n entries each; TW_OK and 0 where requests[i] was NULL. */
 TW_API_STATUS tw_status tw_request_waitall(int64_t n, tw_request** requests, tw_status* statuses, size_t* moved);
 
 /* Whether all n requests are complete. If not, no request is freed, and `statuses` and `moved` are not set.
@@ -78,16 +86,16 @@ TW_API_STATUS tw_status tw_request_waitall(int64_t n, tw_request** requests, tw_
 TW_API_STATUS tw_status tw_request_testall(int64_t n, tw_request** requests, int* done, tw_status* statuses,
                                            size_t* moved);
 
-/* Waits until one request is complete, and frees the first one that is. */
+/* Waits until a request is complete, and frees the complete one with the lowest index. */
 TW_API_STATUS tw_status tw_request_waitany(int64_t n, tw_request** requests, int64_t* index, size_t* moved);
 
-/* Whether a request is complete, and frees the first one that is. If none is, `done` is 0, `index` is TW_UNDEFINED, and
- * `moved` is not set. */
+/* Whether a request is complete, and frees the complete one with the lowest index. If none is, `done` is 0, `index` is
+ * TW_UNDEFINED, and `moved` is not set. */
 TW_API_STATUS tw_status tw_request_testany(int64_t n, tw_request** requests, int* done, int64_t* index, size_t* moved);
 
 /* Waits until at least one request is complete, and frees all that are.
- * n_done           [out] how many that were.
- * indices          [out] room for n; the first n_done entries become their places, ascending.
+ * n_done           [out] how many were freed.
+ * indices          [out] room for n; the first n_done entries become the places of these in `requests`, ascending.
  * statuses, moved  [out] room for n each; the first n_done entries are set, in the order of `indices`. */
 TW_API_STATUS tw_status tw_request_waitsome(int64_t n, tw_request** requests, int64_t* n_done, int64_t* indices,
                                             tw_status* statuses, size_t* moved);
