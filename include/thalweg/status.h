@@ -1,7 +1,7 @@
 /* Status codes and the text of the last failure. C11 and C++.
  *
- * Every function of the C API returns a tw_status: TW_OK (0), or a negative code. What happened, to which file,
- * with which values and what to do about it is said by tw_last_error(). */
+ * Every function of the C API that can fail returns a tw_status: TW_OK (0), or a negative code. tw_last_error() says
+ * what happened, to which file, with which values, and what to do about it. */
 #ifndef THALWEG_STATUS_H
 #define THALWEG_STATUS_H
 
@@ -31,26 +31,33 @@ enum {
   TW_ERR_NO_MEMORY = -32,    /* memory could not be had */
   TW_ERR_CORRUPT = -40,      /* bytes on disk contradict their checksum or the format */
   TW_ERR_VERSION = -41,      /* written by a newer version, or needs a feature this build lacks */
-  TW_ERR_NOT_CLOSED = -42,   /* the writing program did not close the file: see `thalweg repair` */
+  TW_ERR_NOT_CLOSED = -42,   /* a task has abandoned the open file, or the program that wrote it did not close it; then
+                                `thalweg repair` makes a multifile or a vpfile readable, and a shared file is plain */
   TW_ERR_STOPPED = -50,      /* a callback of the caller asked to stop */
   TW_ERR_NOT_BUILT = -60,    /* this build lacks that part */
   TW_ERR_INTERNAL = -90      /* a defect of the library */
 };
 
-/* Ignores a status on purpose: every call that returns one has TW_API_STATUS, so that compilers warn where it is lost. */
+/* Ignores a status on purpose: a call that returns one has TW_API_STATUS, so that compilers warn where it is lost. */
 static inline void tw_status_ignore(tw_status status) { (void)status; }
 
-/* The name of a code, as "TW_ERR_NO_SPACE"; "unknown status" for a number that is none.
- * Call: independent. Threads: any. The text is static. Since 0.1. */
+/* The name of a code, as "TW_ERR_NO_SPACE"; "unknown status" for a number that is none. The text is static.
+ * Call:      independent.
+ * Threads:   any.
+ * Since      0.1. */
 TW_API const char* tw_status_name(tw_status status);
 
 /* What failed in the last failing call of this thread: action, object, values, way out. One line.
  * Never NULL; "" when no call of this thread has failed yet. Valid until the next failing call on this thread.
- * Call: independent. Threads: any, each has its own text. Since 0.1. */
+ * Call:      independent.
+ * Threads:   any, each has its own text.
+ * Since      0.1. */
 TW_API const char* tw_last_error(void);
 
 /* errno of the system call behind the last failure of this thread, 0 when there was none.
- * Call: independent. Threads: any. Since 0.1. */
+ * Call:      independent.
+ * Threads:   any.
+ * Since      0.1. */
 TW_API int tw_last_errno(void);
 
 #ifdef __cplusplus
