@@ -8,11 +8,12 @@
  *     tw_options_free(&options);
  *
  * All three opens have the same arguments:
- *   group    [in]   the tasks that open the file; NULL is a group of this task alone. The handle keeps what it needs of
- *                   the group, which may be freed as soon as the open has returned.
+ *   group    [in]   the tasks that open the file. NULL is a group of this task alone: where several tasks pass it, each
+ *                   opens the file by itself. The handle keeps what it needs of the group, which may be freed as soon
+ *                   as the open has returned.
  *   path     [in]   the name of the file, the same on all tasks.
  *   flags    [in]   TW_READ ... TW_DIRECT, or-ed; the same on all tasks.
- *   options  [in]   NULL stands for the defaults. The open only reads them; several threads may share them.
+ *   options  [in]   NULL stands for the defaults. The open only reads them: several opens may use them at once.
  *   handle   [out]  set on success, else NULL.
  *
  *   flag          multifile                    shared file                   vpfile
@@ -30,13 +31,21 @@
  *                                              cache where that is possible
  *
  * TW_CREATE, TW_TRUNCATE and TW_APPEND imply TW_WRITE. TW_APPEND alone needs an existing file; TW_CREATE | TW_APPEND
- * makes one where there is none. A multifile is open for reading or for writing, never for both.
- * An unknown flag, or one that means nothing for the kind of file, is TW_ERR_INVALID: the message names the flag, the
- * call and what to pass.
+ * makes one where there is none.
  *
- *   letters of stdio   "r"  "r+"  "w"  "w+"  "a"  "a+"  "x"  "x+"     C++: thalweg::flags_of("w+")
- *   flags              TW_READ; TW_READ | TW_WRITE; TW_CREATE | TW_TRUNCATE; TW_CREATE | TW_APPEND;
- *                      TW_CREATE | TW_EXCLUSIVE; a '+' adds TW_READ to the last three
+ * TW_ERR_INVALID: no flag at all; TW_EXCLUSIVE without TW_CREATE; TW_TRUNCATE without TW_CREATE, but for a shared file;
+ * an unknown flag, or one that means nothing for the kind of file. The message names the flag, the call and what to
+ * pass. A multifile is open for reading or for writing, never for both: TW_READ with TW_WRITE, TW_CREATE or TW_APPEND
+ * is TW_ERR_INVALID. So is TW_WRITE alone: a multifile is created or appended to.
+ *
+ *   letters of stdio   flags                          with '+'                    C++: thalweg::flags_of("w+")
+ *   "r"                TW_READ                        TW_READ | TW_WRITE
+ *   "w"                TW_CREATE | TW_TRUNCATE        and TW_READ
+ *   "a"                TW_CREATE | TW_APPEND          and TW_READ
+ *   "x"                TW_CREATE | TW_EXCLUSIVE       and TW_READ
+ *
+ * For a shared file "a" is only where the shared position begins: unlike after fopen(), a write at an offset, in a view
+ * or after a seek goes where it is told. A multifile takes no '+'.
  *
  *   option                       multifile       shared file     vpfile
  *   hints                        its own         its own         its own and those of a shared file
@@ -46,7 +55,7 @@
  *   shape, box                   TW_ERR_INVALID  TW_ERR_INVALID  yes
  *   permissions                  TW_ERR_INVALID  yes             TW_ERR_INVALID
  *
- * Calls of this header: independent; one at a time per tw_options. Since 0.2. */
+ * Calls of this header: independent; one at a time per tw_options, and none while an open uses it. Since 0.2. */
 #ifndef THALWEG_OPEN_H
 #define THALWEG_OPEN_H
 
@@ -81,13 +90,15 @@ typedef struct tw_options tw_options; /* how to open a file; freed by tw_options
 TW_API_STATUS tw_status tw_options_create(tw_options** options);
 
 /* Frees options and sets *options to NULL; NULL and the address of NULL do nothing. No file keeps its options: they may
- * be freed, changed or used again as soon as the open has returned. */
+ * be freed, changed or used again as soon as the open has returned. What the caller gave to tw_options_set_progress()
+ * is borrowed for longer. */
 TW_API void tw_options_free(tw_options** options);
 
-/* Adds one hint by name and text, as in ("chunk_bytes", "4MiB"); both are copied. A later value replaces an earlier one.
- * tw_hint_info() and `thalweg hints` list all hints; docs/howto/hints.md says when to change them. The open checks them:
- * TW_ERR_UNKNOWN_HINT for a name that the kind of file does not have, or for a value that cannot be read.
- * Multifile: the same hints on all tasks, but for chunk_bytes, buffer_bytes and verify. Else the hints of task 0 count.
+/* Adds one hint by name and text, as in ("chunk_bytes", "4MiB"); both are copied. A later value replaces an earlier
+ * one. tw_hint_info() and `thalweg hints` list all hints; docs/howto/hints.md says when to change them. The open checks
+ * them: TW_ERR_UNKNOWN_HINT for a name that the kind of file does not have, or for a value that cannot be read.
+ * Multifile: when creating or appending, all tasks give the same values, but for chunk_bytes, buffer_bytes and verify;
+ * else the open fails with TW_ERR_INVALID on all tasks. Shared file and vpfile: the hints of task 0 count.
  * Returns TW_OK, TW_ERR_INVALID (NULL, or a ',' or '=' that would begin another hint), TW_ERR_NO_MEMORY. */
 TW_API_STATUS tw_status tw_options_set_hint(tw_options* options, const char* name, const char* value);
 
@@ -118,9 +129,10 @@ TW_API_STATUS tw_status tw_options_set_range(tw_options* options, int64_t n_logi
 typedef int32_t (*tw_mapping_fn)(int64_t rank, int64_t n_logical, int32_t n_physical, void* user);
 
 /* Multifile, when creating: the caller chooses the physical file of each logical file. The number of physical files is
- * the hint "physical_files", which must then be a number. The mapping of task 0 counts; reading and appending ignore it.
+ * the hint "physical_files", which must then be a number. The mapping of task 0 counts; reading and appending ignore
+ * it.
  * mapping    NULL removes an earlier one.
- * user       handed to `mapping`; borrowed, as `mapping` is, by every open with these options.
+ * user       handed to `mapping`; borrowed, as `mapping` is, until the last open with these options has returned.
  * Returns TW_OK, TW_ERR_INVALID (options is NULL), TW_ERR_NO_MEMORY. */
 TW_API_STATUS tw_status tw_options_set_mapping(tw_options* options, tw_mapping_fn mapping, void* user);
 
