@@ -80,7 +80,11 @@ void try_entries(const Bytes& file_bytes, const Bytes& piece_bytes, const IndexP
   if (auto piece = format::parse_piece_entry(piece_bytes, index); piece.has_value()) {
     const format::PieceEntry& p = piece.value();
     FUZZ_REQUIRE(p.logical_offset + p.logical_bytes <= format::kMaxOffset && p.logical_bytes > 0);
-    FUZZ_REQUIRE(p.physical_offset >= 4096 && p.physical_offset + p.stored_bytes <= index.files_offset - 4096);
+    if (p.kind == format::PieceKind::zeros) {
+      FUZZ_REQUIRE(p.physical_offset == 0 && p.stored_bytes == 0);
+    } else {
+      FUZZ_REQUIRE(p.physical_offset >= 4096 && p.physical_offset + p.stored_bytes <= index.files_offset - 4096);
+    }
     format::encode_piece_entry(p, encoded);
     FUZZ_REQUIRE(encoded == piece_bytes);
   }
