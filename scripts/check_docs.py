@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Check the Markdown files: targets of relative links and anchors exist, code equals compiled code, and the number of
-methods is that of their table.
+"""Check the Markdown files: targets of relative links and anchors exist, code equals compiled code, the number of
+methods is that of their table, and the version is that of include/thalweg/version.h.
 
 A block of code after the line `<!-- FILE -->` must be part of that file of the repository, line by line, with any
 indentation. Pages in docs/tutorial contain no other C or C++.
@@ -69,7 +69,20 @@ def method_complaints(root):
             yield f"{name}: {METHOD_TABLE} has {known} methods; '{pattern}' is found with {told}"
 
 
+def version_complaints(root):
+    """include/thalweg/version.h has the version; CMake and pyproject.toml read it there, these repeat it."""
+    header = (root / "include/thalweg/version.h").read_text(encoding="utf-8")
+    numbers = re.findall(r"define TW_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header)
+    full, short = ".".join(numbers), ".".join(numbers[:2])
+    repeated = {"include/thalweg/version.h": f'as "{full}"', "CITATION.cff": f"version: {full}",
+                "src/thalweg.map": f"THALWEG_{short} {{", "examples/cmake_consumer/CMakeLists.txt": f"find_package(thalweg {short} "}
+    for name, text in repeated.items():
+        if text not in (root / name).read_text(encoding="utf-8"):
+            yield f"{name}: does not say '{text}', the version of include/thalweg/version.h"
+
+
 def complaints(root):
+    yield from version_complaints(root)
     yield from method_complaints(root)
     pages = [p for p in root.rglob("*.md") if not SKIP & set(p.relative_to(root).parts)]
     for page in sorted(pages):

@@ -15,11 +15,12 @@ double value_of(std::int64_t vp, std::int64_t i, int step) {
 }
 
 void expect_mode(tw_vpfile* file, Kind kind) {
-  std::int32_t mode = 0;
-  const char* cause = nullptr;
-  must_tw(tw_vpfile_mode(file, &mode, &cause), "tw_vpfile_mode");
-  const std::int32_t wanted = kind == Kind::packed ? TW_VP_NB : kind == Kind::ragged ? TW_VP_IB : TW_VP_CB;
-  if (mode != wanted) give_up(fmt::format("mode {} was chosen, not {}: {}", mode, wanted, cause));
+  tw_vpfile_summary summary{};
+  summary.struct_size = sizeof summary;
+  must_tw(tw_vpfile_summarize(file, &summary), "tw_vpfile_summarize");
+  const std::int32_t mode = summary.last_mode;
+  const std::int32_t wanted = kind == Kind::packed ? TW_VPFILE_NB : kind == Kind::ragged ? TW_VPFILE_IB : TW_VPFILE_CB;
+  if (mode != wanted) give_up(fmt::format("mode {} was chosen, not {}: {}", mode, wanted, summary.last_cause));
 }
 
 tw_vpfile* open_grid(const Task& task, const std::string& path, thalweg::Flags flags, const Grid& grid,
@@ -97,13 +98,13 @@ std::size_t Cells::place(std::size_t i) const {
   return i % each == 0 ? vp : each_.size() + vp * (each - 1) + i % each - 1;
 }
 
-tw_vp_data Cells::data(int call) {
-  tw_vp_data data{};
+tw_vpfile_data Cells::data(int call) {
+  tw_vpfile_data data{};
   data.base = values_.data();
   data.item_bytes = sizeof(double);
-  data.n_items = static_cast<std::size_t>(doubles_);
+  data.n_items = doubles_;
   if (kind_ == Kind::uneven) {
-    data.n_items = call == 0 ? 1 : static_cast<std::size_t>(doubles_ - 1);
+    data.n_items = call == 0 ? 1 : doubles_ - 1;
     data.base = values_.data() + (call == 0 ? 0 : each_.size());
   }
   if (kind_ == Kind::ragged) data.n_each = each_.data();

@@ -44,7 +44,7 @@ class Cells {
   std::int64_t count() const { return share_.count; }
   // Calls per step.
   int n_calls() const { return kind_ == Kind::uneven ? 2 : 1; }
-  tw_vp_data data(int call = 0);
+  tw_vpfile_data data(int call = 0);
   double* values() { return values_.data(); }
   std::size_t bytes() const { return total_ * sizeof(double); }
   void fill(int step);

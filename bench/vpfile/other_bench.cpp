@@ -32,15 +32,15 @@ double append_vpfile(Bench& bench, const Grid& grid, const std::string& path, co
                            options.shape(std::span(&grid.vps, 1)).get(), &file),
             "tw_vpfile_open");
     std::vector<double> values;
-    std::vector<std::size_t> each(static_cast<std::size_t>(share.count));
+    std::vector<std::int64_t> each(static_cast<std::size_t>(share.count));
     for (int step = 0; step < grid.steps; ++step) {
       values.clear();
       for (std::size_t i = 0; i < each.size(); ++i) {
         const std::int64_t vp = share.first + static_cast<std::int64_t>(i);
-        each[i] = appended(vp, step);
-        values.insert(values.end(), each[i], static_cast<double>(vp) + step);
+        each[i] = static_cast<std::int64_t>(appended(vp, step));
+        values.insert(values.end(), appended(vp, step), static_cast<double>(vp) + step);
       }
-      tw_vp_data data{};
+      tw_vpfile_data data{};
       data.base = values.data();
       data.item_bytes = sizeof(double);
       data.n_each = each.data();
@@ -155,7 +155,7 @@ void bench_many(Bench& bench) {
     for (std::size_t i = 0; i < mask.size(); i += 2) mask[i] = 1;
     std::vector<double> values(static_cast<std::size_t>(n), 2.5);
     const std::int64_t stride = 8;
-    tw_vp_data data{};
+    tw_vpfile_data data{};
     data.base = values.data();
     data.item_bytes = 8;
     data.n_items = 1;

@@ -16,12 +16,13 @@ typedef struct particle {
 static void write_particles(const char* path) {
   const int64_t shape[] = {2, 3};
   uint64_t numbers[kCells];
-  size_t each[kCells];
+  int64_t each[kCells];
   particle particles[kCells * kMost]; /* of cell 0, then of cell 1, ... */
   size_t n = 0;
   for (int cell = 0; cell < kCells; ++cell) {
-    numbers[cell] = each[cell] = (size_t)cell % 4;
-    for (size_t i = 0; i < each[cell]; ++i) particles[n++] = (particle){cell, 0.5 * (double)i};
+    each[cell] = cell % 4;
+    numbers[cell] = (uint64_t)each[cell];
+    for (int64_t i = 0; i < each[cell]; ++i) particles[n++] = (particle){cell, 0.5 * (double)i};
   }
   tw_options* options;
   check(tw_options_create(&options));
@@ -29,8 +30,8 @@ static void write_particles(const char* path) {
   tw_vpfile* file;
   check(tw_vpfile_open(NULL, path, TW_CREATE | TW_TRUNCATE, options, &file));
   tw_options_free(&options);
-  check(tw_vpfile_write_all(file, TW_VP_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
-  const tw_vp_data ragged = {.base = particles, .item_bytes = sizeof(particle), .n_each = each};
+  check(tw_vpfile_write_all(file, TW_VPFILE_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
+  const tw_vpfile_data ragged = {.base = particles, .item_bytes = sizeof(particle), .n_each = each};
   check(tw_vpfile_write_all(file, ragged, NULL, NULL));
   FILE* text;
   check(tw_vpfile_fopen(file, 5, "a", &text));
@@ -43,20 +44,20 @@ static void read_particles(const char* path) {
   tw_vpfile* file;
   check(tw_vpfile_open(NULL, path, TW_READ, NULL, &file)); /* the shape is that of the file */
   uint64_t numbers[kCells];
-  check(tw_vpfile_read_all(file, TW_VP_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
-  size_t each[kCells];
-  for (int cell = 0; cell < kCells; ++cell) each[cell] = numbers[cell];
+  check(tw_vpfile_read_all(file, TW_VPFILE_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
+  int64_t each[kCells];
+  for (int cell = 0; cell < kCells; ++cell) each[cell] = (int64_t)numbers[cell];
   particle particles[kCells * kMost];
-  const tw_vp_data ragged = {.base = particles, .item_bytes = sizeof(particle), .n_each = each};
+  const tw_vpfile_data ragged = {.base = particles, .item_bytes = sizeof(particle), .n_each = each};
   check(tw_vpfile_read_all(file, ragged, NULL, NULL));
   const particle* next = particles;
   for (int cell = 0; cell < kCells; ++cell) {
     double sum = 0;
-    for (size_t i = 0; i < each[cell]; ++i, ++next) sum += next->x + next->y;
+    for (int64_t i = 0; i < each[cell]; ++i, ++next) sum += next->x + next->y;
     printf("cell %d: %d particles, sum %.1f\n", cell, (int)each[cell], sum);
   }
   int64_t behind;
-  check(tw_vpfile_tell(file, 5, &behind));
+  check(tw_vpfile_tell(file, 5, &behind, NULL, NULL));
   FILE* text;
   check(tw_vpfile_fopen(file, 5, "r", &text));
   char line[100];

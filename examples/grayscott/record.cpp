@@ -49,8 +49,8 @@ void read_cells(thalweg::Multifile& file, const Record& record, const Box& part,
     const std::int64_t cell = (y - box.y) * box.nx + (wanted.x - box.x);
     const std::int64_t offset = record.cells_offset + cell * static_cast<std::int64_t>(sizeof(double));
     const std::span row_u(fields.u(wanted.x, y), to_size(wanted.nx)), row_v(fields.v(wanted.x, y), to_size(wanted.nx));
-    if (file.pread(row_u, offset) != row_u.size() ||
-        file.pread(row_v, offset + record.header.field_bytes()) != row_v.size()) {
+    if (file.read_at(row_u, offset) != row_u.size() ||
+        file.read_at(row_v, offset + record.header.field_bytes()) != row_v.size()) {
       throw std::runtime_error("the checkpoint ends too early");
     }
   }

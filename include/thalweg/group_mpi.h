@@ -37,16 +37,17 @@ extern "C" {
 #endif
 
 /* Makes a group of the ranks of a communicator.
- * Call: collective over `comm`. Blocking: yes. Threads: as the thread level of MPI allows; with less than
- * MPI_THREAD_SERIALIZED this and every call on the group is made by the thread that initialised MPI.
+ * Call:     collective over `comm`.
+ * Blocking: yes.
+ * Threads:  as the thread level of MPI allows; with less than MPI_THREAD_SERIALIZED this and every call on the group is
+ *           made by the thread that initialised MPI.
  * comm   [in]  an intra-communicator. Duplicated: it may be freed, and its traffic does not mix with ours.
  * group  [out] set only on success; free it with tw_group_free(), collectively and before MPI_Finalize().
  * Returns TW_OK, TW_ERR_INVALID (group is NULL, MPI is not initialised or finalised already, comm is MPI_COMM_NULL or
- * an inter-communicator, wrong thread), TW_ERR_IO (MPI reports an error), TW_ERR_NO_MEMORY. Since 0.1. */
+ * an inter-communicator, wrong thread), TW_ERR_IO (MPI reports an error), TW_ERR_NO_MEMORY. Since 0.2. */
 TW_API_STATUS tw_status tw_group_mpi(MPI_Comm comm, tw_group** group);
 
-/* The same for a communicator of Fortran: comm%MPI_VAL with `use mpi_f08`, the integer itself with `use mpi`. Since
- * 0.1. */
+/* As tw_group_mpi(), for a communicator of Fortran: comm%MPI_VAL with `use mpi_f08`, the integer itself with `use mpi`. Since 0.2. */
 TW_API_STATUS tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group);
 
 /* ---- Threads that take turns --------------------------------------------------------------------------------------
@@ -58,18 +59,21 @@ TW_API_STATUS tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group);
  * MPI, so that collectives of ranks advance while it computes. */
 
 /* The promise of the program to take turns: from now on it calls MPI only between tw_mpi_lock() and tw_mpi_unlock(), or
- * while no request of this process is outstanding. TW_PROGRESS_THREAD then means
- * for accesses that are started from now on, by groups of ranks, what it means for others. The environment
- * variable THALWEG_MPI_TURNS=1 gives the promise for the whole run. It cannot be taken back.
- * Call: independent; before or after MPI_Init. Blocking: no. Threads: any.
+ * while no request of this process is outstanding. TW_PROGRESS_THREAD then means for accesses that are started from now
+ * on, by groups of ranks, what it means for others. The environment variable THALWEG_MPI_TURNS=1 gives the promise for
+ * the whole run. It cannot be taken back.
+ * Call:     independent; before or after MPI_Init.
+ * Blocking: no.
+ * Threads:  any.
  * Returns TW_OK, or TW_ERR_INVALID: MPI was initialised for less than MPI_THREAD_SERIALIZED. Since 0.2. */
 TW_API_STATUS tw_status tw_mpi_take_turns(void);
 
 /* Between the two the library calls MPI on no other thread. Requests of ranks stand still meanwhile: what must not be
- * held is a call of MPI that waits for what another rank does only when such a request is complete. The same thread may
- * lock several times, unlocks as often, and may call the library in between.
- * Call: independent. Blocking: until it is this thread's turn; the library keeps it for single calls of MPI that do not
- * wait. Threads: any. Since 0.2. */
+ * held is a call of MPI that waits for what another rank does only when such a request is complete. A thread
+ * may lock several times, unlocks as often, and may call the library in between.
+ * Call:     independent.
+ * Blocking: until it is this thread's turn; the library keeps it for single calls of MPI that do not wait.
+ * Threads:  any. Since 0.2. */
 TW_API void tw_mpi_lock(void);
 TW_API void tw_mpi_unlock(void);
 

@@ -28,10 +28,12 @@ extern "C" {
 #endif
 
 /* Makes the group of the threads of the innermost parallel region; outside of any, a team of one.
- * Call: collective: every thread of the region, as with a barrier; not inside a worksharing construct, single, master,
- * critical or task. Blocking: yes. Threads: each gets its own handle; its rank is omp_get_thread_num().
+ * Call:     collective: every thread of the region, as with a barrier; not inside a worksharing construct, single,
+ *           master, critical or task.
+ * Blocking: yes.
+ * Threads:  each gets its own handle; its rank is omp_get_thread_num().
  * group  [out] set only on success; free it with tw_group_free(), within the region or after it.
- * Returns the same on all threads: TW_OK, TW_ERR_INVALID (group is NULL), TW_ERR_NO_MEMORY. Since 0.1. */
+ * Returns the same on all threads: TW_OK, TW_ERR_INVALID (group is NULL), TW_ERR_NO_MEMORY. Since 0.2. */
 TW_MUST_CHECK static inline tw_status tw_group_omp(tw_group** group) {
   tw_team* team = NULL;
   tw_status shared = TW_OK; /* that of the thread that makes the team; it stays until the last barrier below */
@@ -60,7 +62,7 @@ TW_MUST_CHECK static inline tw_status tw_group_omp(tw_group** group) {
 /* Makes the group of all threads of the innermost parallel regions of all ranks: see tw_group_hybrid().
  * Call: collective over all threads of all ranks; the places are those of tw_group_omp().
  * ranks  [in]  the group of the processes, from tw_group_mpi(); read by thread 0 only. Copied.
- * Returns as tw_group_hybrid(). Since 0.1. */
+ * Returns as tw_group_hybrid(). Since 0.2. */
 TW_MUST_CHECK static inline tw_status tw_group_hybrid_omp(tw_group* ranks, tw_group** group) {
   tw_group* threads = NULL;
   tw_group* ranks_of_thread_0 = omp_get_thread_num() == 0 ? ranks : NULL;

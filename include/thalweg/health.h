@@ -1,4 +1,4 @@
-/* What verify and repair tell, of multifiles and of vpfiles. C11 and C++. Since 0.1. */
+/* What verify and repair tell, of multifiles and of vpfiles. C11 and C++. Since 0.2. */
 #ifndef THALWEG_HEALTH_H
 #define THALWEG_HEALTH_H
 

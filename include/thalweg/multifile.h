@@ -12,8 +12,8 @@
  * compressed pieces of several. Offsets and sizes are bytes. Format: docs/format/multifile.md.
  *
  * A handle belongs to one task. It serves one logical file or many; one of them is *current*, and the plain
- * calls (tw_multifile_write, tw_multifile_read, tw_multifile_seek, ...) act on it. Threads: one call at a time per handle; handles of
- * different tasks are independent, also when they share physical files.
+ * calls (tw_multifile_write, tw_multifile_read, tw_multifile_seek, ...) act on it. Handles of different tasks are
+ * independent, also when they share physical files.
  *
  * Unless a call says otherwise:
  *   Call       independent: it communicates with nobody, and other tasks need not make it. Only tw_multifile_open() and
@@ -32,7 +32,7 @@
  *              TW_ERR_CORRUPT, TW_ERR_NO_MEMORY; what writes TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_RANGE,
  *              TW_ERR_NO_MEMORY. The first use of a logical file after TW_APPEND reads, too. tw_last_error() says it
  *              in words.
- *   Since      0.1.
+ *   Since      0.2.
  *
  * Durability: bytes written before a successful tw_multifile_flush() survive the death of the process; before a
  * successful tw_multifile_sync(), the death of the machine. After either, tw_multifile_repair() (command: `thalweg repair`)
@@ -88,25 +88,28 @@ TW_API_STATUS tw_status tw_multifile_open(tw_group* group, const char* path, int
                                           tw_multifile** multifile);
 
 /* Writes what is buffered, then the index, frees the handle (also on failure) and sets *multifile to NULL.
- * Call: collective over the group of the open. Blocking: what was written waits for all tasks. Of a multifile that was
- *   read it does not wait for the others: agree before one of them removes the files.
- * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an
- * earlier write or flush of this multifile. TW_ERR_UNSAFE: another file has the name of a physical file by now; it is
- * left alone. After a failure the multifile stays marked as not closed, and everything flushed can be had back with
- * tw_multifile_repair(). TW_ERR_NOT_CLOSED: a task has abandoned it. NULL, the address of
- * NULL, and a handle that is not open, give TW_ERR_INVALID. What a program leaves open is flushed when it ends by exit() or a return from main(), and when MPI is
- * finalised, unless a thread is inside of it; a line on standard error names the file, which stays not closed.
- * In the child of a fork a handle that writes fails with TW_ERR_MODE, here too. */
+ * Call:     collective over the group of the open.
+ * Blocking: what was written waits for all tasks. The close of a multifile that was read does not wait for the others:
+ *           agree before one of them removes the files.
+ * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an earlier write
+ * or flush of this multifile. TW_ERR_UNSAFE: another file has the name of a physical file by now; it is left alone.
+ * TW_ERR_NOT_CLOSED: a task has abandoned it. TW_ERR_INVALID: NULL, the address of NULL, or a handle that is not open.
+ *
+ * After a failure the multifile stays marked as not closed, and tw_multifile_repair() brings back everything flushed. A
+ * multifile that a program leaves open is flushed when the program ends by exit() or a return from main(), and when MPI
+ * is finalised, unless a thread is inside of it; a line on standard error names the file, which stays not closed. In the
+ * child of a fork a handle that writes fails with TW_ERR_MODE, here too. */
 TW_API_STATUS tw_status tw_multifile_close(tw_multifile** multifile);
 
 /* Gives the multifile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
  * exception unwinds. Flushes what this task has written, FILE* of tw_multifile_fopen() too, frees the handle and sets
- * *multifile to NULL; the multifile stays marked as not closed. The other tasks keep their handles and can write on; their tw_multifile_close()
- * flushes what they have, and fails on all of them with TW_ERR_NOT_CLOSED, or with what flushing failed with there.
- * Everything flushed can be had back with tw_multifile_repair(). Waits for nobody, whether the others are in their
- * close, elsewhere, or gone. On a group of tw_group_callbacks() the close of the others finds out only where it has
- * start_largest. Of a multifile that was read: as tw_multifile_close(). Call: independent. Blocking: for storage.
- * Returns TW_OK, or what flushing failed with; the handle is freed all the same; TW_ERR_INVALID: it is not open. */
+ * *multifile to NULL; the multifile stays marked as not closed. The other tasks keep their handles and can write on;
+ * their tw_multifile_close() flushes what they have, and fails on all of them with TW_ERR_NOT_CLOSED, or with the
+ * failure of that flush. tw_multifile_repair() brings back everything flushed. A multifile that was read is closed.
+ * Call:     independent.
+ * Blocking: for storage; the call waits for no other task, whether the others are in their close, elsewhere, or gone. On
+ *           a group of tw_group_callbacks() the close of the others notices it only where it has start_largest.
+ * Returns TW_OK, or the failure of flushing, and the handle is freed all the same; TW_ERR_INVALID: it is not open. */
 TW_API_STATUS tw_status tw_multifile_abandon(tw_multifile** multifile);
 
 /* ---- Position ---------------------------------------------------------------------------------------------- */
@@ -115,8 +118,9 @@ TW_API_STATUS tw_status tw_multifile_abandon(tw_multifile** multifile);
  * rank       one that this handle serves.
  * position   bytes from the start of the logical file, >= 0; -1 keeps that file's own position (0 at first; the end
  *            after TW_APPEND). Beyond the end is allowed when writing: the gap reads as zeros.
- * Stores nothing. Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (rank not served here), or what the first use of a
- * logical file may return. */
+ * Stores nothing.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (rank not served here), or what the first use of a logical file may
+ * return. */
 TW_API_STATUS tw_status tw_multifile_seek_to(tw_multifile* multifile, int64_t rank, int64_t position);
 
 /* As fseek on the current logical file: `offset` bytes from its start, position or end (whence SEEK_SET, SEEK_CUR,
@@ -124,21 +128,17 @@ TW_API_STATUS tw_status tw_multifile_seek_to(tw_multifile* multifile, int64_t ra
  * Returns TW_OK, TW_ERR_INVALID (also: the sum is negative or above 2^63-1), TW_ERR_MODE. */
 TW_API_STATUS tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, int whence);
 
-/* Position in the current logical file, bytes from its start. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE. */
-TW_API_STATUS tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position);
-
-/* Rank of the current logical file; -1 when the handle serves none. Returns TW_OK, TW_ERR_INVALID. */
-TW_API_STATUS tw_status tw_multifile_current(tw_multifile* multifile, int64_t* rank);
-
-/* *eof = 1 when the position is at or beyond the end of the current logical file, else 0. (Unlike feof this
- * looks ahead: it is 1 before a read fails.) What is still in the buffer belongs to the file. Returns TW_OK,
- * TW_ERR_INVALID, TW_ERR_MODE. */
-TW_API_STATUS tw_status tw_multifile_eof(tw_multifile* multifile, int* eof);
+/* Position in the current logical file, bytes from its start, and its rank; both -1 when the handle serves none.
+ * position, rank [out] either may be NULL.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE (a position is asked for, and the handle serves no logical file). */
+TW_API_STATUS tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position, int64_t* rank);
 
 /* Bytes, from the position. Reading: those to the end of the piece (or of the gap) at hand, and to the end of the
- * logical file; 0 beyond it. Writing: those that still fit the open chunk, 0 when none is open (more can be written
- * all the same), and INT64_MAX. Either pointer may be NULL. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE.
- * Source: the calls bytes_avail_in_block and bytes_avail_in_chunk of task-local I/O. */
+ * logical file; 0 beyond it. Writing: those that still fit the open chunk, 0 when none is open (more can be written all
+ * the same), and INT64_MAX. Either pointer may be NULL.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE.
+ * Source:   the calls bytes_avail_in_block and bytes_avail_in_chunk of task-local I/O. The end is reached when *in_file
+ *           is 0. */
 TW_API_STATUS tw_status tw_multifile_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file);
 
 /* ---- Write ------------------------------------------------------------------------------------------------- */
@@ -158,24 +158,27 @@ TW_API_STATUS tw_status tw_multifile_write(tw_multifile* multifile, const void* 
 TW_API_STATUS tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset);
 
 /* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
- * process. Blocking: until the kernel has the bytes. Other handles flush for themselves. After a failure it may be
- * repeated, but tw_multifile_close() fails all the same.
+ * process.
+ * Blocking: until the kernel has the bytes. Other handles flush for themselves. After a failure it may be repeated, but
+ *           tw_multifile_close() fails all the same.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
 TW_API_STATUS tw_status tw_multifile_flush(tw_multifile* multifile);
 
 /* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
- * machine. Includes a flush. Blocking: until the storage has the bytes of all physical files that this process writes,
- * one after the other. A failed sync cannot be repeated with success.
- * What was written after the last successful sync may be lost with the machine, in any part: a recovery then shows what
- * the sync had stored, and of later writes only those whose bytes are proven to have arrived, by their checksum or,
- * with the hint checksum=none, by an arrival seal of each sector of 512 bytes. No byte that never reached the storage
- * is given out as data. This rests on two properties of the storage: a sector of 512 bytes is written whole or not at
- * all, and a successful fsync(2) means that the data are there. A close syncs when something was synced before, when an
- * append overwrote older bytes, or with the hint sync_on_close; else a closed multifile is safe from the death of the
- * machine only when the system has written it out: where its index arrived and its data did not, they are refused, or,
- * with the hint checksum=none, read as zeros. Whatever an append does, what was closed before it and had reached the
- * storage stays as it was.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
+ * machine. Includes a flush. A failed sync cannot be repeated with success.
+ * Blocking: until the storage has the bytes of all physical files that this process writes, one after the other.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return.
+ *
+ * Bytes written after the last successful sync may be lost with the machine, in any part: a recovery then shows what the
+ * sync had stored, and of later writes only those whose bytes are proven to have arrived, by their checksum or, with the
+ * hint checksum=none, by an arrival seal of each sector of 512 bytes. No byte that never reached the storage is given
+ * out as data. This rests on two properties of the storage: a sector of 512 bytes is written whole or not at all, and a
+ * successful fsync(2) means that the data are there.
+ *
+ * A close syncs when something was synced before, when an append overwrote older bytes, or with the hint sync_on_close.
+ * Without that, a closed multifile survives the death of the machine only when the system has written it out: where its
+ * index arrived and its data did not, they are refused, or, with the hint checksum=none, read as zeros. Data that were
+ * closed before an append and had reached the storage stay as they were, whatever the append does. */
 TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */
@@ -199,15 +202,16 @@ TW_API_STATUS tw_status tw_multifile_skip_gap(tw_multifile* multifile, int64_t* 
 
 /* ---- stdio ------------------------------------------------------------------------------------------------- */
 
-/* A FILE* on logical file `rank` of this handle, for fprintf, fwrite, fread, fseek, ... across chunk borders.
- * It starts at position 0 (reading, creating) or at the end (appending) and has its own position. fflush() hands bytes
- * to the handle, tw_multifile_flush() makes them survive the process. fclose() it before tw_multifile_close(), which flushes
+/* A FILE* on logical file `rank` of this handle, for fprintf, fwrite, fread, fseek, ... across chunk borders. It starts
+ * at position 0 (reading, creating) or at the end (appending) and has its own position. fflush() hands bytes to the
+ * handle, tw_multifile_flush() makes them survive the process. fclose() it before tw_multifile_close(), which flushes
  * streams that are still open; from then on they fail with EBADF, and fclose() still frees them.
- * mode: "r" on a handle open for reading, "w" or "a" on one open for writing; nothing is cut off.
+ * mode      "r" on a handle open for reading, "w" or "a" on one open for writing; nothing is cut off.
  * stream [out] the caller's, to be closed; NULL on failure. Its stdio buffer comes on top of those of the handle.
- * Threads: calls on the FILE* count as calls on the handle. What failed in one is said by tw_last_error().
+ * Threads:  calls on the FILE* count as calls on the handle. What failed in one is said by tw_last_error().
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (rank not served here), TW_ERR_NO_MEMORY, or what the
- * first use of a logical file may return. Source: fopencookie(3). */
+ * first use of a logical file may return.
+ * Source:   fopencookie(3). */
 TW_API_STATUS tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, const char* mode, FILE** stream);
 
 /* ---- Names and attributes ---------------------------------------------------------------------------------- */
@@ -220,8 +224,8 @@ TW_API_STATUS tw_status tw_multifile_set_name(tw_multifile* multifile, const cha
 
 /* Name of logical file `rank`, any of the multifile; open for reading. At most `size` bytes with the closing NUL go
  * into `name`; *length is its length without NUL (0: no name). `name` may be NULL when size is 0; either out pointer
- * may be NULL. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank), or what a read may
- * return. */
+ * may be NULL.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank), or what a read may return. */
 TW_API_STATUS tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank, char* name, size_t size,
                                           size_t* length, uint32_t* mode);
 
@@ -229,10 +233,11 @@ TW_API_STATUS tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank,
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (there is none), or what a read may return. */
 TW_API_STATUS tw_status tw_multifile_find(tw_multifile* multifile, const char* name, int64_t* rank);
 
-/* Sets a key/value pair on the multifile; open for writing. Both are copied. Keys are 1 to 255 bytes, values at most
- * 1 MiB; `value` may be NULL when bytes is 0. Written at close. When several tasks set one key the lowest rank wins.
- * "creator", "created" and "thalweg.strategy" (tw_multifile_strategy() of the last session) are set by the library
- * unless the user sets them. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY. */
+/* Sets a key/value pair on the multifile; open for writing. Both are copied. Keys are 1 to 255 bytes, values at most 1
+ * MiB; `value` may be NULL when bytes is 0. Written at close. When several tasks set one key the lowest rank wins.
+ * "creator", "created" and "thalweg.strategy" (the strategy of the last session) are set by the library unless the user
+ * sets them.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY. */
 TW_API_STATUS tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, const void* value,
                                                    size_t bytes);
 
@@ -244,7 +249,7 @@ TW_API_STATUS tw_status tw_multifile_attribute(tw_multifile* multifile, const ch
 
 /* The i-th key in order of keys, of the same pairs. Borrowed until the handle is closed.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (i is past the last), or what a read may return. */
-TW_API_STATUS tw_status tw_multifile_attribute_key(tw_multifile* multifile, size_t i, const char** key);
+TW_API_STATUS tw_status tw_multifile_attribute_key(tw_multifile* multifile, int64_t i, const char** key);
 
 /* ---- What is it? ------------------------------------------------------------------------------------------- */
 
@@ -264,6 +269,10 @@ typedef struct tw_multifile_summary {
   int32_t closed;                       /* 1 closed, 0 not */
   int32_t recovered;                    /* 1: opened with TW_RECOVER by scanning */
   char uuid[40];                        /* of the set of physical files, as text */
+  /* What is in force and why, one line: "2 physical files (as asked for); buffered writes; alignment 4 KiB (block of
+   * ext4); chunks of 8 MiB; ...". A chunk is larger where one call writes more, or where a logical file has many. For
+   * people: its words may change. Borrowed until the handle is closed. */
+  const char* strategy;
 } tw_multifile_summary;
 /* Fills *summary, up to its struct_size. A multifile being written is not closed. Reads no file.
  * Returns TW_OK, TW_ERR_INVALID (NULL, or struct_size is not set). */
@@ -279,14 +288,9 @@ TW_API_STATUS tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multi
 TW_API_STATUS tw_status tw_multifile_alike(tw_multifile* multifile, int64_t rank, int64_t* last);
 
 /* Bytes of logical file `rank`, gaps and what is still in the buffer included. Reading: any rank of the multifile;
- * writing: one served here. Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (another rank), or what a read may
- * return. */
+ * writing: one served here.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (another rank), or what a read may return. */
 TW_API_STATUS tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* bytes);
-
-/* What is in force and why, one line: "2 physical files (as asked for); buffered writes; alignment 4 KiB (block of
- * ext4); chunks of 8 MiB; ...". A chunk is larger where one call writes more, or where a logical file has many. For
- * people: its words may change. Borrowed until the handle is closed. Returns TW_OK, TW_ERR_INVALID. */
-TW_API_STATUS tw_status tw_multifile_strategy(tw_multifile* multifile, const char** text);
 
 enum { TW_PIECE_CHUNK = 1, TW_PIECE_PACKED = 2 };
 typedef struct tw_piece {
@@ -304,7 +308,7 @@ typedef struct tw_piece {
  * last: all pieces of one in a row cost O(their number).
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank, or i is past the last), or what a read
  * may return. */
-TW_API_STATUS tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, size_t i, tw_piece* piece);
+TW_API_STATUS tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, int64_t i, tw_piece* piece);
 
 enum {
   TW_REGION_HEADER = 1, /* file or session header */

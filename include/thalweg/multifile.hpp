@@ -69,10 +69,10 @@ class Multifile {
 
   // At `offset` bytes of the current logical file; the position stays.
   template <PlainRange Range>
-  void pwrite(const Range& data, std::int64_t offset) {
+  void write_at(const Range& data, std::int64_t offset) {
     check(tw_multifile_write_at(get(), std::ranges::data(data), bytes_of(data), offset));
   }
-  void pwrite(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write()
+  void write_at(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write()
 
   // One object, as its bytes in memory.
   template <PlainValue T>
@@ -90,7 +90,7 @@ class Multifile {
   std::size_t read(Range&& data) {
     return read(std::ranges::data(data), bytes_of(data)) / element_bytes<Range>;
   }
-  // The same in bytes.
+  // In bytes.
   std::size_t read(void* data, std::size_t bytes) {
     std::size_t got = 0;
     check(tw_multifile_read(get(), data, bytes, &got));
@@ -99,7 +99,7 @@ class Multifile {
 
   // At `offset` bytes of the current logical file; the position stays.
   template <PlainTarget Range>
-  std::size_t pread(Range&& data, std::int64_t offset) {
+  std::size_t read_at(Range&& data, std::int64_t offset) {
     std::size_t got = 0;
     check(tw_multifile_read_at(get(), std::ranges::data(data), bytes_of(data), offset, &got));
     return got / element_bytes<Range>;
@@ -118,11 +118,23 @@ class Multifile {
   void seek(std::int64_t offset, int whence = SEEK_SET) { check(tw_multifile_seek(get(), offset, whence)); }
   // Makes logical file `rank` current; without a position that file goes on where it was.
   void seek_to(std::int64_t rank, std::int64_t position = -1) { check(tw_multifile_seek_to(get(), rank, position)); }
-  std::int64_t tell() const { return ask<std::int64_t>(tw_multifile_tell); }
+  std::int64_t tell() const {
+    std::int64_t position = 0;
+    check(tw_multifile_tell(get(), &position, nullptr));
+    return position;
+  }
+  // The rank of the current logical file, -1 when the task serves none.
   std::int64_t current() const {
-    return ask<std::int64_t>(tw_multifile_current);
-  }                                                             // rank, -1 when the task serves none
-  bool eof() const { return ask<int>(tw_multifile_eof) != 0; }  // looks ahead: true before a read comes short
+    std::int64_t rank = -1;
+    check(tw_multifile_tell(get(), nullptr, &rank));
+    return rank;
+  }
+  // Looks ahead: true before a read comes short.
+  bool eof() const {
+    std::int64_t left = 0;
+    check(tw_multifile_available(get(), nullptr, &left));
+    return left == 0;
+  }
 
   // ---- stdio. mode: "r" when reading, "w" or "a" when writing.
   Stream stream(std::int64_t rank, const char* mode) {
@@ -183,7 +195,7 @@ class Multifile {
     return bytes;
   }
   // What the library chose and why, one line.
-  std::string strategy() const { return ask<const char*>(tw_multifile_strategy); }
+  std::string strategy() const { return summary().strategy; }
 
   tw_multifile* get() const noexcept { return handle_.get(); }  // borrowed; null when closed
 
@@ -200,14 +212,6 @@ class Multifile {
     tw_multifile* handle = nullptr;
     check(tw_multifile_open(group, path.c_str(), flags.get(), options.get(), &handle));
     handle_.reset(handle);
-  }
-
-  // The value that a C call gives through its second argument.
-  template <class T>
-  T ask(tw_status (*question)(tw_multifile*, T*)) const {
-    T answer{};
-    check(question(get(), &answer));
-    return answer;
   }
 
   std::unique_ptr<tw_multifile, End<tw_multifile, tw_multifile_close, tw_multifile_abandon>> handle_;

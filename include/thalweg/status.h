@@ -44,20 +44,20 @@ static inline void tw_status_ignore(tw_status status) { (void)status; }
 /* The name of a code, as "TW_ERR_NO_SPACE"; "unknown status" for a number that is none. The text is static.
  * Call:      independent.
  * Threads:   any.
- * Since      0.1. */
+ * Since      0.2. */
 TW_API const char* tw_status_name(tw_status status);
 
 /* What failed in the last failing call of this thread: action, object, values, way out. One line.
  * Never NULL; "" when no call of this thread has failed yet. Valid until the next failing call on this thread.
  * Call:      independent.
  * Threads:   any, each has its own text.
- * Since      0.1. */
+ * Since      0.2. */
 TW_API const char* tw_last_error(void);
 
 /* errno of the system call behind the last failure of this thread, 0 when there was none.
  * Call:      independent.
  * Threads:   any.
- * Since      0.1. */
+ * Since      0.2. */
 TW_API int tw_last_errno(void);
 
 #ifdef __cplusplus

@@ -19,29 +19,30 @@
 extern "C" {
 #endif
 
-/* Which file system `path` is on, as text that is the same for all its files: "ext4-0123456789abcdef". Network and
- * memory file systems may be told differently after the next mount, and on another node.
- * Call: independent. Blocking: as stat(2). Threads: any.
- * path  [in]  a file or folder; or a file that does not exist yet, in a folder that does.
- * text  [out] with the closing NUL; 128 bytes are enough. "" on failure.
- * size  [in]  bytes of `text`.
- * Returns TW_OK, TW_ERR_INVALID (NULL), TW_ERR_RANGE (`size` is too small), TW_ERR_NOT_FOUND, TW_ERR_PERMISSION,
- * TW_ERR_IO, TW_ERR_NO_MEMORY. Since 0.2. */
-TW_API_STATUS tw_status tw_storage_identity(const char* path, char* text, size_t size);
+/* What the library knows of a storage. Zero-initialise, then set struct_size; fields may be added at the end. */
+typedef struct tw_storage_info {
+  size_t struct_size;
+  /* What direct transfers (past the page cache) must be aligned to, in bytes; 0: the file system has no direct I/O, or
+   * does not tell. */
+  int64_t direct_alignment;
+  /* The file system, as text that is the same for all its files: "ext4-0123456789abcdef". Network and memory file
+   * systems may be named differently after the next mount, and on another node. */
+  char identity[128];
+  /* The file that profiles are read from and written to: the environment variable THALWEG_PROFILE, else
+   * thalweg/storage.json in $XDG_CONFIG_HOME or ~/.config. It need not exist; it is read once per process. "": profiles
+   * are turned off (THALWEG_PROFILE is empty or "none"). */
+  char profile[4160];
+} tw_storage_info;
 
-/* What direct transfers (past the page cache) must be aligned to on that file system, in bytes.
- * Call, Blocking, Threads, path: as tw_storage_identity().
- * bytes [out] 0: it has no direct I/O, or does not tell. Set only on success.
- * Returns as tw_storage_identity(), never TW_ERR_RANGE. Since 0.2. */
-TW_API_STATUS tw_status tw_storage_direct_alignment(const char* path, int64_t* bytes);
-
-/* The file that profiles are read from and written to: the environment variable THALWEG_PROFILE, else
- * thalweg/storage.json in $XDG_CONFIG_HOME or ~/.config. It need not exist. It is read once per process.
- * Call: independent. Blocking: no. Threads: any, unless one changes the environment.
- * text  [out] with the closing NUL. "": profiles are turned off (THALWEG_PROFILE is empty or "none").
- * size  [in]  bytes of `text`.
- * Returns TW_OK, TW_ERR_INVALID (NULL), TW_ERR_RANGE (`size` is too small), TW_ERR_NO_MEMORY. Since 0.2. */
-TW_API_STATUS tw_status tw_storage_profile_path(char* text, size_t size);
+/* Describes the storage of a path.
+ * Call:     independent.
+ * Blocking: as stat(2).
+ * Threads:  any, unless one changes the environment.
+ * path  [in]   a file or folder; or a file that does not exist yet, in a folder that does. NULL: only the profile.
+ * info  [out]  filled up to its struct_size; as it was on failure.
+ * Returns TW_OK, TW_ERR_INVALID (NULL, or struct_size is not set), TW_ERR_RANGE (a text is too long), TW_ERR_NOT_FOUND,
+ * TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY. Since 0.2. */
+TW_API_STATUS tw_status tw_storage_describe(const char* path, tw_storage_info* info);
 
 /* A regular access: extent j of task i lies at i * task_distance + j * stride of the file; the memory of each task is
  * one piece. Zero-initialise, then set struct_size. */
@@ -60,15 +61,17 @@ typedef struct tw_access_pattern {
 
 /* Tells in words how an access would be carried out, and why: the lines "storage: ", "read: " or "write: ", "way: " and
  * "plan: ". The words may change between versions.
- * Call: independent. Blocking: as stat(2); the first call reads the profile. Threads: any.
- * path     [in]  as of tw_storage_identity().
+ * Call:     independent.
+ * Blocking: as stat(2); the first call reads the profile.
+ * Threads:  any.
+ * path     [in]  as of tw_storage_describe().
  * hints    [in]  as in tw_options_set_hints(); NULL: none.
  * access   [in]  borrowed during the call.
  * text     [out] with the closing NUL; 4096 bytes are enough but for very long paths. "" on failure.
  * size     [in]  bytes of `text`.
  * Returns TW_OK, TW_ERR_INVALID (NULL, numbers out of their ranges, extents that overlap), TW_ERR_UNKNOWN_HINT,
- * TW_ERR_RANGE (the access ends above 2^63-1, or `size` is too small), or what tw_storage_identity() may return.
- * Since 0.2. */
+ * TW_ERR_RANGE (the access ends above 2^63-1, or `size` is too small), or what tw_storage_describe() may return. Since
+ * 0.2. */
 TW_API_STATUS tw_status tw_storage_explain(const char* path, const char* hints, const tw_access_pattern* access,
                                            char* text, size_t size);
 

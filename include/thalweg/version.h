@@ -5,14 +5,16 @@
 #include "export.h"
 
 #define TW_VERSION_MAJOR 0
-#define TW_VERSION_MINOR 1
+#define TW_VERSION_MINOR 2
 #define TW_VERSION_PATCH 0
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Version of the library linked at run time, as "0.1.0". Static text. Call: independent. Threads: any. */
+/* Version of the library linked at run time, as "0.2.0". Static text.
+ * Call:     independent.
+ * Threads:  any. */
 TW_API const char* tw_version_string(void);
 
 #ifdef __cplusplus

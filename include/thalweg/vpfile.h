@@ -4,7 +4,7 @@
  *     int64_t shape[2] = {256, 128};
  *     tw_options_set_shape(options, 2, shape);
  *     tw_vpfile_open(group, "particles.vp", TW_CREATE, options, &f);        // collective
- *     tw_vpfile_write_all(f, TW_VP_PACKED(values, 24), NULL, NULL);         // collective: 24 bytes of each VP
+ *     tw_vpfile_write_all(f, TW_VPFILE_PACKED(values, 24), NULL, NULL);         // collective: 24 bytes of each VP
  *     tw_vpfile_write(f, vp, data, bytes, NULL);                            // independent: one VP
  *     tw_vpfile_close(&f);                                                  // collective
  *
@@ -17,7 +17,7 @@
  * written by all VPs at once, always the same number of bytes from packed memory, is the plain array of what was
  * written; such an array of any origin can be opened, too.
  *
- * How bytes are moved is found by the library, access by access (tw_vpfile_mode()): NB, no buffering; CB, collective
+ * How bytes are moved is found by the library, access by access (tw_vpfile_summary): NB, no buffering; CB, collective
  * buffering; IB, independent buffering. It changes speed, never content. Source: Moore, Hatcher, Quinn, "Stream*: Fast,
  * Flexible, Data-Parallel I/O". Format: docs/format/vpfile.md.
  *
@@ -38,7 +38,7 @@
  *              TW_ERR_NO_MEMORY; what writes TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_RANGE, TW_ERR_NO_MEMORY, and it may
  *              read, too. After a failure of an access the VPs that met it have their error flag set and did not move:
  *              their position stays, their count is 0. The others moved as their counts say. tw_last_error() says it in
- *              words. Since 0.3.
+ *              words. Since 0.2.
  *
  * Durability: bytes written before a successful flush survive the death of the process, before a successful
  * tw_vpfile_sync_all() the death of the machine.
@@ -106,43 +106,44 @@ TW_API_STATUS tw_status tw_vpfile_close(tw_vpfile** vpfile);
  * Call:     independent.
  * Blocking: for storage.
  * Threads:  no other call on this handle meanwhile.
- * Returns TW_OK, or what storing failed with, and the handle is freed; TW_ERR_INVALID: it is not open. Since 0.3. */
+ * Returns TW_OK, or what storing failed with, and the handle is freed; TW_ERR_INVALID: it is not open. Since 0.2. */
 TW_API_STATUS tw_status tw_vpfile_abandon(tw_vpfile** vpfile);
 
 /* ---- What is it? ------------------------------------------------------------------------------------------- */
 
-enum { TW_VP_NB = 0, TW_VP_CB = 1, TW_VP_IB = 2 };
+enum { TW_VPFILE_NB = 0, TW_VPFILE_CB = 1, TW_VPFILE_IB = 2 };
 
-/* Set struct_size before the call. */
+/* A change of the mode of the file since it was opened. */
+typedef struct tw_vpfile_transition {
+  int64_t access;    /* number of the collective access, from 0 */
+  int32_t from, to;  /* TW_VPFILE_* */
+  const char* cause; /* static text */
+} tw_vpfile_transition;
+
+/* Set struct_size before the call; fields may be added at the end. */
 typedef struct tw_vpfile_summary {
   size_t struct_size;
   int32_t n_dims;
-  int32_t mode;             /* TW_VP_*: that of the file: what was written so far needed it */
+  int32_t mode;             /* TW_VPFILE_*: that of the file: what was written so far needed it */
   const int64_t* shape;     /* n_dims; borrowed until the handle is closed, as the box is */
   const int64_t* box_start; /* the box of this task */
   const int64_t* box_count;
-  int64_t n_vps;     /* of the shape */
-  int64_t n_local;   /* of this task */
-  int64_t nb_record; /* bytes of a record of the NB segment; 0: there is none */
-  int64_t nb_bytes;  /* of each stream in the NB segment */
-  int64_t cb_round;  /* the same of the CB segment */
-  int64_t cb_bytes;
+  int64_t n_vps;       /* of the shape */
+  int64_t n_local;     /* of this task */
+  int64_t nb_record;   /* bytes of a record of the NB segment; 0: there is none */
+  int64_t nb_bytes;    /* of each stream in the NB segment */
+  int64_t cb_round;    /* bytes of a round of the CB segment; 0: there is none */
+  int64_t cb_bytes;    /* of each stream in the CB segment */
   int64_t block_bytes; /* of the IB segment; 0: this task knows of none */
+  int32_t last_mode;   /* TW_VPFILE_*: how the last collective access was carried out */
+  int32_t reserved;
+  const char* last_cause;                  /* static text: why it was not NB */
+  int64_t n_transitions;                   /* changes of the mode of the file */
+  const tw_vpfile_transition* transitions; /* n_transitions; borrowed until the next call of tw_vpfile_summarize() */
 } tw_vpfile_summary;
+/* Fills *summary.
+ * Returns TW_OK, TW_ERR_INVALID (NULL, or struct_size is not set), TW_ERR_NO_MEMORY. */
 TW_API_STATUS tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary);
-
-/* How the last collective access was carried out: *mode TW_VP_*, *cause static text that says why it was not NB. Either
- * pointer may be NULL. */
-TW_API_STATUS tw_status tw_vpfile_mode(tw_vpfile* vpfile, int32_t* mode, const char** cause);
-
-/* Change `i` of the mode of the file since it was opened. `access`: the number of the collective access, from 0. */
-typedef struct tw_vp_transition {
-  int64_t access;
-  int32_t from, to;  /* TW_VP_* */
-  const char* cause; /* static text */
-} tw_vp_transition;
-/* Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (there were not so many). */
-TW_API_STATUS tw_status tw_vpfile_transition(tw_vpfile* vpfile, size_t i, tw_vp_transition* transition);
 
 /* Number in the shape of local VP `local`, and back: TW_ERR_NOT_FOUND when VP `vp` is another task's. */
 TW_API_STATUS tw_status tw_vpfile_number(tw_vpfile* vpfile, int64_t local, int64_t* vp);
@@ -151,22 +152,22 @@ TW_API_STATUS tw_status tw_vpfile_local(tw_vpfile* vpfile, int64_t vp, int64_t* 
 /* ---- All VPs ----------------------------------------------------------------------------------------------- */
 
 /* What every VP reads or writes: `n_items` items of `item_bytes` bytes. */
-typedef struct tw_vp_data {
-  void* base;           /* only read when writing */
-  size_t item_bytes;    /* at least 1 */
-  size_t n_items;       /* of each VP, or ... */
-  const size_t* n_each; /* ... of every local VP; NULL: n_items */
-  int64_t item_stride;  /* bytes from an item to the next one of the same VP; 0: item_bytes */
+typedef struct tw_vpfile_data {
+  void* base;            /* only read when writing */
+  size_t item_bytes;     /* at least 1 */
+  int64_t n_items;       /* of each VP, or ... */
+  const int64_t* n_each; /* ... of every local VP; NULL: n_items */
+  int64_t item_stride;   /* bytes from an item to the next one of the same VP; 0: item_bytes */
   /* Bytes from the first item of a VP to that of the next one in each dimension of the box (as many as the shape has).
    * NULL: what VPs move lies one behind the other, and VPs that take no part have no room there. */
   const int64_t* vp_strides;
-} tw_vp_data;
+} tw_vpfile_data;
 /* n bytes of each VP, one behind the other. */
 #ifdef __cplusplus
-#define TW_VP_PACKED(address, n) \
-  (tw_vp_data{const_cast<void*>(static_cast<const void*>(address)), (n), 1, nullptr, 0, nullptr})
+#define TW_VPFILE_PACKED(address, n) \
+  (tw_vpfile_data{const_cast<void*>(static_cast<const void*>(address)), (n), 1, nullptr, 0, nullptr})
 #else
-#define TW_VP_PACKED(address, n) ((tw_vp_data){(void*)(uintptr_t)(const void*)(address), (n), 1, NULL, 0, NULL})
+#define TW_VPFILE_PACKED(address, n) ((tw_vpfile_data){(void*)(uintptr_t)(const void*)(address), (n), 1, NULL, 0, NULL})
 #endif
 
 /* As fread and fwrite, of every VP that takes part, at its position.
@@ -175,20 +176,18 @@ typedef struct tw_vp_data {
  * mask   [in]  may be NULL.
  * counts [out] may be NULL: whole items moved, of every local VP; 0 of those that take no part. Set on failure, too.
  *              Fewer than asked for where a stream ends. */
-TW_API_STATUS tw_status tw_vpfile_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
-TW_API_STATUS tw_status tw_vpfile_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
+TW_API_STATUS tw_status tw_vpfile_read_all(tw_vpfile* vpfile, tw_vpfile_data data, const uint8_t* mask,
+                                           int64_t* counts);
+TW_API_STATUS tw_status tw_vpfile_write_all(tw_vpfile* vpfile, tw_vpfile_data data, const uint8_t* mask,
+                                            int64_t* counts);
 
 /* As fseek of every VP that takes part: by offsets[i] (of every local VP), or by `offset` where offsets is NULL. Clears
- * eof and takes back what was pushed back. Uniform: give the same on all tasks, and accesses stay fast. On failure
- * nothing changes. */
+ * the eof and the error flag, as clearerr and rewind do, and removes what was pushed back. Uniform: give the same on all
+ * tasks, and accesses stay fast. On failure nothing changes. */
 TW_API_STATUS tw_status tw_vpfile_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence,
                                            const uint8_t* mask);
-/* As ftell, feof, ferror of every local VP. eof and error may be NULL. */
-TW_API_STATUS tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions);
-TW_API_STATUS tw_status tw_vpfile_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error);
-/* As clearerr, and as rewind. */
-TW_API_STATUS tw_status tw_vpfile_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask);
-TW_API_STATUS tw_status tw_vpfile_rewind_all(tw_vpfile* vpfile, const uint8_t* mask);
+/* As ftell, feof and ferror of every local VP. Each of the pointers may be NULL. */
+TW_API_STATUS tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions, uint8_t* eof, uint8_t* error);
 /* As fgetc: of every local VP the byte, or -1 at its end and where it takes no part.
  * Call: collective. */
 TW_API_STATUS tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask);
@@ -209,22 +208,22 @@ TW_API_STATUS tw_status tw_vpfile_puts_all(tw_vpfile* vpfile, const char* text, 
 
 /* An argument of every VP: at `base` that of local VP 0, `stride` bytes further that of the next one; 0: the same for
  * all. */
-typedef struct tw_vp_argument {
+typedef struct tw_vpfile_argument {
   void* base;
   int64_t stride;
-} tw_vp_argument;
+} tw_vpfile_argument;
 /* As fprintf: one argument for each conversion of `format`, whose type the conversion tells (%d: int, %ld: long, %f:
  * double, %Lf: long double, %c: int, %s: const char*, %p: void*). '*' and %n are refused.
  * Call: collective.
  * counts [out] may be NULL: bytes written, of every local VP. */
-TW_API_STATUS tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
-                                             size_t n_arguments, size_t* counts, const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_vpfile_argument* arguments,
+                                             int64_t n_arguments, size_t* counts, const uint8_t* mask);
 /* As fscanf: one argument for each conversion that is not suppressed; `base` points to what is set (%d: int, %s and %[:
  * char, with a width in the format).
  * Call: collective.
  * counts [out] may be NULL: conversions done, of every local VP; -1 at its end. */
-TW_API_STATUS tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
-                                            size_t n_arguments, int* counts, const uint8_t* mask);
+TW_API_STATUS tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vpfile_argument* arguments,
+                                            int64_t n_arguments, int* counts, const uint8_t* mask);
 
 /* What was written so far survives the death of the process; of the machine.
  * Call: collective. */
@@ -237,8 +236,10 @@ TW_API_STATUS tw_status tw_vpfile_sync_all(tw_vpfile* vpfile);
 /* As fread and fwrite of bytes. *moved (may be NULL; set on failure, too): fewer than asked for at the end only. */
 TW_API_STATUS tw_status tw_vpfile_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, size_t* moved);
 TW_API_STATUS tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t bytes, size_t* moved);
+/* As fseek; clears the eof and the error flag, as clearerr does. */
 TW_API_STATUS tw_status tw_vpfile_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence);
-TW_API_STATUS tw_status tw_vpfile_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position);
+/* As ftell, feof and ferror. Each of the pointers may be NULL. */
+TW_API_STATUS tw_status tw_vpfile_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position, int* eof, int* error);
 /* Bytes of its stream. */
 TW_API_STATUS tw_status tw_vpfile_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes);
 /* *last: the highest VP of this task up to which from `vp` on no stream has more than what all streams have, or none
@@ -248,18 +249,15 @@ TW_API_STATUS tw_status tw_vpfile_alike(tw_vpfile* vpfile, int64_t vp, int64_t* 
 /* Moves the position behind bytes that nobody wrote, which are zeros and may be very many; *skipped tells
  * how many. Open for reading only (else TW_ERR_MODE). Since 0.2. */
 TW_API_STATUS tw_status tw_vpfile_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped);
-/* Either pointer may be NULL. */
-TW_API_STATUS tw_status tw_vpfile_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error);
-TW_API_STATUS tw_status tw_vpfile_clearerr(tw_vpfile* vpfile, int64_t vp);
-/* A FILE* on the stream of VP `vp`, for fprintf, fscanf, fgets, ungetc, ... It has its own position, which begins at 0, or
- * with "a" at the end; that of the VP in the handle stays. fflush() hands bytes to the handle, tw_vpfile_flush() makes them
- * survive the process. fclose() it before tw_vpfile_close() and tw_vpfile_abandon(), which flush streams that are still
- * open and fail where that fails; from then on they fail with EBADF, and fclose() still frees them.
+/* A FILE* on the stream of VP `vp`, for fprintf, fscanf, fgets, ungetc, ... It has its own position, which begins at 0,
+ * or with "a" at the end; that of the VP in the handle stays. fflush() hands bytes to the handle, tw_vpfile_flush()
+ * makes them survive the process. fclose() it before tw_vpfile_close() and tw_vpfile_abandon(), which flush streams
+ * that are still open and fail where that fails; from then on they fail with EBADF, and fclose() still frees them.
  * mode: "r" "w" "a" "r+" "w+" "a+", as far as the handle is open for reading and writing; no byte is cut off.
  * stream [out] the caller's, to be closed; NULL on failure.
- * Threads: calls on the FILE* count as calls of this VP. tw_last_error() tells what failed in one.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, or what reading may return. Source: fopencookie(3).
- * Since 0.2. */
+ * Threads:  calls on the FILE* count as calls of this VP. tw_last_error() tells what failed in one.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, or what reading may return.
+ * Source:   fopencookie(3). Since 0.2. */
 TW_API_STATUS tw_status tw_vpfile_fopen(tw_vpfile* vpfile, int64_t vp, const char* mode, FILE** stream);
 /* What this task wrote so far, of all its VPs, survives the death of the process, as far as it is in independent blocks
  * (IB): what NB and CB accesses added takes tw_vpfile_flush_all(). */
@@ -269,11 +267,7 @@ TW_API_STATUS tw_status tw_vpfile_flush(tw_vpfile* vpfile, int64_t vp);
 /* By one task; nobody may have the file open for writing. What they return besides: TW_ERR_NOT_FOUND,
  * TW_ERR_PERMISSION, TW_ERR_VERSION, TW_ERR_STOPPED, and what reading and writing may return. */
 
-/* *yes = 1 when `path` is the data file of a vpfile: it has a NAME.meta or NAME.first, or begins with blocks of
- * one. A file that looks like another format is none, whatever lies beside it. */
-TW_API_STATUS tw_status tw_vpfile_is(const char* path, int* yes);
-
-enum { TW_VP_MOST_DIMS = 64 };
+enum { TW_VPFILE_MOST_DIMS = 64 };
 
 /* What NAME.meta says; of a file that was not closed, as of its last flush. Set struct_size before the call. */
 typedef struct tw_vpfile_stored {
@@ -282,41 +276,43 @@ typedef struct tw_vpfile_stored {
   int32_t mode;   /* TW_VP_*: that of its last segment */
   int32_t closed; /* 0: it was not closed; sizes are those of the last flush */
   int32_t version_major, version_minor;
-  int32_t reserved;
+  int32_t is_vpfile; /* 1 when `path` is the data file of a vpfile, also where the call fails because NAME.meta is
+                        missing or damaged: it has a NAME.meta or NAME.first, or begins with blocks of one. A file that
+                        looks like another format is none, whatever lies beside it. */
   int64_t n_vps;
   int64_t nb_record, nb_bytes; /* as in tw_vpfile_summary */
   int64_t cb_round, cb_bytes;
   int64_t block_bytes, superblock_bytes; /* of the IB segment; 0: there is none */
   int64_t ib_bytes;                      /* of all streams in the IB segment, when it was last closed */
   int64_t sessions;                      /* how often it was opened for writing */
-  int64_t shape[TW_VP_MOST_DIMS];        /* n_dims extents, then 0 */
+  int64_t shape[TW_VPFILE_MOST_DIMS];    /* n_dims extents, then 0 */
 } tw_vpfile_stored;
 /* Returns TW_OK, and TW_ERR_CORRUPT where NAME.meta is missing or damaged. */
 TW_API_STATUS tw_status tw_vpfile_look(const char* path, tw_vpfile_stored* stored);
 
 enum {
-  TW_VP_REGION_NB = 1,     /* the NB segment, of all VPs */
-  TW_VP_REGION_CB = 2,     /* the CB segment, of all VPs */
-  TW_VP_REGION_HEADER = 3, /* of a superblock */
-  TW_VP_REGION_BLOCKS = 4, /* blocks of the VPs first_vp .. last_vp, as many of each, one VP behind the other */
-  TW_VP_REGION_UNUSED = 5, /* room in a superblock that nobody took */
-  TW_VP_REGION_TABLE = 6,  /* of a superblock: whose its blocks are */
-  TW_VP_REGION_HOLE = 7    /* belongs to nobody */
+  TW_VPFILE_REGION_NB = 1,     /* the NB segment, of all VPs */
+  TW_VPFILE_REGION_CB = 2,     /* the CB segment, of all VPs */
+  TW_VPFILE_REGION_HEADER = 3, /* of a superblock */
+  TW_VPFILE_REGION_BLOCKS = 4, /* blocks of the VPs first_vp .. last_vp, as many of each, one VP behind the other */
+  TW_VPFILE_REGION_UNUSED = 5, /* room in a superblock that nobody took */
+  TW_VPFILE_REGION_TABLE = 6,  /* of a superblock: whose its blocks are */
+  TW_VPFILE_REGION_HOLE = 7    /* belongs to nobody */
 };
-typedef struct tw_vp_region {
+typedef struct tw_vpfile_region {
   int32_t kind; /* TW_VP_REGION_* */
   int32_t reserved;
   int64_t offset, bytes;     /* in the data file */
   int64_t superblock;        /* its number; -1: in none */
   int64_t first_vp, last_vp; /* -1: nobody's */
-} tw_vp_region;
+} tw_vpfile_region;
 /* Called for each byte range, which is borrowed during the call; not 0 ends the walk. */
-typedef int (*tw_vp_region_fn)(const tw_vp_region* region, void* user);
+typedef int (*tw_vpfile_region_fn)(const tw_vpfile_region* region, void* user);
 /* Walks the byte ranges of the data file, by offset, without gap or overlap; also of a file that was not closed. Reads
  * the superblocks, not the lattice.
  * Returns TW_OK, also when `fn` ended the walk; TW_ERR_CORRUPT: NAME.meta is missing or damaged, or a superblock is not
  * whole: then `fn` was called for what lies before it. */
-TW_API_STATUS tw_status tw_vpfile_regions(const char* path, tw_vp_region_fn fn, void* user);
+TW_API_STATUS tw_status tw_vpfile_regions(const char* path, tw_vpfile_region_fn fn, void* user);
 
 /* Reads all that is not data of the lattice, and checks every checksum. Changes nothing.
  * fn, progress     may be NULL; `user` is handed to both.

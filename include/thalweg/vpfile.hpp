@@ -99,12 +99,12 @@ class Strided {
 
 // An argument of printf() and scanf() of all VPs: a value for every local VP, or the same for all. Refers to them.
 template <std::ranges::contiguous_range Range>
-tw_vp_argument each(Range& values) {
+tw_vpfile_argument each(Range& values) {
   using T = std::ranges::range_value_t<Range>;
   return {const_cast<std::remove_const_t<T>*>(std::ranges::data(values)), static_cast<std::int64_t>(sizeof(T))};
 }
 template <class T>
-tw_vp_argument same(T& value) {
+tw_vpfile_argument same(T& value) {
   return {const_cast<std::remove_const_t<T>*>(&value), 0};
 }
 
@@ -139,7 +139,11 @@ class Stream {
     return moved == sizeof value ? std::optional<T>(value) : std::nullopt;
   }
   void seek(std::int64_t offset, int whence = SEEK_SET) { check(tw_vpfile_seek(file_, vp_, offset, whence)); }
-  std::int64_t tell() const { return ask<std::int64_t>(tw_vpfile_tell); }
+  std::int64_t tell() const {
+    std::int64_t position = 0;
+    check(tw_vpfile_tell(file_, vp_, &position, nullptr, nullptr));
+    return position;
+  }
   void rewind() {
     clear();
     seek(0);
@@ -147,7 +151,7 @@ class Stream {
   std::int64_t size() const { return ask<std::int64_t>(tw_vpfile_size); }  // bytes
   bool eof() const { return flags().first; }
   bool error() const { return flags().second; }
-  void clear() { check(tw_vpfile_clearerr(file_, vp_)); }
+  void clear() { seek(0, SEEK_CUR); }
   // The byte, or -1 at the end.
   int getc() {
     const auto byte = read_value<unsigned char>();
@@ -232,7 +236,7 @@ class Stream {
   std::pair<bool, bool> flags() const {
     int eof = 0;
     int error = 0;
-    check(tw_vpfile_flags(file_, vp_, &eof, &error));
+    check(tw_vpfile_tell(file_, vp_, nullptr, &eof, &error));
     return {eof != 0, error != 0};
   }
 
@@ -240,7 +244,7 @@ class Stream {
   std::int64_t vp_;
 };
 
-enum class Mode : std::int32_t { nb = TW_VP_NB, cb = TW_VP_CB, ib = TW_VP_IB };
+enum class Mode : std::int32_t { nb = TW_VPFILE_NB, cb = TW_VPFILE_CB, ib = TW_VPFILE_IB };
 
 // A vpfile that is open: owns a tw_vpfile. Moved, not copied. Without close() its end closes it too, but cannot tell
 // failures. Both are collective. While an exception unwinds its end abandons it.
@@ -282,46 +286,46 @@ class File {
   // `n` items of each, one behind the other in `data`. counts (may be empty): items moved of every local VP, also when
   // it throws.
   template <Mask M = All>
-  void write(const PlainRange auto& data, std::size_t n, const M& mask = {}, std::span<std::size_t> counts = {}) {
+  void write(const PlainRange auto& data, std::size_t n, const M& mask = {}, std::span<std::int64_t> counts = {}) {
     move(tw_vpfile_write_all, packed(data, n), mask, counts);
   }
   // lengths[i] items of local VP i; those that take no part have no room in `data`.
   template <Mask M = All>
   void write(const PlainRange auto& data, const Lengths auto& lengths, const M& mask = {},
-             std::span<std::size_t> counts = {}) {
+             std::span<std::int64_t> counts = {}) {
     move_ragged(tw_vpfile_write_all, packed(data, 0), lengths, mask, counts);
   }
   // "text" ends with a NUL: pass std::string_view("text"), or std::span(array).
   template <Mask M = All>
   void write(const CharacterArray auto& text, std::size_t n, const M& mask = {},
-             std::span<std::size_t> counts = {}) = delete;
+             std::span<std::int64_t> counts = {}) = delete;
   template <Mask M = All>
   void write(const CharacterArray auto& text, const Lengths auto& lengths, const M& mask = {},
-             std::span<std::size_t> counts = {}) = delete;
+             std::span<std::int64_t> counts = {}) = delete;
   template <class T, Mask M = All>
-  void write(const Strided<T>& data, const M& mask = {}, std::span<std::size_t> counts = {}) {
+  void write(const Strided<T>& data, const M& mask = {}, std::span<std::int64_t> counts = {}) {
     move_strided(tw_vpfile_write_all, data, mask, counts);
   }
 
   // The same. Return the items read of every local VP: fewer where a stream ended.
   template <Mask M = All>
-  std::vector<std::size_t> read(PlainTarget auto&& data, std::size_t n, const M& mask = {}) {
-    return counted([&](std::span<std::size_t> counts) { read_counted(data, n, mask, counts); });
+  std::vector<std::int64_t> read(PlainTarget auto&& data, std::size_t n, const M& mask = {}) {
+    return counted([&](std::span<std::int64_t> counts) { read_counted(data, n, mask, counts); });
   }
   template <Mask M = All>
-  std::vector<std::size_t> read(PlainTarget auto&& data, const Lengths auto& lengths, const M& mask = {}) {
-    return counted([&](std::span<std::size_t> counts) {
+  std::vector<std::int64_t> read(PlainTarget auto&& data, const Lengths auto& lengths, const M& mask = {}) {
+    return counted([&](std::span<std::int64_t> counts) {
       move_ragged(tw_vpfile_read_all, packed(data, 0), lengths, mask, counts);
     });
   }
   template <class T, Mask M = All>
     requires(!std::is_const_v<T>)
-  std::vector<std::size_t> read(const Strided<T>& data, const M& mask = {}) {
-    return counted([&](std::span<std::size_t> counts) { move_strided(tw_vpfile_read_all, data, mask, counts); });
+  std::vector<std::int64_t> read(const Strided<T>& data, const M& mask = {}) {
+    return counted([&](std::span<std::int64_t> counts) { move_strided(tw_vpfile_read_all, data, mask, counts); });
   }
   // Without memory of its own; counts as of write().
   template <Mask M = All>
-  void read_counted(PlainTarget auto&& data, std::size_t n, const M& mask = {}, std::span<std::size_t> counts = {}) {
+  void read_counted(PlainTarget auto&& data, std::size_t n, const M& mask = {}, std::span<std::int64_t> counts = {}) {
     move(tw_vpfile_read_all, packed(data, n), mask, counts);
   }
 
@@ -382,22 +386,23 @@ class File {
   // file.printf("%d %s\n", {each(numbers), same(name)}): types must be those of the conversions (vpfile.h), which the
   // compiler cannot check here.
   template <Mask M = All>
-  void printf(const char* format, std::initializer_list<tw_vp_argument> arguments, const M& mask = {}) {
+  void printf(const char* format, std::initializer_list<tw_vpfile_argument> arguments, const M& mask = {}) {
     written(
         mask, [](const MaskBytes&) {},
         [&](const std::uint8_t* some) {
-          return tw_vpfile_printf_all(get(), format, arguments.begin(), arguments.size(), nullptr, some);
+          return tw_vpfile_printf_all(get(), format, arguments.begin(), static_cast<std::int64_t>(arguments.size()),
+                                      nullptr, some);
         });
   }
   // Conversions done of every local VP; -1 at its end.
   template <Mask M = All>
-  std::vector<int> scanf(const char* format, std::initializer_list<tw_vp_argument> arguments, const M& mask = {}) {
+  std::vector<int> scanf(const char* format, std::initializer_list<tw_vpfile_argument> arguments, const M& mask = {}) {
     std::vector<int> done;
     collective(
         mask, [&](const MaskBytes&) { done.resize(local_size()); },
         [&](bool sound, const std::uint8_t* some) {
-          return tw_vpfile_scanf_all(get(), sound ? format : nullptr, arguments.begin(), arguments.size(), done.data(),
-                                     some);
+          return tw_vpfile_scanf_all(get(), sound ? format : nullptr, arguments.begin(),
+                                     static_cast<std::int64_t>(arguments.size()), done.data(), some);
         });
     return done;
   }
@@ -423,29 +428,29 @@ class File {
   // One for every local VP.
   std::vector<std::int64_t> tell() const {
     std::vector<std::int64_t> positions(local_size() + 1);
-    check(tw_vpfile_tell_all(get(), positions.data()));
+    check(tw_vpfile_tell_all(get(), positions.data(), nullptr, nullptr));
     positions.pop_back();
     return positions;
   }
   std::vector<std::uint8_t> eof() const {
     std::vector<std::uint8_t> flags(local_size());
-    check(tw_vpfile_flags_all(get(), flags.data(), nullptr));
+    check(tw_vpfile_tell_all(get(), nullptr, flags.data(), nullptr));
     return flags;
   }
   std::vector<std::uint8_t> error() const {
     std::vector<std::uint8_t> flags(local_size());
-    check(tw_vpfile_flags_all(get(), nullptr, flags.data()));
+    check(tw_vpfile_tell_all(get(), nullptr, nullptr, flags.data()));
     return flags;
   }
   template <Mask M = All>
   void clear(const M& mask = {}) {
     const MaskBytes some(*this, mask);
-    check(tw_vpfile_clearerr_all(get(), some.data()));
+    check(tw_vpfile_seek_all(get(), 0, nullptr, SEEK_CUR, some.data()));
   }
   template <Mask M = All>
   void rewind(const M& mask = {}) {
     const MaskBytes some(*this, mask);
-    check(tw_vpfile_rewind_all(get(), some.data()));
+    check(tw_vpfile_seek_all(get(), 0, nullptr, SEEK_SET, some.data()));
   }
   template <Mask M = All>
   void ungetc(int byte, const M& mask = {}) {
@@ -496,30 +501,18 @@ class File {
   }
   Mode mode() const { return static_cast<Mode>(summary().mode); }  // of what was written so far
   // How the last collective access was carried out, and why it was not NB.
-  Mode last_mode() const {
-    std::int32_t mode = 0;
-    check(tw_vpfile_mode(get(), &mode, nullptr));
-    return static_cast<Mode>(mode);
-  }
-  std::string_view last_cause() const {
-    const char* cause = "";
-    check(tw_vpfile_mode(get(), nullptr, &cause));
-    return cause;
-  }
+  Mode last_mode() const { return static_cast<Mode>(summary().last_mode); }
+  std::string_view last_cause() const { return summary().last_cause; }
   // Changes of mode() since it was opened.
-  std::vector<tw_vp_transition> transitions() const {
-    std::vector<tw_vp_transition> changes;
-    tw_vp_transition one{};
-    tw_status status = TW_OK;
-    while ((status = tw_vpfile_transition(get(), changes.size(), &one)) == TW_OK) changes.push_back(one);
-    if (status != TW_ERR_NOT_FOUND) check(status);
-    return changes;
+  std::vector<tw_vpfile_transition> transitions() const {
+    const tw_vpfile_summary told = summary();
+    return {told.transitions, told.transitions + told.n_transitions};
   }
 
   tw_vpfile* get() const noexcept { return file_.get(); }  // borrowed; null when closed
 
  private:
-  using Call = tw_status (*)(tw_vpfile*, tw_vp_data, const std::uint8_t*, std::size_t*);
+  using Call = tw_status (*)(tw_vpfile*, tw_vpfile_data, const std::uint8_t*, std::int64_t*);
 
   // A mask as the C calls take it.
   class MaskBytes {
@@ -548,13 +541,13 @@ class File {
 
   // Data, and how many items there are.
   struct Packed {
-    tw_vp_data data;
+    tw_vpfile_data data;
     std::size_t there;
   };
   static Packed packed(const PlainRange auto& data, std::size_t n) {
     using T = std::ranges::range_value_t<decltype(data)>;
     auto* base = const_cast<std::remove_const_t<T>*>(std::ranges::data(data));
-    return {{base, sizeof(T), n, nullptr, 0, nullptr}, std::ranges::size(data)};
+    return {{base, sizeof(T), static_cast<std::int64_t>(n), nullptr, 0, nullptr}, std::ranges::size(data)};
   }
 
   void open(tw_group* group, const std::string& path, Flags flags, const Options& options) {
@@ -588,35 +581,36 @@ class File {
   template <class M, class Prepare, class CallIt>
   void written(const M& mask, Prepare prepare, CallIt call) {
     collective(mask, prepare, [&](bool sound, const std::uint8_t* some) {
-      return sound ? call(some) : tw_vpfile_write_all(get(), tw_vp_data{}, nullptr, nullptr);
+      return sound ? call(some) : tw_vpfile_write_all(get(), tw_vpfile_data{}, nullptr, nullptr);
     });
   }
   template <class M, class Prepare>
-  void moved(Call move_all, const tw_vp_data& data, const M& mask, std::span<std::size_t> counts, Prepare prepare) {
+  void moved(Call move_all, const tw_vpfile_data& data, const M& mask, std::span<std::int64_t> counts,
+             Prepare prepare) {
     collective(mask, prepare, [&](bool sound, const std::uint8_t* some) {
-      return move_all(get(), sound ? data : tw_vp_data{}, some, sound && !counts.empty() ? counts.data() : nullptr);
+      return move_all(get(), sound ? data : tw_vpfile_data{}, some, sound && !counts.empty() ? counts.data() : nullptr);
     });
   }
 
   template <class M>
-  void move(Call move_all, Packed packed, const M& mask, std::span<std::size_t> counts) {
+  void move(Call move_all, Packed packed, const M& mask, std::span<std::int64_t> counts) {
     moved(move_all, packed.data, mask, counts, [&](const MaskBytes& some) {
       if (!counts.empty()) expect(counts.size(), "counts");
       const std::size_t taking_part = some.count(local_size());
-      if (packed.data.n_items > 0 && packed.there / packed.data.n_items < taking_part)
+      if (packed.data.n_items > 0 && packed.there / static_cast<std::size_t>(packed.data.n_items) < taking_part)
         wrong(std::to_string(packed.there) + " items were given for " + std::to_string(taking_part) +
               " virtual processors with " + std::to_string(packed.data.n_items) + " each");
     });
   }
   template <class M>
   void move_ragged(Call move_all, Packed packed, const Lengths auto& lengths, const M& mask,
-                   std::span<std::size_t> counts) {
-    std::vector<std::size_t> items;
+                   std::span<std::int64_t> counts) {
+    std::vector<std::int64_t> items;
     moved(move_all, packed.data, mask, counts, [&](const MaskBytes& some) {
       expect(std::ranges::size(lengths), "lengths");
       if (!counts.empty()) expect(counts.size(), "counts");
-      for (const auto n : lengths) items.push_back(static_cast<std::size_t>(n));
-      std::size_t left = packed.there;
+      for (const auto n : lengths) items.push_back(static_cast<std::int64_t>(n));
+      auto left = static_cast<std::int64_t>(packed.there);
       for (std::size_t i = 0; i < items.size(); ++i) {
         if (!some.has(i)) continue;
         if (items[i] > left) wrong("fewer items were given than the lengths add up to");
@@ -627,10 +621,10 @@ class File {
     });
   }
   template <class T, class M>
-  void move_strided(Call move_all, const Strided<T>& from, const M& mask, std::span<std::size_t> counts) {
+  void move_strided(Call move_all, const Strided<T>& from, const M& mask, std::span<std::int64_t> counts) {
     constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
     std::vector<std::int64_t> strides;
-    tw_vp_data data{const_cast<std::remove_const_t<T>*>(from.first()), sizeof(T), 1, nullptr, 0, nullptr};
+    tw_vpfile_data data{const_cast<std::remove_const_t<T>*>(from.first()), sizeof(T), 1, nullptr, 0, nullptr};
     moved(move_all, data, mask, counts, [&](const MaskBytes&) {
       if (!counts.empty()) expect(counts.size(), "counts");
       const auto box = box_count();
@@ -643,13 +637,13 @@ class File {
       if (extents.size() == box.size()) return;
       if (extents.back() < 0 || from.strides().back() == 0)
         wrong("a strided view of items that are one upon the other");
-      data.n_items = static_cast<std::size_t>(extents.back());
+      data.n_items = extents.back();
       data.item_stride = from.strides().back() * bytes;
     });
   }
   template <class Read>
-  std::vector<std::size_t> counted(Read read) {
-    std::vector<std::size_t> counts(local_size());
+  std::vector<std::int64_t> counted(Read read) {
+    std::vector<std::int64_t> counts(local_size());
     read(std::span(counts));
     return counts;
   }

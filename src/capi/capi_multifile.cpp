@@ -169,34 +169,17 @@ extern "C" tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, 
   });
 }
 
-extern "C" tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position) {
+extern "C" tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position, int64_t* rank) {
   return guarded([&]() -> Status {
-    if (position == nullptr) return null_argument("tw_multifile_tell", "position");
-    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_multifile_tell"));
-    *position = static_cast<std::int64_t>(at.position);
-    return {};
-  });
-}
-
-extern "C" tw_status tw_multifile_current(tw_multifile* multifile, int64_t* rank) {
-  return guarded([&]() -> Status {
-    if (rank == nullptr) return null_argument("tw_multifile_current", "rank");
-    *rank = -1;
-    TW_IN_CALL(multifile, "tw_multifile_current");
+    if (position != nullptr) *position = -1;
+    if (rank != nullptr) *rank = -1;
+    TW_IN_CALL(multifile, "tw_multifile_tell");
     const auto served = multifile->file->writing ? multifile->file->writing->served().count()
                                                  : multifile->file->reading->served().count();
-    if (served == 0) return {};
-    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_multifile_current"));
-    *rank = static_cast<std::int64_t>(at.rank);
-    return {};
-  });
-}
-
-extern "C" tw_status tw_multifile_eof(tw_multifile* multifile, int* eof) {
-  return guarded([&]() -> Status {
-    if (eof == nullptr) return null_argument("tw_multifile_eof", "eof");
-    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_multifile_eof"));
-    *eof = at.position >= at.size;
+    if (served == 0 && position == nullptr) return {};
+    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_multifile_tell"));
+    if (position != nullptr) *position = static_cast<std::int64_t>(at.position);
+    if (rank != nullptr) *rank = static_cast<std::int64_t>(at.rank);
     return {};
   });
 }

@@ -117,15 +117,16 @@ extern "C" tw_status tw_multifile_attribute(tw_multifile* multifile, const char*
   });
 }
 
-extern "C" tw_status tw_multifile_attribute_key(tw_multifile* multifile, size_t i, const char** key) {
+extern "C" tw_status tw_multifile_attribute_key(tw_multifile* multifile, int64_t i, const char** key) {
   return guarded([&]() -> Status {
     TW_ASSIGN_OR_RETURN(const format::Attributes* all, attributes_of(multifile, "tw_multifile_attribute_key"));
     if (key == nullptr) return null_argument("tw_multifile_attribute_key", "key");
-    if (i >= all->size())
+    if (i < 0 || static_cast<std::uint64_t>(i) >= all->size())
       return Status::error(Code::not_found, "attribute " + std::to_string(i) + " of " + std::to_string(all->size()));
     LastAttribute& last = multifile->last_attribute;
-    if (last.of != all || i < last.i) last = {all, 0, all->begin()};
-    for (; last.i < i; ++last.i) ++last.at;
+    const auto wanted = static_cast<std::size_t>(i);
+    if (last.of != all || wanted < last.i) last = {all, 0, all->begin()};
+    for (; last.i < wanted; ++last.i) ++last.at;
     *key = last.at->first.c_str();
     return {};
   });
@@ -169,6 +170,7 @@ extern "C" tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifil
       all.recovered = files.first().recovered();
       all.closed = files.first().closed() && !all.recovered;
     }
+    all.strategy = multifile->file->strategy.c_str();
     std::memcpy(summary, &all, std::min(size, sizeof all));
     return {};
   });
@@ -202,16 +204,7 @@ extern "C" tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, in
   });
 }
 
-extern "C" tw_status tw_multifile_strategy(tw_multifile* multifile, const char** text) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_multifile_strategy");
-    if (text == nullptr) return null_argument("tw_multifile_strategy", "text");
-    *text = multifile->file->strategy.c_str();
-    return {};
-  });
-}
-
-extern "C" tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, size_t i, tw_piece* piece) {
+extern "C" tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, int64_t i, tw_piece* piece) {
   return guarded([&]() -> Status {
     TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_piece"));
     TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_piece"));
@@ -223,19 +216,20 @@ extern "C" tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, s
       last.rank = rank;
     }
     const std::vector<format::PieceEntry>& pieces = last.pieces;
-    if (i >= pieces.size())
+    if (i < 0 || static_cast<std::uint64_t>(i) >= pieces.size())
       return Status::error(Code::not_found, "piece " + std::to_string(i) + " of " + std::to_string(pieces.size()) +
                                                 " of logical file " + std::to_string(rank));
+    const format::PieceEntry& found = pieces[static_cast<std::size_t>(i)];
     TW_ASSIGN_OR_RETURN(const Location at, handle->locate(r));
-    TW_ASSIGN_OR_RETURN(const std::uint64_t offset, handle->physical_position(r, pieces[i]));
-    *piece = tw_piece{static_cast<int32_t>(pieces[i].kind),
-                      static_cast<int32_t>(pieces[i].codec),
+    TW_ASSIGN_OR_RETURN(const std::uint64_t offset, handle->physical_position(r, found));
+    *piece = tw_piece{static_cast<int32_t>(found.kind),
+                      static_cast<int32_t>(found.codec),
                       static_cast<int32_t>(at.physical),
                       0,
                       static_cast<int64_t>(offset),
-                      static_cast<int64_t>(pieces[i].stored_bytes),
-                      static_cast<int64_t>(pieces[i].logical_offset),
-                      static_cast<int64_t>(pieces[i].logical_bytes)};
+                      static_cast<int64_t>(found.stored_bytes),
+                      static_cast<int64_t>(found.logical_offset),
+                      static_cast<int64_t>(found.logical_bytes)};
     return {};
   });
 }

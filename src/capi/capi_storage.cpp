@@ -1,4 +1,5 @@
 // storage.h: what the library knows of a file system, and what it would do there.
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -58,29 +59,21 @@ using namespace thalweg;
 
 extern "C" {
 
-tw_status tw_storage_identity(const char* path, char* text, size_t size) {
+tw_status tw_storage_describe(const char* path, tw_storage_info* info) {
   return guarded([&]() -> Status {
-    TW_RETURN_IF_ERROR(check_text("tw_storage_identity", text, size));
-    if (path == nullptr) return null_argument("tw_storage_identity", "path");
-    TW_ASSIGN_OR_RETURN(const StorageInfo storage, posix_backend()->describe(path));
-    return put_text("tw_storage_identity", storage.identity, text, size);
-  });
-}
-
-tw_status tw_storage_direct_alignment(const char* path, int64_t* bytes) {
-  return guarded([&]() -> Status {
-    if (path == nullptr) return null_argument("tw_storage_direct_alignment", "path");
-    if (bytes == nullptr) return null_argument("tw_storage_direct_alignment", "bytes");
-    TW_RETURN_IF_ERROR(posix_backend()->describe(path).status());
-    *bytes = posix_backend()->direct_alignment_at(path);
+    if (info == nullptr) return null_argument("tw_storage_describe", "info");
+    if (info->struct_size < sizeof info->struct_size)
+      return invalid_argument("tw_storage_describe", "struct_size of info is not set");
+    tw_storage_info all{};
+    all.struct_size = info->struct_size;
+    TW_RETURN_IF_ERROR(put_text("tw_storage_describe", profile_path(), all.profile, sizeof all.profile));
+    if (path != nullptr) {
+      TW_ASSIGN_OR_RETURN(const StorageInfo storage, posix_backend()->describe(path));
+      TW_RETURN_IF_ERROR(put_text("tw_storage_describe", storage.identity, all.identity, sizeof all.identity));
+      all.direct_alignment = posix_backend()->direct_alignment_at(path);
+    }
+    std::memcpy(info, &all, std::min(all.struct_size, sizeof all));
     return {};
-  });
-}
-
-tw_status tw_storage_profile_path(char* text, size_t size) {
-  return guarded([&]() -> Status {
-    TW_RETURN_IF_ERROR(check_text("tw_storage_profile_path", text, size));
-    return put_text("tw_storage_profile_path", profile_path(), text, size);
   });
 }
 

@@ -28,15 +28,15 @@ Result<VpShape> shape_of(const char* function, int32_t n_dims, const int64_t* sh
   return made;
 }
 
-static_assert(TW_VP_MOST_DIMS == format::kMostDimensions);
-static_assert(TW_VP_REGION_NB == static_cast<int>(VpRegionKind::nb));
-static_assert(TW_VP_REGION_HOLE == static_cast<int>(VpRegionKind::hole));
+static_assert(TW_VPFILE_MOST_DIMS == format::kMostDimensions);
+static_assert(TW_VPFILE_REGION_NB == static_cast<int>(VpRegionKind::nb));
+static_assert(TW_VPFILE_REGION_HOLE == static_cast<int>(VpRegionKind::hole));
 
 tw_vpfile_stored told(const format::VpMeta& meta) {
   const format::VpGeometry& geometry = meta.geometry;
   tw_vpfile_stored all{};
   all.n_dims = static_cast<int32_t>(meta.shape.size());
-  all.mode = geometry.has_ib() ? TW_VP_IB : geometry.buffer_bytes != 0 ? TW_VP_CB : TW_VP_NB;
+  all.mode = geometry.has_ib() ? TW_VPFILE_IB : geometry.buffer_bytes != 0 ? TW_VPFILE_CB : TW_VPFILE_NB;
   all.closed = meta.closed;
   all.version_major = meta.major;
   all.version_minor = meta.minor;
@@ -57,40 +57,40 @@ tw_vpfile_stored told(const format::VpMeta& meta) {
 
 extern "C" {
 
-tw_status tw_vpfile_is(const char* path, int* yes) {
-  return guarded([&]() -> Status {
-    if (path == nullptr || yes == nullptr) return null_argument("tw_vpfile_is", path == nullptr ? "path" : "yes");
-    TW_ASSIGN_OR_RETURN(const bool found, is_vpfile(*posix_backend(), path));
-    *yes = found ? 1 : 0;
-    return {};
-  });
-}
-
 tw_status tw_vpfile_look(const char* path, tw_vpfile_stored* stored) {
   return guarded([&]() -> Status {
     if (path == nullptr || stored == nullptr)
       return null_argument("tw_vpfile_look", path == nullptr ? "path" : "stored");
     if (stored->struct_size < sizeof stored->struct_size)
       return Status::error(Code::invalid_argument, "tw_vpfile_look: struct_size is not set");
+    tw_vpfile_stored all{};
+    const auto tell = [&] {
+      all.struct_size = stored->struct_size;
+      std::memcpy(stored, &all, std::min(all.struct_size, sizeof all));
+    };
+    tell();
+    TW_ASSIGN_OR_RETURN(const bool found, is_vpfile(*posix_backend(), path));
+    all.is_vpfile = found ? 1 : 0;
+    tell();
     TW_ASSIGN_OR_RETURN(const format::VpMeta meta, read_vp_meta(*posix_backend(), path));
-    tw_vpfile_stored all = told(meta);
-    all.struct_size = stored->struct_size;
-    std::memcpy(stored, &all, std::min(all.struct_size, sizeof all));
+    all = told(meta);
+    all.is_vpfile = found ? 1 : 0;
+    tell();
     return {};
   });
 }
 
-tw_status tw_vpfile_regions(const char* path, tw_vp_region_fn fn, void* user) {
+tw_status tw_vpfile_regions(const char* path, tw_vpfile_region_fn fn, void* user) {
   return guarded([&]() -> Status {
     if (path == nullptr || fn == nullptr) return null_argument("tw_vpfile_regions", path == nullptr ? "path" : "fn");
     return walk_vp_regions(*posix_backend(), path, [&](const VpRegion& r) {
-      const tw_vp_region region{static_cast<int32_t>(r.kind),
-                                0,
-                                static_cast<int64_t>(r.offset),
-                                static_cast<int64_t>(r.bytes),
-                                r.superblock,
-                                r.first_vp,
-                                r.last_vp};
+      const tw_vpfile_region region{static_cast<int32_t>(r.kind),
+                                    0,
+                                    static_cast<int64_t>(r.offset),
+                                    static_cast<int64_t>(r.bytes),
+                                    r.superblock,
+                                    r.first_vp,
+                                    r.last_vp};
       return fn(&region, user) == 0;
     });
   });

@@ -47,10 +47,12 @@ tw_status tw_vpfile_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int when
                [&](VpFile& file, std::uint64_t local) { return file.stream(local).seek(offset, whence); });
 }
 
-tw_status tw_vpfile_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position) {
+tw_status tw_vpfile_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position, int* eof, int* error) {
   return on_vp("tw_vpfile_tell", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
-    if (position == nullptr) return null_argument("tw_vpfile_tell", "position");
-    *position = static_cast<int64_t>(file.stream(local).position());
+    const VpStream stream = file.stream(local);
+    if (position != nullptr) *position = static_cast<int64_t>(stream.position());
+    if (eof != nullptr) *eof = stream.at_eof() ? 1 : 0;
+    if (error != nullptr) *error = stream.failed() ? 1 : 0;
     return {};
   });
 }
@@ -79,21 +81,6 @@ tw_status tw_vpfile_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped) {
     if (skipped == nullptr) return null_argument("tw_vpfile_skip_gap", "skipped");
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file.stream(local).skip_gap());
     *skipped = static_cast<int64_t>(bytes);
-    return {};
-  });
-}
-
-tw_status tw_vpfile_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error) {
-  return on_vp("tw_vpfile_flags", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
-    if (eof != nullptr) *eof = file.stream(local).at_eof() ? 1 : 0;
-    if (error != nullptr) *error = file.stream(local).failed() ? 1 : 0;
-    return {};
-  });
-}
-
-tw_status tw_vpfile_clearerr(tw_vpfile* vpfile, int64_t vp) {
-  return on_vp("tw_vpfile_clearerr", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
-    file.stream(local).clear();
     return {};
   });
 }

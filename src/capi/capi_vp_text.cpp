@@ -50,14 +50,16 @@ Status each_alone(VpFile& file, const std::uint8_t* mask, Status mine, Act act) 
   return run(file.meet(file.group().call(), std::move(mine)));
 }
 
-std::byte* address_of(const tw_vp_argument& argument, std::uint64_t local) {
+std::byte* address_of(const tw_vpfile_argument& argument, std::uint64_t local) {
   return static_cast<std::byte*>(argument.base) + argument.stride * static_cast<std::int64_t>(local);
 }
 
 Status check_arguments(const char* function, const Result<std::vector<FormatPart>>& parts,
-                       const tw_vp_argument* arguments, std::size_t n) {
+                       const tw_vpfile_argument* arguments, std::int64_t n_arguments) {
   if (!parts.has_value()) return parts.error();
   const std::size_t wanted = count_arguments(parts.value());
+  const auto n = static_cast<std::size_t>(std::max<std::int64_t>(n_arguments, 0));
+  if (n_arguments < 0) return invalid_argument(function, "n_arguments is " + std::to_string(n_arguments));
   if (n > 0 && arguments == nullptr) return null_argument(function, "arguments");
   for (std::size_t i = 0; i < n; ++i)
     if (arguments[i].base == nullptr)
@@ -69,7 +71,7 @@ Status check_arguments(const char* function, const Result<std::vector<FormatPart
 }
 
 // The conversions done, as fscanf counts them.
-int scan(std::FILE* stream, const std::vector<FormatPart>& parts, const tw_vp_argument* arguments,
+int scan(std::FILE* stream, const std::vector<FormatPart>& parts, const tw_vpfile_argument* arguments,
          std::uint64_t local) {
   int done = 0;
   for (const FormatPart& part : parts) {
@@ -184,8 +186,8 @@ tw_status tw_vpfile_puts_all(tw_vpfile* vpfile, const char* text, const char* co
   });
 }
 
-tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
-                               size_t n_arguments, size_t* counts, const uint8_t* mask) {
+tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_vpfile_argument* arguments,
+                               int64_t n_arguments, size_t* counts, const uint8_t* mask) {
   return guarded([&]() -> Status {
     TW_IN_CALL(vpfile, "tw_vpfile_printf_all");
     const auto parts = or_out_of_memory([&] { return split_print_format(format != nullptr ? format : ""); });
@@ -205,8 +207,8 @@ tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_v
   });
 }
 
-tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
-                              size_t n_arguments, int* counts, const uint8_t* mask) {
+tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vpfile_argument* arguments,
+                              int64_t n_arguments, int* counts, const uint8_t* mask) {
   return guarded([&]() -> Status {
     TW_IN_CALL(vpfile, "tw_vpfile_scanf_all");
     VpFile& file = calling(*vpfile, Call::tw_vpfile_scanf_all);

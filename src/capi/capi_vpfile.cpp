@@ -84,23 +84,27 @@ void keep_shape(tw_vpfile& vpfile) {
 }
 
 // The transfer, with sizes in bytes; `each` is where those of every local VP are put.
-Status fill_transfer(const VpFile& file, const tw_vp_data& data, std::vector<std::uint64_t>& each, VpTransfer& what) {
+Status fill_transfer(const VpFile& file, const tw_vpfile_data& data, std::vector<std::uint64_t>& each,
+                     VpTransfer& what) {
   if (data.item_bytes == 0)
     return Status::error(Code::invalid_argument, "'" + file.path() + "': item_bytes is 0; at least 1");
   const std::uint64_t n = file.vps().count();
-  const auto too_many = [&](std::size_t items) {
+  const auto multiply = [&](std::int64_t items, std::uint64_t* bytes) -> Status {
+    if (items < 0)
+      return Status::error(Code::invalid_argument,
+                           "'" + file.path() + "': " + std::to_string(items) + " items; 0 or more");
+    if (!mul_overflow<std::uint64_t>(static_cast<std::uint64_t>(items), data.item_bytes, bytes)) return {};
     return Status::error(Code::out_of_range, "'" + file.path() + "': " + std::to_string(items) + " items of " +
                                                  std::to_string(data.item_bytes) + " bytes are too many");
   };
   std::uint64_t most = 0;
-  if (mul_overflow<std::uint64_t>(data.n_items, data.item_bytes, &what.bytes)) return too_many(data.n_items);
+  TW_RETURN_IF_ERROR(multiply(data.n_items, &what.bytes));
   most = what.bytes;
   if (data.n_each != nullptr) {
     each.resize(n);
     most = 0;
     for (std::uint64_t local = 0; local < n; ++local) {
-      if (mul_overflow<std::uint64_t>(data.n_each[local], data.item_bytes, &each[local]))
-        return too_many(data.n_each[local]);
+      TW_RETURN_IF_ERROR(multiply(data.n_each[local], &each[local]));
       most = std::max(most, each[local]);
     }
     what.each = each.data();
@@ -114,9 +118,8 @@ Status fill_transfer(const VpFile& file, const tw_vp_data& data, std::vector<std
   return {};
 }
 
-Status transfer_all(VpFile& file, Direction direction, const tw_vp_data& data, const std::uint8_t* mask,
-                    std::size_t* counts) {
-  static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+Status transfer_all(VpFile& file, Direction direction, const tw_vpfile_data& data, const std::uint8_t* mask,
+                    std::int64_t* counts) {
   std::vector<std::uint64_t> each;
   VpTransfer what;
   what.direction = direction;
@@ -125,7 +128,8 @@ Status transfer_all(VpFile& file, Direction direction, const tw_vp_data& data, c
   what.status = or_out_of_memory([&] { return fill_transfer(file, data, each, what); });
   Status status = run(file.transfer(what));
   if (counts != nullptr && data.item_bytes > 1)
-    for (std::uint64_t local = 0; local < file.vps().count(); ++local) counts[local] /= data.item_bytes;
+    for (std::uint64_t local = 0; local < file.vps().count(); ++local)
+      counts[local] /= static_cast<std::int64_t>(data.item_bytes);
   return status;
 }
 
@@ -220,31 +224,14 @@ tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary) {
     summary->cb_round = static_cast<int64_t>(geometry.buffer_bytes);
     summary->cb_bytes = static_cast<int64_t>(geometry.cb_bytes);
     summary->block_bytes = geometry.block_bytes;
-    return {};
-  });
-}
-
-tw_status tw_vpfile_mode(tw_vpfile* vpfile, int32_t* mode, const char** cause) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_mode");
-    const VpChoice choice = vpfile->impl->last_choice();
-    if (mode != nullptr) *mode = static_cast<int32_t>(choice.mode);
-    if (cause != nullptr) *cause = text_of(choice.cause);
-    return {};
-  });
-}
-
-tw_status tw_vpfile_transition(tw_vpfile* vpfile, size_t i, tw_vp_transition* transition) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_transition");
-    if (transition == nullptr) return null_argument("tw_vpfile_transition", "transition");
-    const auto& all = vpfile->impl->transitions();
-    if (i >= all.size())
-      return Status::error(Code::not_found, "tw_vpfile_transition: there were " + std::to_string(all.size()));
-    transition->access = static_cast<int64_t>(all[i].access);
-    transition->from = static_cast<int32_t>(all[i].from);
-    transition->to = static_cast<int32_t>(all[i].to);
-    transition->cause = text_of(all[i].cause);
+    summary->last_mode = static_cast<int32_t>(file.last_choice().mode);
+    summary->last_cause = text_of(file.last_choice().cause);
+    vpfile->transitions.clear();
+    for (const VpTransition& one : file.transitions())
+      vpfile->transitions.push_back({static_cast<int64_t>(one.access), static_cast<int32_t>(one.from),
+                                     static_cast<int32_t>(one.to), text_of(one.cause)});
+    summary->n_transitions = static_cast<int64_t>(vpfile->transitions.size());
+    summary->transitions = vpfile->transitions.data();
     return {};
   });
 }
@@ -274,14 +261,14 @@ tw_status tw_vpfile_local(tw_vpfile* vpfile, int64_t vp, int64_t* local) {
   });
 }
 
-tw_status tw_vpfile_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
+tw_status tw_vpfile_read_all(tw_vpfile* vpfile, tw_vpfile_data data, const uint8_t* mask, int64_t* counts) {
   return guarded([&]() -> Status {
     TW_IN_CALL(vpfile, "tw_vpfile_read_all");
     return transfer_all(calling(*vpfile, Call::tw_vpfile_read_all), Direction::read, data, mask, counts);
   });
 }
 
-tw_status tw_vpfile_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
+tw_status tw_vpfile_write_all(tw_vpfile* vpfile, tw_vpfile_data data, const uint8_t* mask, int64_t* counts) {
   return guarded([&]() -> Status {
     TW_IN_CALL(vpfile, "tw_vpfile_write_all");
     return transfer_all(calling(*vpfile, Call::tw_vpfile_write_all), Direction::write, data, mask, counts);
@@ -296,40 +283,16 @@ tw_status tw_vpfile_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* o
   });
 }
 
-tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions) {
+tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions, uint8_t* eof, uint8_t* error) {
   return guarded([&]() -> Status {
     TW_IN_CALL(vpfile, "tw_vpfile_tell_all");
-    if (positions == nullptr) return null_argument("tw_vpfile_tell_all", "positions");
-    for (std::uint64_t local = 0; local < vpfile->impl->vps().count(); ++local)
-      positions[local] = static_cast<int64_t>(vpfile->impl->stream(local).position());
-    return {};
-  });
-}
-
-tw_status tw_vpfile_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_flags_all");
     for (std::uint64_t local = 0; local < vpfile->impl->vps().count(); ++local) {
-      if (eof != nullptr) eof[local] = vpfile->impl->stream(local).at_eof() ? 1 : 0;
-      if (error != nullptr) error[local] = vpfile->impl->stream(local).failed() ? 1 : 0;
+      const VpStream stream = vpfile->impl->stream(local);
+      if (positions != nullptr) positions[local] = static_cast<int64_t>(stream.position());
+      if (eof != nullptr) eof[local] = stream.at_eof() ? 1 : 0;
+      if (error != nullptr) error[local] = stream.failed() ? 1 : 0;
     }
     return {};
-  });
-}
-
-tw_status tw_vpfile_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_clearerr_all");
-    vpfile->impl->clear_flags(mask);
-    return {};
-  });
-}
-
-tw_status tw_vpfile_rewind_all(tw_vpfile* vpfile, const uint8_t* mask) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_rewind_all");
-    vpfile->impl->clear_flags(mask);
-    return vpfile->impl->seek(nullptr, 0, SEEK_SET, mask);
   });
 }
 

@@ -39,7 +39,7 @@ struct GroupCallbacks {
   void (*release)(void* user) = nullptr;
   // Both or neither: the element-wise maximum of n numbers over all tasks. The first starts it and returns at once;
   // the numbers stay in place until the second has returned, or for good where it is not called.
-  int (*start_largest)(void* user, std::int64_t* numbers, std::size_t n, void** pending) = nullptr;
+  int (*start_largest)(void* user, std::int64_t* numbers, std::int64_t n, void** pending) = nullptr;
   int (*finish_largest)(void* user, void* pending) = nullptr;
   // Any number that the tasks of one process (node) have in common; negative: this task is alone.
   std::int64_t process_id = -1;

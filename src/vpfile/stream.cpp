@@ -191,7 +191,7 @@ Status VpStream::seek(std::int64_t offset, int whence) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t target, seek_target(parts_, local_, offset, whence));
   streams_.go_apart();
   streams_[local_].position = target;
-  streams_[local_].clear(StreamState::kEof);
+  streams_[local_].clear(StreamState::kEof | StreamState::kError);
   streams_.drop_pushed(local_);
   return {};
 }

@@ -5,12 +5,14 @@
 
 namespace thalweg {
 
+constexpr std::uint64_t kFlags = StreamState::kEof | StreamState::kError;
+
 Status VpFile::seek(const std::int64_t* offsets, std::int64_t offset, int whence, const std::uint8_t* mask) {
   StreamTable& streams = *parts_.streams;
   const bool ends_differ = whence == SEEK_END && parts_.geometry.has_ib();
   if (offsets == nullptr && mask == nullptr && !ends_differ && !streams.apart()) {
     TW_ASSIGN_OR_RETURN(streams.all().position, seek_target(parts_, 0, offset, whence));
-    streams.all().clear(StreamState::kEof);
+    streams.all().clear(kFlags);
     return {};
   }
   std::vector<std::uint64_t> targets(vps().count());
@@ -26,20 +28,11 @@ Status VpFile::seek(const std::int64_t* offsets, std::int64_t offset, int whence
   for (std::uint64_t local = 0; local < vps().count(); ++local) {
     if (!takes_part(local)) continue;
     streams[local].position = targets[local];
-    streams[local].clear(StreamState::kEof);
+    streams[local].clear(kFlags);
     streams.drop_pushed(local);
   }
   streams.come_together();
   return {};
-}
-
-void VpFile::clear_flags(const std::uint8_t* mask) {
-  StreamTable& streams = *parts_.streams;
-  constexpr std::uint64_t kBoth = StreamState::kEof | StreamState::kError;
-  if (mask == nullptr && !streams.apart()) return streams.all().clear(kBoth);
-  for (std::uint64_t local = 0; local < vps().count(); ++local)
-    if (mask == nullptr || mask[local] != 0) streams.clear(local, kBoth);
-  streams.come_together();
 }
 
 }  // namespace thalweg

@@ -62,7 +62,6 @@ class VpFile {
   VpStream stream(std::uint64_t local) { return {parts_, local}; }
   // Moves and clears all VPs of this task that take part. On failure nothing changes.
   Status seek(const std::int64_t* offsets, std::int64_t offset, int whence, const std::uint8_t* mask);
-  void clear_flags(const std::uint8_t* mask);
 
   const VpShape& shape() const { return parts_.meta.shape; }
   const LocalVps& vps() const { return parts_.vps; }

@@ -27,19 +27,19 @@ static void fill(unsigned char* to, int64_t vp, size_t bytes) {
   }
 }
 
-static void write_all(const size_t* each) {
+static void write_all(const int64_t* each) {
   size_t total = 0;
-  for (int64_t vp = 0; vp < n; ++vp) total += each[vp];
+  for (int64_t vp = 0; vp < n; ++vp) total += (size_t)each[vp];
   unsigned char* data = malloc(total + 1);
   if (data == NULL) exit(3);
   total = 0;
   int same = 1;
   for (int64_t vp = 0; vp < n; ++vp) {
-    fill(data + total, vp, each[vp]);
-    total += each[vp];
+    fill(data + total, vp, (size_t)each[vp]);
+    total += (size_t)each[vp];
     same = same && each[vp] == each[0];
   }
-  const tw_vp_data packed = {data, 1, each[0], same ? NULL : each, 0, NULL};
+  const tw_vpfile_data packed = {data, 1, each[0], same ? NULL : each, 0, NULL};
   check(tw_vpfile_write_all(file, packed, NULL, NULL));
   free(data);
 }
@@ -65,11 +65,11 @@ static void step(char* line) {
     write_one(vp, strtoul(strtok_r(NULL, " \n", &end), NULL, 10));
     return;
   }
-  size_t* each = calloc((size_t)n, sizeof *each);
+  int64_t* each = calloc((size_t)n, sizeof *each);
   if (each == NULL) exit(3);
   for (int64_t vp = 0; vp < n; ++vp) {
     const char* next = vp == 0 || strcmp(word, "each") == 0 ? strtok_r(NULL, " \n", &end) : NULL;
-    each[vp] = next != NULL ? strtoul(next, NULL, 10) : vp > 0 ? each[vp - 1] : 0;
+    each[vp] = next != NULL ? strtoll(next, NULL, 10) : vp > 0 ? each[vp - 1] : 0;
   }
   write_all(each);
   free(each);

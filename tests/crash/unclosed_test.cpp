@@ -169,7 +169,8 @@ TEST_F(Unclosed, AVpfileOfThreadsIsFlushed) {
     on_team(3, [&](tw_group* group, std::int64_t task) {
       tw_vpfile* file = create_vp(group, kVps);
       char mine[] = {"0123456789"};
-      for (int i = 0; i < 3; ++i) EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(mine, 5), nullptr, nullptr), TW_OK);
+      for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(mine, 5), nullptr, nullptr), TW_OK);
       EXPECT_EQ(tw_vpfile_write(file, 2 * task + 1, bytes_of(task).data(), kBytes, nullptr), TW_OK) << tw_last_error();
     });
   });

@@ -104,7 +104,8 @@ class Unclosed {
         << tw_last_error();
     char together[] = "abcd";
     for (int i = 0; i < 3; ++i)
-      EXPECT_EQ(tw_vpfile_write_all(vpfile_, TW_VP_PACKED(together, 4), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_write_all(vpfile_, TW_VPFILE_PACKED(together, 4), nullptr, nullptr), TW_OK)
+          << tw_last_error();
     EXPECT_EQ(tw_vpfile_write(vpfile_, rank_, "alone", 5, nullptr), TW_OK) << tw_last_error();
   }
   void close_on_some_ranks() {

@@ -64,7 +64,7 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
   void find_some(tw_group* group, bool waits) {
     const std::int64_t task = tw_group_rank(group), tasks = tw_group_size(group);
     tw_file* file = nullptr;
-    ASSERT_EQ(tw_file_open(group, folder_.path("f").c_str(), TW_FILE_WRITE | TW_FILE_CREATE, nullptr, &file), TW_OK)
+    ASSERT_EQ(tw_file_open(group, folder_.path("f").c_str(), TW_WRITE | TW_CREATE, nullptr, &file), TW_OK)
         << tw_last_error();
     std::vector<std::string> data;
     for (int i = 0; i < kRounds; ++i) data.emplace_back(static_cast<std::size_t>(kPiece), byte_of(task, i));

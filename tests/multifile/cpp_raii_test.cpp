@@ -60,7 +60,7 @@ static_assert(PlainElement<std::optional<int>> && PlainElement<std::variant<int,
 template <class Data>
 concept Written = requires(Multifile& file, const Data& data) { file.write(data); };
 template <class Data>
-concept WrittenAt = requires(Multifile& file, const Data& data) { file.pwrite(data, 0); };
+concept WrittenAt = requires(Multifile& file, const Data& data) { file.write_at(data, 0); };
 template <class T>
 concept WrittenAsValue = requires(Multifile& file, const T& value) { file.write_value(value); };
 template <class T>
@@ -150,7 +150,7 @@ TEST_F(CppRaii, ReadsComeShortOnlyAtTheEnd) {
   EXPECT_EQ(in.read(five), 3u);
   EXPECT_EQ(five, (std::vector<std::int32_t>{10, 11, 12, 0, 0}));
   EXPECT_EQ(in.read_value<std::int32_t>(), std::nullopt);
-  EXPECT_EQ(in.pread(std::span(five).first(1), 8), 1u);
+  EXPECT_EQ(in.read_at(std::span(five).first(1), 8), 1u);
   EXPECT_EQ(five[0], 12);
   in.seek(10);
   EXPECT_EQ(in.read_value<std::int32_t>(), std::nullopt) << "two bytes are no number";
@@ -184,7 +184,7 @@ TEST_F(CppRaii, ServesTheRanksAskedFor) {
 TEST_F(CppRaii, PwriteKeepsThePosition) {
   Multifile out(path(), TW_CREATE | TW_TRUNCATE);
   out.write(std::string_view("abcdef"));
-  out.pwrite(std::string_view("XY"), 1);
+  out.write_at(std::string_view("XY"), 1);
   EXPECT_EQ(out.tell(), 6);
   out.flush();
   out.sync();

@@ -98,9 +98,10 @@ TEST_F(Foreign, VpfilesAreNotTouched) {
     for (const char* side : {"shared.dat.meta", "shared.dat.first", "shared.dat.dir"})
       if (std::filesystem::exists(path(side))) expect_untouched(side, "a side file of a vpfile");
     expect_overwritten("shared.dat");
-    int yes = 1;
-    EXPECT_EQ(tw_vpfile_is(path().c_str(), &yes), TW_OK);
-    EXPECT_EQ(yes, 0);
+    tw_vpfile_stored stored{};
+    stored.struct_size = sizeof stored;
+    EXPECT_NE(tw_vpfile_look(path().c_str(), &stored), TW_OK);
+    EXPECT_EQ(stored.is_vpfile, 0);
     EXPECT_EQ(files().size(), 1u);
   }
 }

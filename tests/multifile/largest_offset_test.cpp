@@ -18,9 +18,9 @@ class LargestOffset : public OnDisk {
     EXPECT_EQ(bytes, INT64_MAX);
     EXPECT_EQ(tw_multifile_seek(file, from, SEEK_SET), TW_OK);
     const std::string text = read_all(file);
-    int eof = 0;
-    EXPECT_EQ(tw_multifile_eof(file, &eof), TW_OK);
-    EXPECT_EQ(eof, 1);
+    std::int64_t left = -1;
+    EXPECT_EQ(tw_multifile_available(file, nullptr, &left), TW_OK);
+    EXPECT_EQ(left, 0);
     close(file);
     EXPECT_EQ(tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
     return text;
@@ -36,7 +36,7 @@ TEST_F(LargestOffset, IsTheEndOfTheLastByteThatCanBeWritten) {
   EXPECT_EQ(tw_multifile_write_at(file, "a", 1, INT64_MIN), TW_ERR_INVALID);
   EXPECT_EQ(tw_multifile_write_at(file, "", 0, INT64_MAX), TW_OK);
   EXPECT_EQ(tw_multifile_write_at(file, "z", 1, INT64_MAX - 1), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_multifile_tell(file, &position), TW_OK);
+  EXPECT_EQ(tw_multifile_tell(file, &position, nullptr), TW_OK);
   EXPECT_EQ(position, 0) << "of calls that do not use it";
   EXPECT_EQ(tw_multifile_seek(file, 0, SEEK_END), TW_OK);
   EXPECT_EQ(tw_multifile_seek(file, 1, SEEK_CUR), TW_ERR_INVALID);
@@ -74,7 +74,7 @@ TEST_P(NearTheEnd, AStreamOfRecordsFillsTheLogicalFileToItsLastByte) {
   ASSERT_EQ(at, expected.size() / record * record) << "all whole records";
   ASSERT_EQ(tw_multifile_write(file, expected.data() + at, expected.size() - at), TW_OK) << tw_last_error();
   std::int64_t position = 0;
-  EXPECT_EQ(tw_multifile_tell(file, &position), TW_OK);
+  EXPECT_EQ(tw_multifile_tell(file, &position, nullptr), TW_OK);
   EXPECT_EQ(position, INT64_MAX);
   EXPECT_EQ(tw_multifile_flush(file), TW_OK) << tw_last_error();
   close(file);

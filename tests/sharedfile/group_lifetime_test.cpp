@@ -33,7 +33,7 @@ class GroupLifetime : public SharedFiles {
     EXPECT_EQ(tw_file_iwrite_at_all(shared, &rank, sizeof rank, (tasks + rank) * 8, &request), TW_OK)
         << tw_last_error();
     EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
-    const tw_vp_data data{const_cast<std::int64_t*>(&rank), sizeof rank, 1, nullptr, 0, nullptr};
+    const tw_vpfile_data data{const_cast<std::int64_t*>(&rank), sizeof rank, 1, nullptr, 0, nullptr};
     EXPECT_EQ(tw_vpfile_write_all(streams, data, nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_close(&streams), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_close(&shared), TW_OK) << tw_last_error();

@@ -53,12 +53,16 @@ inline std::vector<Row> rows_of_multifiles() {
        [](Open& o, bool) { return tw_multifile_alike(o.reading, 0, nullptr); }},
       {"tw_multifile_skip_gap", "skipped", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_multifile_skip_gap(o.reading, nullptr); }},
-      {"tw_multifile_tell", "position", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_multifile_tell(o.reading, nullptr); }},
-      {"tw_multifile_current", "rank", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_multifile_current(o.reading, nullptr); }},
-      {"tw_multifile_eof", "eof", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_multifile_eof(o.reading, nullptr); }},
+      {"tw_multifile_tell", "position", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         std::int64_t rank = 0;
+         return tw_multifile_tell(o.reading, nullptr, &rank);
+       }},
+      {"tw_multifile_tell", "rank", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         std::int64_t position = 0;
+         return tw_multifile_tell(o.reading, &position, nullptr);
+       }},
       {"tw_multifile_available", "in_chunk", Null::allowed, Call::alone,
        [](Open& o, bool) {
          std::int64_t n = 0;
@@ -124,8 +128,6 @@ inline std::vector<Row> rows_of_multifiles() {
        [](Open& o, bool) { return tw_multifile_summarize(o.reading, nullptr); }},
       {"tw_multifile_size", "bytes", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_multifile_size(o.reading, 0, nullptr); }},
-      {"tw_multifile_strategy", "text", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_multifile_strategy(o.reading, nullptr); }},
       {"tw_multifile_piece", "piece", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_multifile_piece(o.reading, 0, 0, nullptr); }},
       {"tw_multifile_verify", "health", Null::allowed, Call::alone,
@@ -162,12 +164,8 @@ inline std::vector<Row> rows_of_views_and_storage() {
          tw_view_free(&byte);
          return status;
        }},
-      {"tw_storage_identity", "text", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_storage_identity(o.folder.c_str(), nullptr, 100); }},
-      {"tw_storage_direct_alignment", "bytes", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_storage_direct_alignment(o.folder.c_str(), nullptr); }},
-      {"tw_storage_profile_path", "text", Null::refused, Call::alone,
-       [](Open&, bool) { return tw_storage_profile_path(nullptr, 100); }},
+      {"tw_storage_describe", "info", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_storage_describe(o.folder.c_str(), nullptr); }},
       {"tw_storage_explain", "text", Null::refused, Call::alone,
        [](Open& o, bool) {
          tw_access_pattern pattern{};
@@ -190,18 +188,6 @@ inline std::vector<Row> rows_of_vpfiles() {
        }},
       {"tw_vpfile_summarize", "summary", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_summarize(o.streams, nullptr); }},
-      {"tw_vpfile_mode", "mode", Null::allowed, Call::alone,
-       [](Open& o, bool) {
-         const char* cause = nullptr;
-         return tw_vpfile_mode(o.streams, nullptr, &cause);
-       }},
-      {"tw_vpfile_mode", "cause", Null::allowed, Call::alone,
-       [](Open& o, bool) {
-         std::int32_t mode = 0;
-         return tw_vpfile_mode(o.streams, &mode, nullptr);
-       }},
-      {"tw_vpfile_transition", "transition", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vpfile_transition(o.streams, 0, nullptr); }},
       {"tw_vpfile_number", "vp", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_number(o.streams, 0, nullptr); }},
       {"tw_vpfile_local", "local", Null::refused, Call::alone,
@@ -209,25 +195,25 @@ inline std::vector<Row> rows_of_vpfiles() {
       {"tw_vpfile_read_all", "counts", Null::allowed, Call::collective,
        [](Open& o, bool null) {
          char byte = 0;
-         std::size_t count = 0;
-         return tw_vpfile_read_all(o.streams, TW_VP_PACKED(&byte, 1), nullptr, unless(null, &count));
+         std::int64_t count = 0;
+         return tw_vpfile_read_all(o.streams, TW_VPFILE_PACKED(&byte, 1), nullptr, unless(null, &count));
        }},
       {"tw_vpfile_write_all", "counts", Null::allowed, Call::collective,
        [](Open& o, bool null) {
-         std::size_t count = 0;
-         return tw_vpfile_write_all(o.streams, TW_VP_PACKED("x", 1), nullptr, unless(null, &count));
+         std::int64_t count = 0;
+         return tw_vpfile_write_all(o.streams, TW_VPFILE_PACKED("x", 1), nullptr, unless(null, &count));
        }},
-      {"tw_vpfile_tell_all", "positions", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vpfile_tell_all(o.streams, nullptr); }},
-      {"tw_vpfile_flags_all", "eof", Null::allowed, Call::alone,
+      {"tw_vpfile_tell_all", "positions", Null::allowed, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_tell_all(o.streams, nullptr, nullptr, nullptr); }},
+      {"tw_vpfile_tell_all", "eof", Null::allowed, Call::alone,
        [](Open& o, bool) {
          std::uint8_t error = 0;
-         return tw_vpfile_flags_all(o.streams, nullptr, &error);
+         return tw_vpfile_tell_all(o.streams, nullptr, nullptr, &error);
        }},
-      {"tw_vpfile_flags_all", "error", Null::allowed, Call::alone,
+      {"tw_vpfile_tell_all", "error", Null::allowed, Call::alone,
        [](Open& o, bool) {
          std::uint8_t eof = 0;
-         return tw_vpfile_flags_all(o.streams, &eof, nullptr);
+         return tw_vpfile_tell_all(o.streams, nullptr, &eof, nullptr);
        }},
       {"tw_vpfile_getc_all", "bytes", Null::refused, Call::collective,
        [](Open& o, bool null) {
@@ -269,28 +255,26 @@ inline std::vector<Row> rows_of_one_vp() {
        }},
       {"tw_vpfile_write", "moved", Null::allowed, Call::alone,
        [](Open& o, bool) { return tw_vpfile_write(o.streams, o.vp, "x", 1, nullptr); }},
-      {"tw_vpfile_tell", "position", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vpfile_tell(o.streams, o.vp, nullptr); }},
+      {"tw_vpfile_tell", "position", Null::allowed, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_tell(o.streams, o.vp, nullptr, nullptr, nullptr); }},
       {"tw_vpfile_alike", "last", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_alike(o.streams, o.vp, nullptr); }},
       {"tw_vpfile_skip_gap", "skipped", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_skip_gap(o.streams, o.vp, nullptr); }},
       {"tw_vpfile_size", "bytes", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_size(o.streams, o.vp, nullptr); }},
-      {"tw_vpfile_flags", "eof", Null::allowed, Call::alone,
+      {"tw_vpfile_tell", "eof", Null::allowed, Call::alone,
        [](Open& o, bool) {
          int error = 0;
-         return tw_vpfile_flags(o.streams, o.vp, nullptr, &error);
+         return tw_vpfile_tell(o.streams, o.vp, nullptr, nullptr, &error);
        }},
-      {"tw_vpfile_flags", "error", Null::allowed, Call::alone,
+      {"tw_vpfile_tell", "error", Null::allowed, Call::alone,
        [](Open& o, bool) {
          int eof = 0;
-         return tw_vpfile_flags(o.streams, o.vp, &eof, nullptr);
+         return tw_vpfile_tell(o.streams, o.vp, nullptr, &eof, nullptr);
        }},
       {"tw_vpfile_fopen", "stream", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_fopen(o.streams, o.vp, "r", nullptr); }},
-      {"tw_vpfile_is", "yes", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vpfile_is(o.folder.c_str(), nullptr); }},
       {"tw_vpfile_look", "stored", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_look((o.folder + "/read.vp").c_str(), nullptr); }},
       {"tw_vpfile_verify", "health", Null::allowed, Call::alone,

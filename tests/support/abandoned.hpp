@@ -74,7 +74,7 @@ class GivenVpfile : public Given {
         TW_OK)
         << tw_last_error();
     const char first[] = {'+', '+', '+', '+'};
-    ASSERT_EQ(tw_vpfile_write_all(file_, TW_VP_PACKED(const_cast<char*>(first), 4), nullptr, nullptr), TW_OK);
+    ASSERT_EQ(tw_vpfile_write_all(file_, TW_VPFILE_PACKED(const_cast<char*>(first), 4), nullptr, nullptr), TW_OK);
     ASSERT_EQ(tw_vpfile_flush_all(file_), TW_OK);
   }
   tw_status write() override {

@@ -52,7 +52,7 @@ inline const std::vector<CallOn<tw_vpfile>>& calls_on_vpfile() {
       {"tw_vpfile_write_all",
        [](tw_vpfile* file) {
          char text[40] = {};
-         return tw_vpfile_write_all(file, TW_VP_PACKED(text, 4), nullptr, nullptr);
+         return tw_vpfile_write_all(file, TW_VPFILE_PACKED(text, 4), nullptr, nullptr);
        }},
       {"tw_vpfile_gets_all",
        [](tw_vpfile* file) {

@@ -81,7 +81,7 @@ class VpFiles : public SharedFiles {
     EXPECT_EQ(tw_vpfile_size(file, vp, &bytes), TW_OK) << tw_last_error();
     std::string text(static_cast<std::size_t>(bytes), '?');
     EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_SET), TW_OK);
-    EXPECT_EQ(tw_vpfile_clearerr(file, vp), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_CUR), TW_OK);
     std::size_t moved = 0;
     EXPECT_EQ(tw_vpfile_read(file, vp, text.data(), text.size(), &moved), TW_OK) << tw_last_error();
     EXPECT_EQ(moved, text.size());
@@ -101,13 +101,13 @@ class VpFiles : public SharedFiles {
   void put_streams(const std::vector<std::string>& texts) const {
     tw_vpfile* file = open_vp("w", {.shape = {static_cast<std::int64_t>(texts.size())}});
     if (file == nullptr) return;
-    std::vector<std::size_t> each;
+    std::vector<std::int64_t> each;
     std::string packed;
     for (const std::string& text : texts) {
-      each.push_back(text.size());
+      each.push_back(static_cast<std::int64_t>(text.size()));
       packed += text;
     }
-    tw_vp_data data = TW_VP_PACKED(packed.data(), 0);
+    tw_vpfile_data data = TW_VPFILE_PACKED(packed.data(), 0);
     data.item_bytes = 1;
     data.n_each = each.data();
     EXPECT_EQ(tw_vpfile_write_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
@@ -116,29 +116,21 @@ class VpFiles : public SharedFiles {
 
   static std::vector<std::int64_t> positions(tw_vpfile* file) {
     std::vector<std::int64_t> all(locals(file));
-    EXPECT_EQ(tw_vpfile_tell_all(file, all.data()), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_tell_all(file, all.data(), nullptr, nullptr), TW_OK) << tw_last_error();
     return all;
   }
   static std::vector<std::uint8_t> eofs(tw_vpfile* file) {
     std::vector<std::uint8_t> all(locals(file), 9);
-    EXPECT_EQ(tw_vpfile_flags_all(file, all.data(), nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_tell_all(file, nullptr, all.data(), nullptr), TW_OK);
     return all;
   }
   static std::vector<std::uint8_t> errors(tw_vpfile* file) {
     std::vector<std::uint8_t> all(locals(file), 9);
-    EXPECT_EQ(tw_vpfile_flags_all(file, nullptr, all.data()), TW_OK);
+    EXPECT_EQ(tw_vpfile_tell_all(file, nullptr, nullptr, all.data()), TW_OK);
     return all;
   }
-  static std::string cause(tw_vpfile* file) {
-    const char* text = "";
-    EXPECT_EQ(tw_vpfile_mode(file, nullptr, &text), TW_OK);
-    return text;
-  }
-  static std::int32_t last_mode(tw_vpfile* file) {
-    std::int32_t mode = -1;
-    EXPECT_EQ(tw_vpfile_mode(file, &mode, nullptr), TW_OK);
-    return mode;
-  }
+  static std::string cause(tw_vpfile* file) { return summary(file).last_cause; }
+  static std::int32_t last_mode(tw_vpfile* file) { return summary(file).last_mode; }
 };
 
 using Positions = std::vector<std::int64_t>;

@@ -51,12 +51,13 @@ class VpTask {
   void write_all(std::size_t bytes) {
     std::vector<std::size_t> each(vps_.size(), bytes);
     const std::string data = made(each);
-    vp_must(tw_vpfile_write_all(file_, TW_VP_PACKED(data.data(), bytes), nullptr, nullptr));
+    vp_must(tw_vpfile_write_all(file_, TW_VPFILE_PACKED(data.data(), bytes), nullptr, nullptr));
   }
   // Local VP i writes each[i] bytes.
   void write_each(const std::vector<std::size_t>& each) {
     const std::string data = made(each);
-    tw_vp_data what{const_cast<char*>(data.data()), 1, 0, each.data(), 0, nullptr};
+    const std::vector<std::int64_t> items(each.begin(), each.end());
+    tw_vpfile_data what{const_cast<char*>(data.data()), 1, 0, items.data(), 0, nullptr};
     vp_must(tw_vpfile_write_all(file_, what, nullptr, nullptr));
   }
   void seek_all(std::size_t to) {

@@ -44,8 +44,8 @@ TEST_F(VpCalls, PackedRecordsOfAllAreThePlainArray) {
   on_vpfile(3, "w", {.shape = {3, 2}}, [](tw_vpfile* file, int task) {
     const std::string mine =
         std::string(4, static_cast<char>('a' + 2 * task)) + std::string(4, static_cast<char>('b' + 2 * task));
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(mine.data(), 4), nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(last_mode(file), TW_VP_NB);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(mine.data(), 4), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(last_mode(file), TW_VPFILE_NB);
   });
 
   EXPECT_EQ(content(), "aaaabbbbccccddddeeeeffff");
@@ -54,7 +54,7 @@ TEST_F(VpCalls, PackedRecordsOfAllAreThePlainArray) {
 TEST_F(VpCalls, ItemsOfAVpLieApart) {
   tw_vpfile* file = open_vp("w+", {.shape = {2}});
   const std::string memory = "a.b.c.d.";
-  tw_vp_data data{const_cast<char*>(memory.data()), 1, 2, nullptr, 2, nullptr};
+  tw_vpfile_data data{const_cast<char*>(memory.data()), 1, 2, nullptr, 2, nullptr};
   const std::int64_t back_to_front[] = {-4};
   data.base = const_cast<char*>(memory.data()) + 4;
   data.vp_strides = back_to_front;
@@ -66,7 +66,7 @@ TEST_F(VpCalls, ItemsOfAVpLieApart) {
   EXPECT_EQ(stream_of(file, 1), "ab");
   std::string read(8, '.');
   data.base = read.data() + 4;
-  EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
   EXPECT_EQ(tw_vpfile_read_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(read, memory);
   close(file);
@@ -78,14 +78,14 @@ TEST_F(VpCalls, ABoxOfAnArrayWithGhostCells) {
     std::vector<int> field(5 * 3, -1);
     for (int i = 0; i < 3; ++i) field[static_cast<std::size_t>(5 + 1 + i)] = 10 * task + i;
     const std::int64_t strides[] = {5 * sizeof(int), sizeof(int)};
-    const tw_vp_data data{field.data() + 6, sizeof(int), 1, nullptr, 0, strides};
+    const tw_vpfile_data data{field.data() + 6, sizeof(int), 1, nullptr, 0, strides};
 
     EXPECT_EQ(tw_vpfile_write_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
 
-    EXPECT_EQ(last_mode(file), TW_VP_NB);  // one row of one record
+    EXPECT_EQ(last_mode(file), TW_VPFILE_NB);  // one row of one record
     std::vector<int> back(15, -1);
-    const tw_vp_data into{back.data() + 6, sizeof(int), 1, nullptr, 0, strides};
-    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+    const tw_vpfile_data into{back.data() + 6, sizeof(int), 1, nullptr, 0, strides};
+    EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
     EXPECT_EQ(tw_vpfile_read_all(file, into, nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(back, field);
     close(file);
@@ -94,18 +94,18 @@ TEST_F(VpCalls, ABoxOfAnArrayWithGhostCells) {
 
 TEST_F(VpCalls, RaggedDataLieOneBehindTheOther) {
   on_vpfile(2, "w+", {.shape = {6}}, [](tw_vpfile* file, int task) {
-    const std::size_t each[] = {2, 0, 3};
+    const std::int64_t each[] = {2, 0, 3};
     const std::string text = task == 0 ? "aaccc" : "ddfff";
-    tw_vp_data data{const_cast<char*>(text.data()), 1, 0, each, 0, nullptr};
-    std::size_t counts[3] = {9, 9, 9};
+    tw_vpfile_data data{const_cast<char*>(text.data()), 1, 0, each, 0, nullptr};
+    std::int64_t counts[3] = {9, 9, 9};
 
     EXPECT_EQ(tw_vpfile_write_all(file, data, nullptr, counts), TW_OK) << tw_last_error();
 
     EXPECT_EQ(counts[0] * 100 + counts[1] * 10 + counts[2], 203u);
     EXPECT_EQ(cause(file), "numbers of bytes differ");
-    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
     std::string back(15, '.');
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 5), nullptr, counts), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(back.data(), 5), nullptr, counts), TW_OK) << tw_last_error();
     EXPECT_EQ(counts[0] + counts[1] + counts[2], 0u);  // no whole item of 5 bytes
     EXPECT_EQ(positions(file), (Positions{2, 0, 3}));
     EXPECT_EQ(eofs(file), (Flags{1, 1, 1}));
@@ -118,9 +118,9 @@ TEST_F(VpCalls, MaskedDataHaveNoRoomWherePackedAndRoomWhereStrided) {
   on_vpfile(2, "w", {.shape = {6}}, [](tw_vpfile* file, int task) {
     const std::uint8_t mask[] = {1, 0, 1};
     const std::string text = task == 0 ? "aac" : "ddf";
-    const std::size_t each[] = {2, 77, 1};
-    tw_vp_data data{const_cast<char*>(text.data()), 1, 0, each, 0, nullptr};
-    std::size_t counts[3] = {9, 9, 9};
+    const std::int64_t each[] = {2, 77, 1};
+    tw_vpfile_data data{const_cast<char*>(text.data()), 1, 0, each, 0, nullptr};
+    std::int64_t counts[3] = {9, 9, 9};
     EXPECT_EQ(tw_vpfile_write_all(file, data, mask, counts), TW_OK) << tw_last_error();
     EXPECT_EQ(counts[0] * 100 + counts[1] * 10 + counts[2], 201u);
     EXPECT_EQ(cause(file), "some take no part");
@@ -140,7 +140,7 @@ TEST_F(VpCalls, AMaskOfOneTaskAloneIsEnough) {
     tw_vpfile* file = open_vp(group, "w", {.shape = {6}});
     const char byte = static_cast<char>('a' + task);
     const std::uint8_t mask = task == 4 ? 0 : 1;
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), task == 4 ? &mask : nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(&byte, 1), task == 4 ? &mask : nullptr, nullptr), TW_OK);
     EXPECT_EQ(cause(file), "some take no part");
     close(file);
   });
@@ -153,15 +153,15 @@ TEST_F(VpCalls, NothingIsMovedWhereAllAreMaskedOrMoveNothing) {
     const std::uint8_t none[] = {0, 0};
     const std::size_t zero[] = {0, 0};
     char byte = 'x';
-    std::size_t counts[2] = {5, 5};
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), none, counts), TW_OK) << tw_last_error();
+    std::int64_t counts[2] = {5, 5};
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(&byte, 1), none, counts), TW_OK) << tw_last_error();
     EXPECT_EQ(counts[0] + counts[1], 0u);
     EXPECT_EQ(tw_vpfile_write_all(file, {&byte, 1, 0, zero, 0, nullptr}, nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_write_all(file, {nullptr, 1, 0, nullptr, 0, nullptr}, nullptr, nullptr), TW_OK)
         << tw_last_error();
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(&byte, 1), none, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(&byte, 1), none, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(eofs(file), (Flags{0, 0}));
-    EXPECT_EQ(summary(file).mode, TW_VP_NB);
+    EXPECT_EQ(summary(file).mode, TW_VPFILE_NB);
   });
 
   EXPECT_EQ(streams(), (Texts{"", "", "", ""}));
@@ -175,9 +175,9 @@ TEST_F(VpCalls, StreamsEndInTheMiddleOfARead) {
       tw_vpfile* file = open_vp(group, "r");
       const std::size_t n = locals(file);
       std::vector<char> bytes(6 * n, '.');
-      std::vector<std::size_t> counts(n + 1);
+      std::vector<std::int64_t> counts(n + 1);
       const std::int64_t stride[] = {6};
-      const tw_vp_data data{bytes.data(), 2, 3, nullptr, 0, stride};
+      const tw_vpfile_data data{bytes.data(), 2, 3, nullptr, 0, stride};
       EXPECT_EQ(tw_vpfile_read_all(file, data, nullptr, counts.data()), TW_OK) << tw_last_error();
       for (std::size_t i = 0; i < n; ++i) {
         const auto vp = static_cast<std::size_t>(number(file, i));
@@ -197,24 +197,24 @@ TEST_F(VpCalls, WhatIsWrongOnOneTaskIsHeardByAll) {
   on_vpfile(3, "w+", {.shape = {3}}, [](tw_vpfile* file, int task) {
     char byte = 'x';
     const bool bad = task == 1;
-    const auto wrong = [&](tw_vp_data data) {
+    const auto wrong = [&](tw_vpfile_data data) {
       std::size_t count = 7;
-      EXPECT_EQ(tw_vpfile_write_all(file, bad ? data : TW_VP_PACKED(&byte, 1), nullptr, &count), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_write_all(file, bad ? data : TW_VPFILE_PACKED(&byte, 1), nullptr, &count), TW_ERR_INVALID);
       EXPECT_EQ(count, 0u);
-      EXPECT_EQ(tw_vpfile_read_all(file, bad ? data : TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_read_all(file, bad ? data : TW_VPFILE_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_INVALID);
     };
     wrong({&byte, 0, 1, nullptr, 0, nullptr});
     wrong({nullptr, 1, 1, nullptr, 0, nullptr});
     EXPECT_EQ(tw_vpfile_write_all(file,
-                                  bad ? tw_vp_data{&byte, 8, SIZE_MAX / 4, nullptr, 0, nullptr}
-                                      : tw_vp_data{&byte, 1, 1, nullptr, 0, nullptr},
+                                  bad ? tw_vpfile_data{&byte, 8, SIZE_MAX / 4, nullptr, 0, nullptr}
+                                      : tw_vpfile_data{&byte, 1, 1, nullptr, 0, nullptr},
                                   nullptr, nullptr),
               TW_ERR_RANGE);
-    EXPECT_EQ(task == 2 ? tw_vpfile_read_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr)
-                        : tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr),
+    EXPECT_EQ(task == 2 ? tw_vpfile_read_all(file, TW_VPFILE_PACKED(&byte, 1), nullptr, nullptr)
+                        : tw_vpfile_write_all(file, TW_VPFILE_PACKED(&byte, 1), nullptr, nullptr),
               TW_ERR_INVALID);
     EXPECT_EQ(positions(file), (Positions{0}));
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(&byte, 1), nullptr, nullptr), TW_OK) << tw_last_error();
   });
 
   EXPECT_EQ(content(), "xxx");
@@ -224,9 +224,9 @@ TEST_F(VpCalls, AStreamMustNotGetTooLong) {
   on_vpfile(2, "w+", {.shape = {2}}, [](tw_vpfile* file, int task) {
     char byte = 'x';
     EXPECT_EQ(tw_vpfile_seek_all(file, INT64_MAX - 1, nullptr, SEEK_SET, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_RANGE);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_RANGE);
     EXPECT_EQ(tw_vpfile_write(file, task, &byte, 1, nullptr), TW_ERR_RANGE);
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(&byte, 1), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(eofs(file), (Flags{1}));
     EXPECT_EQ(tw_vpfile_seek_all(file, 2, nullptr, SEEK_CUR, nullptr), TW_ERR_INVALID);
     EXPECT_EQ(positions(file), (Positions{INT64_MAX - 1}));
@@ -239,10 +239,12 @@ TEST_F(VpCalls, MoreTasksThanVps) {
     on_vpfile(5, "w+", {.shape = {2}, .hints = hints}, [](tw_vpfile* file, int task) {
       const std::string mine = task < 2 ? std::string(3, static_cast<char>('a' + task)) : "";
       std::string back(mine.size(), '.');
-      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(mine.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(mine.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(mine.data(), 3), nullptr, nullptr), TW_OK)
+          << tw_last_error();
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(mine.data(), 3), nullptr, nullptr), TW_OK)
+          << tw_last_error();
       EXPECT_EQ(tw_vpfile_seek_all(file, 3, nullptr, SEEK_SET, nullptr), TW_OK);
-      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(back.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
       EXPECT_EQ(back, mine);
     });
 
@@ -268,9 +270,9 @@ TEST_F(VpCalls, SeekOfAllInEveryForm) {
   EXPECT_EQ(positions(file), (Positions{1, 8, 3}));
   EXPECT_EQ(tw_vpfile_seek_all(file, 2, nullptr, SEEK_CUR, mask), TW_OK);
   EXPECT_EQ(positions(file), (Positions{3, 8, 5}));
-  EXPECT_EQ(tw_vpfile_rewind_all(file, mask), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, mask), TW_OK);
   EXPECT_EQ(positions(file), (Positions{0, 8, 0}));
-  EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
   EXPECT_EQ(positions(file), (Positions{0, 0, 0}));
   close(file);
 }
@@ -280,7 +282,7 @@ TEST_F(VpCalls, FailedSeeksChangeNothing) {
   tw_vpfile* file = open_vp("r");
   const std::int64_t offsets[] = {2, -1};
   char bytes[8];
-  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 4), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 4), nullptr, nullptr), TW_OK);
   const auto expect_unchanged = [&] {
     EXPECT_EQ(positions(file), (Positions{4, 3}));
     EXPECT_EQ(eofs(file), (Flags{0, 1}));
@@ -305,27 +307,27 @@ TEST_F(VpCalls, FailedSeeksChangeNothing) {
   close(file);
 }
 
-TEST_F(VpCalls, FlagsAreClearedByClearerrRewindAndSeek) {
+TEST_F(VpCalls, FlagsAreClearedBySeeking) {
   put_streams({"a", "b", "c"});
   tw_vpfile* file = open_vp("r");
   const std::uint8_t first[] = {1, 0, 0};
   const std::uint8_t last[] = {0, 0, 1};
   char bytes[6];
-  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{1, 1, 1}));
 
-  EXPECT_EQ(tw_vpfile_clearerr_all(file, first), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_CUR, first), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{0, 1, 1}));
-  EXPECT_EQ(tw_vpfile_rewind_all(file, last), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, last), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{0, 1, 0}));
   EXPECT_EQ(tw_vpfile_seek(file, 1, 0, SEEK_CUR), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{0, 0, 0}));
   EXPECT_EQ(positions(file), (Positions{1, 1, 0}));
-  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_vpfile_clearerr_all(file, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_CUR, nullptr), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{0, 0, 0}));
   EXPECT_EQ(errors(file), (Flags{0, 0, 0}));
-  EXPECT_EQ(tw_vpfile_flags_all(file, nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_tell_all(file, nullptr, nullptr, nullptr), TW_OK);
   close(file);
 }
 
@@ -337,10 +339,10 @@ TEST_F(VpCalls, CharactersOfAll) {
     const std::uint8_t second[] = {0, 1};
     EXPECT_EQ(tw_vpfile_putc_all(file, '-', nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_putc_all(file, '-', own, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(last_mode(file), TW_VP_NB);
+    EXPECT_EQ(last_mode(file), TW_VPFILE_NB);
     EXPECT_EQ(tw_vpfile_putc_all(file, '+', nullptr, second), TW_OK) << tw_last_error();
 
-    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
     int bytes[2] = {7, 7};
     EXPECT_EQ(tw_vpfile_getc_all(file, bytes, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(bytes[0] * 1000 + bytes[1], '-' * 1000 + '-');
@@ -363,13 +365,13 @@ TEST_F(VpCalls, WhatIsPushedBackIsReadFirstByAll) {
   char bytes[6];
   const int own[] = {'x', 'y'};
   EXPECT_EQ(tw_vpfile_ungetc_all(file, 'z', nullptr, nullptr), TW_ERR_INVALID);  // at position 0
-  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
 
   EXPECT_EQ(tw_vpfile_ungetc_all(file, 'z', nullptr, nullptr), TW_OK);
   EXPECT_EQ(tw_vpfile_ungetc_all(file, 0, own, nullptr), TW_OK);
 
   EXPECT_EQ(positions(file), (Positions{0, 0}));
-  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 3), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 3), nullptr, nullptr), TW_OK);
   EXPECT_EQ(std::string(bytes, 6), "xzcyzC");
   EXPECT_EQ(positions(file), (Positions{3, 3}));
   close(file);
@@ -391,7 +393,7 @@ TEST_F(VpCalls, PushingBackTheEndHasNoEffect) {
   EXPECT_EQ(tw_vpfile_getc_all(file, bytes, nullptr), TW_OK);
   EXPECT_EQ(bytes[0], -1);
   EXPECT_EQ(bytes[1], 'B');
-  EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
   EXPECT_EQ(tw_vpfile_ungetc_all(file, -1, nullptr, nullptr), TW_OK) << "also at the beginning";
   close(file);
 }
@@ -401,23 +403,23 @@ TEST_F(VpCalls, SeekAndRewindOfAllTakeBackWhatWasPushedBack) {
     put_streams({"abc", "abc"});
     tw_vpfile* file = open_vp("r");
     char bytes[4];
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
     EXPECT_EQ(tw_vpfile_ungetc_all(file, 'z', nullptr, nullptr), TW_OK);
     if (way == 0) {
-      EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
     }
     if (way == 1) {
       EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
     }
     if (way == 2) {
-      EXPECT_EQ(tw_vpfile_clearerr_all(file, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_CUR, nullptr), TW_OK);
       EXPECT_EQ(tw_vpfile_seek_all(file, -1, nullptr, SEEK_CUR, nullptr), TW_OK);
     }
     if (way == 3) {
       EXPECT_EQ(tw_vpfile_seek(file, 0, 0, SEEK_SET), TW_OK);
       EXPECT_EQ(tw_vpfile_seek(file, 1, 0, SEEK_SET), TW_OK);
     }
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
     EXPECT_EQ(std::string(bytes, 4), "abab") << way;
     close(file);
   }
@@ -427,7 +429,7 @@ TEST_F(VpCalls, WritingTakesBackWhatWasPushedBack) {
   put_streams({"abc", "abc"});
   tw_vpfile* file = open_vp("r+");
   char bytes[4];
-  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
   EXPECT_EQ(tw_vpfile_ungetc_all(file, 'z', nullptr, nullptr), TW_OK);
 
   EXPECT_EQ(tw_vpfile_putc_all(file, '!', nullptr, nullptr), TW_OK);
@@ -441,10 +443,10 @@ TEST_F(VpCalls, TextOfAll) {
   on_vpfile(2, "w+", {.shape = {4}}, [](tw_vpfile* file, int task) {
     const char* const own[] = {task == 0 ? "one\n" : "three\n", task == 0 ? "two, long\n" : ""};
     EXPECT_EQ(tw_vpfile_puts_all(file, "same\n", nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(last_mode(file), TW_VP_NB);
+    EXPECT_EQ(last_mode(file), TW_VPFILE_NB);
     EXPECT_EQ(tw_vpfile_puts_all(file, nullptr, own, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_puts_all(file, task == 1 ? nullptr : "x", nullptr, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
 
     char lines[2][8];
     std::size_t got[2] = {99, 99};
@@ -472,18 +474,18 @@ TEST_F(VpCalls, PrintfAndScanfOfAll) {
     long big[] = {1L << 40, -5};
     double real = 0.5;
     const char* name[] = {"left", "right"};
-    const tw_vp_argument out[] = {{number, sizeof(int)}, {big, sizeof(long)}, {&real, 0}, {name, sizeof(char*)}};
-    std::size_t counts[2];
+    const tw_vpfile_argument out[] = {{number, sizeof(int)}, {big, sizeof(long)}, {&real, 0}, {name, sizeof(char*)}};
+    std::int64_t counts[2];
     EXPECT_EQ(tw_vpfile_printf_all(file, "%d %ld %g%% %s\n", out, 4, counts, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(counts[0], std::to_string(number[0]).size() + 25);
-    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
 
     int n[2] = {};
     long l[2] = {};
     double d[2] = {};
     char s[2][10] = {};
     int done[2] = {};
-    const tw_vp_argument in[] = {{n, sizeof(int)}, {l, sizeof(long)}, {d, sizeof(double)}, {s, 10}};
+    const tw_vpfile_argument in[] = {{n, sizeof(int)}, {l, sizeof(long)}, {d, sizeof(double)}, {s, 10}};
     EXPECT_EQ(tw_vpfile_scanf_all(file, "%d %ld %lf%% %9s", in, 4, done, nullptr), TW_OK) << tw_last_error();
     for (std::size_t i = 0; i < 2; ++i) {
       EXPECT_EQ(done[i], 4);
@@ -506,7 +508,7 @@ TEST_F(VpCalls, EveryConversionIsThatOfPrintf) {
   std::string expected;
   char text[200];
   const auto both = [&](const char* format, auto value) {
-    const tw_vp_argument argument{&value, 0};
+    const tw_vpfile_argument argument{&value, 0};
     EXPECT_EQ(tw_vpfile_printf_all(file, format, &argument, 1, nullptr, nullptr), TW_OK) << format << tw_last_error();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -538,13 +540,13 @@ TEST_F(VpCalls, EveryConversionIsThatOfPrintf) {
 TEST_F(VpCalls, FormatsAndArgumentsThatDoNotFitAreRefusedOnAll) {
   on_vpfile(2, "w+", {.shape = {2}}, [](tw_vpfile* file, int task) {
     int value = 0;
-    const tw_vp_argument argument{&value, 0};
-    const tw_vp_argument null{nullptr, 0};
-    const auto print = [&](const char* format, const tw_vp_argument* arguments, std::size_t n) {
+    const tw_vpfile_argument argument{&value, 0};
+    const tw_vpfile_argument null{nullptr, 0};
+    const auto print = [&](const char* format, const tw_vpfile_argument* arguments, std::size_t n) {
       return task == 0 ? tw_vpfile_printf_all(file, "%d", &argument, 1, nullptr, nullptr)
                        : tw_vpfile_printf_all(file, format, arguments, n, nullptr, nullptr);
     };
-    const auto scan = [&](const char* format, const tw_vp_argument* arguments, std::size_t n) {
+    const auto scan = [&](const char* format, const tw_vpfile_argument* arguments, std::size_t n) {
       return task == 0 ? tw_vpfile_scanf_all(file, "%d", &argument, 1, nullptr, nullptr)
                        : tw_vpfile_scanf_all(file, format, arguments, n, nullptr, nullptr);
     };
@@ -569,7 +571,7 @@ TEST_F(VpCalls, ScanfTakesWhatItsFormatSays) {
   int first[3] = {};
   int second[3] = {};
   int done[3] = {};
-  const tw_vp_argument in[] = {{first, sizeof(int)}, {second, sizeof(int)}};
+  const tw_vpfile_argument in[] = {{first, sizeof(int)}, {second, sizeof(int)}};
   EXPECT_EQ(tw_vpfile_scanf_all(file, "%d;x=%d,%*[rs]", in, 2, done, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(done[0], 2);
   EXPECT_EQ(done[1], 1);
@@ -586,7 +588,7 @@ TEST_F(VpCalls, FlushAndSyncOfAll) {
     EXPECT_EQ(tw_vpfile_puts_all(file, "ab", nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_puts_all(file, "c", nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(last_mode(file), TW_VP_CB);
+    EXPECT_EQ(last_mode(file), TW_VPFILE_CB);
     EXPECT_EQ(tw_vpfile_sync_all(file), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_write(file, number(file, 1), "defg", 4, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_flush(file, number(file, 1)), TW_OK) << tw_last_error();
@@ -613,7 +615,7 @@ TEST_F(VpCalls, OneVpReadsAndWrites) {
   EXPECT_EQ(moved, 5u);
   EXPECT_EQ(tw_vpfile_write(file, 3, nullptr, 0, &moved), TW_OK);
   EXPECT_EQ(moved, 0u);
-  EXPECT_EQ(tw_vpfile_tell(file, 3, &at), TW_OK);
+  EXPECT_EQ(tw_vpfile_tell(file, 3, &at, nullptr, nullptr), TW_OK);
   EXPECT_EQ(at, 5);
   EXPECT_EQ(tw_vpfile_seek(file, 3, -3, SEEK_END), TW_OK);
   char bytes[10] = "";
@@ -621,15 +623,15 @@ TEST_F(VpCalls, OneVpReadsAndWrites) {
   EXPECT_EQ(std::string(bytes, moved), "llo");
   int eof = 0;
   int error = 1;
-  EXPECT_EQ(tw_vpfile_flags(file, 3, &eof, &error), TW_OK);
+  EXPECT_EQ(tw_vpfile_tell(file, 3, nullptr, &eof, &error), TW_OK);
   EXPECT_EQ(eof, 1);
   EXPECT_EQ(error, 0);
-  EXPECT_EQ(tw_vpfile_clearerr(file, 3), TW_OK);
-  EXPECT_EQ(tw_vpfile_flags(file, 3, &eof, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek(file, 3, 0, SEEK_CUR), TW_OK);
+  EXPECT_EQ(tw_vpfile_tell(file, 3, nullptr, &eof, nullptr), TW_OK);
   EXPECT_EQ(eof, 0);
-  EXPECT_EQ(tw_vpfile_flags(file, 0, &eof, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_tell(file, 0, nullptr, &eof, nullptr), TW_OK);
   EXPECT_EQ(eof, 0);
-  EXPECT_EQ(tw_vpfile_flags(file, 0, nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_tell(file, 0, nullptr, nullptr, nullptr), TW_OK);
   EXPECT_EQ(tw_vpfile_seek(file, 3, 8, SEEK_SET), TW_OK);
   EXPECT_EQ(put_text(file, 3, "!"), TW_OK);
   EXPECT_EQ(stream_of(file, 3), std::string("hello\0\0\0!", 9));
@@ -682,8 +684,9 @@ TEST_F(VpCalls, AFileOfOneVpAppends) {
 
 TEST_F(VpCalls, AFileOfOneVpReadsTheLattice) {
   tw_vpfile* file = open_vp("w+", {.shape = {3}});
-  EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED("aaabbbccc", 3), nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED("AABBCC", 2), nullptr, nullptr), TW_OK);  // in the buffer of a round
+  EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED("aaabbbccc", 3), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED("AABBCC", 2), nullptr, nullptr),
+            TW_OK);  // in the buffer of a round
   FILE* stream = open_stdio(file, 1, "r+");
   char text[10] = "";
   EXPECT_EQ(std::fread(text, 1, sizeof text, stream), 5u);
@@ -733,12 +736,12 @@ TEST_F(VpCalls, TextThatEndsWithTheStreamIsNotBeyondIt) {
   std::string lines(3 * 100, '.');
   EXPECT_EQ(tw_vpfile_gets_all(file, lines.data(), 100, nullptr, nullptr), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{0, 1, 0}));
-  const tw_vp_argument in[] = {{lines.data(), 100}};
-  EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+  const tw_vpfile_argument in[] = {{lines.data(), 100}};
+  EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
   EXPECT_EQ(tw_vpfile_scanf_all(file, "%2c", in, 1, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(eofs(file), (Flags{0, 0, 0}));
   int numbers[3] = {};
-  const tw_vp_argument number[] = {{numbers, sizeof(int)}};
+  const tw_vpfile_argument number[] = {{numbers, sizeof(int)}};
   EXPECT_EQ(tw_vpfile_seek_all(file, -1, nullptr, SEEK_CUR, nullptr), TW_OK);
   EXPECT_EQ(tw_vpfile_scanf_all(file, "%d", number, 1, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(eofs(file), (Flags{0, 1, 0}));
@@ -750,7 +753,7 @@ TEST_F(VpCalls, ScanfAfterPushingBack) {
   tw_vpfile* file = open_vp("r");
   int byte = 0;
   int number = 0;
-  const tw_vp_argument argument[] = {{&number, 0}};
+  const tw_vpfile_argument argument[] = {{&number, 0}};
   EXPECT_EQ(tw_vpfile_seek(file, 0, 2, SEEK_SET), TW_OK);
   EXPECT_EQ(tw_vpfile_ungetc_all(file, '9', nullptr, nullptr), TW_OK);
   EXPECT_EQ(tw_vpfile_ungetc_all(file, '8', nullptr, nullptr), TW_OK);
@@ -772,7 +775,7 @@ TEST_F(VpCalls, LongLinesAndTexts) {
   EXPECT_EQ(tw_vpfile_gets_all(file, line.data(), line.size(), &got, nullptr), TW_OK);
   EXPECT_EQ(line.substr(0, got), text + "\n");
   std::string word(6000, '.');
-  const tw_vp_argument argument[] = {{word.data(), 0}};
+  const tw_vpfile_argument argument[] = {{word.data(), 0}};
   EXPECT_EQ(tw_vpfile_scanf_all(file, "%5999s", argument, 1, nullptr, nullptr), TW_OK);
   EXPECT_EQ(std::string(word.c_str()), text);
   close(file);
@@ -824,10 +827,10 @@ TEST_F(VpCalls, AHandleIsOpenForWhatItsModeSays) {
   on_vpfile(2, "w", {.shape = {2}}, [](tw_vpfile* file, int task) {
     char byte = 'a';
     int value = 0;
-    const tw_vp_argument argument{&value, 0};
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_OK);
-    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_MODE);
+    const tw_vpfile_argument argument{&value, 0};
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(&byte, 1), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_MODE);
     EXPECT_EQ(tw_vpfile_getc_all(file, &value, nullptr), TW_ERR_MODE);
     EXPECT_EQ(tw_vpfile_gets_all(file, &byte, 2, nullptr, nullptr), TW_ERR_MODE);
     EXPECT_EQ(tw_vpfile_scanf_all(file, "%d", &argument, 1, nullptr, nullptr), TW_ERR_MODE);
@@ -836,7 +839,7 @@ TEST_F(VpCalls, AHandleIsOpenForWhatItsModeSays) {
   });
   on_vpfile(2, "r", {}, [](tw_vpfile* file, int task) {
     char byte = 'b';
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_MODE);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_MODE);
     EXPECT_EQ(tw_vpfile_putc_all(file, 'x', nullptr, nullptr), TW_ERR_MODE);
     EXPECT_EQ(tw_vpfile_puts_all(file, "x", nullptr, nullptr), TW_ERR_MODE);
     EXPECT_EQ(tw_vpfile_printf_all(file, "x", nullptr, 0, nullptr, nullptr), TW_ERR_MODE);
@@ -849,22 +852,18 @@ TEST_F(VpCalls, AHandleIsOpenForWhatItsModeSays) {
 }
 
 TEST_F(VpCalls, NullHandlesAndArgumentsAreInvalid) {
-  const tw_vp_data data = TW_VP_PACKED(nullptr, 1);
-  tw_vp_transition change;
+  const tw_vpfile_data data = TW_VPFILE_PACKED(nullptr, 1);
   char byte;
   EXPECT_EQ(tw_vpfile_close(nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_summarize(nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vpfile_mode(nullptr, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vpfile_transition(nullptr, 0, &change), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_number(nullptr, 0, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_local(nullptr, 0, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_read_all(nullptr, data, nullptr, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_write_all(nullptr, data, nullptr, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_seek_all(nullptr, 0, nullptr, 0, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vpfile_tell_all(nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vpfile_flags_all(nullptr, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vpfile_clearerr_all(nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vpfile_rewind_all(nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_tell_all(nullptr, nullptr, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek_all(nullptr, 0, nullptr, SEEK_CUR, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek_all(nullptr, 0, nullptr, SEEK_SET, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_getc_all(nullptr, nullptr, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_putc_all(nullptr, 0, nullptr, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_ungetc_all(nullptr, 0, nullptr, nullptr), TW_ERR_INVALID);
@@ -882,17 +881,14 @@ TEST_F(VpCalls, NullHandlesAndArgumentsAreInvalid) {
   EXPECT_EQ(tw_vpfile_summarize(file, nullptr), TW_ERR_INVALID);
   tw_vpfile_summary unset{};
   EXPECT_EQ(tw_vpfile_summarize(file, &unset), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vpfile_transition(file, 0, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vpfile_tell_all(file, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vpfile_tell(file, 0, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_size(file, 0, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_read(file, 0, nullptr, 1, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_write(file, 0, nullptr, 1, nullptr), TW_ERR_INVALID);
   for (const std::int64_t vp : {std::int64_t{-1}, std::int64_t{1}, INT64_MAX, INT64_MIN}) {
     EXPECT_EQ(tw_vpfile_write(file, vp, &byte, 1, nullptr), TW_ERR_INVALID);
     EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_SET), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_clearerr(file, vp), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_flags(file, vp, nullptr, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_CUR), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_tell(file, vp, nullptr, nullptr, nullptr), TW_ERR_INVALID);
   }
   close(file);
 }

@@ -72,7 +72,7 @@ TEST_F(CppVpfile, WritesAndReadsUniformRaggedMaskedAndStrided) {
     file.write(pairs, 2);
     EXPECT_EQ(file.last_mode(), vp::Mode::nb);
     const std::array<int, 3> lengths{2, 0, 1};
-    std::vector<std::size_t> counts(3);
+    std::vector<std::int64_t> counts(3);
     file.write(std::array{7.0, 8.0, 9.0}, lengths, vp::all, counts);
     EXPECT_EQ(counts, (std::vector<std::size_t>{2, 0, 1}));
     file.write(std::array{10.0, 11.0}, 1, std::vector<bool>{true, false, true});
@@ -252,7 +252,7 @@ TEST_F(CppVpfile, FailuresAreErrorsOnAllTasks) {
     const bool one = task == 1;
     const std::vector<int> data(one ? 1 : 2);
     std::vector<int> into(one ? 1 : 2);
-    std::vector<std::size_t> counts(one ? 2 : 1);
+    std::vector<std::int64_t> counts(one ? 2 : 1);
     const std::vector<std::int64_t> mask(one ? 2 : 1, 1);
     const std::vector<std::string> texts(one ? 2 : 1, "x");
     EXPECT_EQ(status_of([&] { file.write(data, 2); }), TW_ERR_INVALID);

@@ -17,7 +17,7 @@ class VpDamage : public VpFiles {
     on_vpfile(2, "w", {.shape = {kVps}, .hints = "block_bytes=16,superblock_bytes=4KiB,directory_pointers=1"},
               [&](tw_vpfile* file, int) {
                 const std::string all(locals(file) * 8, 'n');
-                EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(all.data(), 8), nullptr, nullptr), TW_OK);
+                EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(all.data(), 8), nullptr, nullptr), TW_OK);
                 EXPECT_EQ(tw_vpfile_puts_all(file, "collective", nullptr, nullptr), TW_OK);
                 for (int round = 0; round < 3; ++round)
                   for (std::size_t i = 0; i < locals(file); ++i) {
@@ -146,7 +146,7 @@ TEST_F(VpDamage, MissingFilesAreNamed) {
         tw_status status = try_open(group, "r", {.shape = {kVps}}, &file);
         if (status == TW_OK) {
           std::vector<char> all(100 * locals(file));
-          status = tw_vpfile_read_all(file, TW_VP_PACKED(all.data(), 100), nullptr, nullptr);
+          status = tw_vpfile_read_all(file, TW_VPFILE_PACKED(all.data(), 100), nullptr, nullptr);
         }
         EXPECT_EQ(status, name == std::string("shared.dat") ? TW_ERR_NOT_FOUND : TW_ERR_CORRUPT);
         EXPECT_NE(std::string(tw_last_error()).find(folder_), std::string::npos) << tw_last_error();
@@ -173,7 +173,7 @@ TEST_F(VpDamage, ADirectoryThatWasCutOffIsNotOpened) {
 TEST_F(VpDamage, AnArrayThatWasCutOffIsNotOpened) {
   on_vpfile(2, "w", {.shape = {4}}, [](tw_vpfile* file, int) {
     const std::string all(locals(file) * 6, 'n');
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(all.data(), 6), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(all.data(), 6), nullptr, nullptr), TW_OK);
   });
   const std::string bytes = content();
   ASSERT_EQ(bytes.size(), 24u);

@@ -22,11 +22,11 @@ class VpModes : public VpFiles {
   // Writes `bytes` bytes of every VP.
   static void write(tw_vpfile* file, std::size_t bytes, const std::uint8_t* mask = nullptr) {
     const std::string data(locals(file) * bytes, 'w');
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(data.data(), bytes), mask, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(data.data(), bytes), mask, nullptr), TW_OK) << tw_last_error();
   }
   static void read(tw_vpfile* file, std::size_t bytes, const std::uint8_t* mask = nullptr) {
     std::string data(locals(file) * bytes, 'r');
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(data.data(), bytes), mask, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(data.data(), bytes), mask, nullptr), TW_OK) << tw_last_error();
   }
   static void seek(tw_vpfile* file, std::int64_t offset) {
     EXPECT_EQ(tw_vpfile_seek_all(file, offset, nullptr, SEEK_SET, nullptr), TW_OK) << tw_last_error();
@@ -34,7 +34,7 @@ class VpModes : public VpFiles {
   static void write_apart(tw_vpfile* file, std::size_t gap) {
     const std::string data(locals(file) * (4 + gap) + 1, 'w');
     const std::int64_t stride[] = {static_cast<std::int64_t>(4 + gap)};
-    tw_vp_data what = TW_VP_PACKED(data.data(), 4);
+    tw_vpfile_data what = TW_VPFILE_PACKED(data.data(), 4);
     what.vp_strides = stride;
     EXPECT_EQ(tw_vpfile_write_all(file, what, nullptr, nullptr), TW_OK) << tw_last_error();
   }
@@ -44,16 +44,15 @@ class VpModes : public VpFiles {
   }
   static void expect_change(tw_vpfile* file, std::size_t i, std::int64_t access, std::int32_t from, std::int32_t to,
                             const char* why) {
-    tw_vp_transition change{};
-    ASSERT_EQ(tw_vpfile_transition(file, i, &change), TW_OK) << tw_last_error();
+    ASSERT_GT(summary(file).n_transitions, static_cast<std::int64_t>(i));
+    const tw_vpfile_transition change = summary(file).transitions[i];
     EXPECT_EQ(change.access, access);
     EXPECT_EQ(change.from, from);
     EXPECT_EQ(change.to, to);
     EXPECT_STREQ(change.cause, why);
   }
   static void expect_no_change(tw_vpfile* file, std::size_t i) {
-    tw_vp_transition change{};
-    EXPECT_EQ(tw_vpfile_transition(file, i, &change), TW_ERR_NOT_FOUND);
+    EXPECT_EQ(summary(file).n_transitions, static_cast<std::int64_t>(i));
   }
   void each(const std::function<void(tw_vpfile*)>& body) const {
     for (const int tasks : kTasks) on_vpfile(tasks, "w+", {.shape = {6}}, [&](tw_vpfile* file, int) { body(file); });
@@ -62,17 +61,17 @@ class VpModes : public VpFiles {
 
 TEST_F(VpModes, AlikeIsNb) {
   each([](tw_vpfile* file) {
-    expect_last(file, TW_VP_NB, kNone);
+    expect_last(file, TW_VPFILE_NB, kNone);
     write(file, 4);
     write_apart(file, 0);
-    expect_last(file, TW_VP_NB, kNone);
+    expect_last(file, TW_VPFILE_NB, kNone);
     seek(file, 4);
     read(file, 4);
-    expect_last(file, TW_VP_NB, kNone);
+    expect_last(file, TW_VPFILE_NB, kNone);
     seek(file, 80);
     write(file, 4);
-    expect_last(file, TW_VP_NB, kNone);
-    EXPECT_EQ(summary(file).mode, TW_VP_NB);
+    expect_last(file, TW_VPFILE_NB, kNone);
+    EXPECT_EQ(summary(file).mode, TW_VPFILE_NB);
     EXPECT_EQ(summary(file).nb_record, 4);
     EXPECT_EQ(summary(file).nb_bytes, 84);
     EXPECT_EQ(summary(file).cb_round, 0);
@@ -85,16 +84,16 @@ TEST_F(VpModes, StridedMemoryIsCbAndStaysCb) {
   each([](tw_vpfile* file) {
     write(file, 4);
     write_apart(file, 1);
-    expect_last(file, TW_VP_CB, kStrided);
-    EXPECT_EQ(summary(file).mode, TW_VP_CB);
-    expect_change(file, 0, 1, TW_VP_NB, TW_VP_CB, kStrided);
+    expect_last(file, TW_VPFILE_CB, kStrided);
+    EXPECT_EQ(summary(file).mode, TW_VPFILE_CB);
+    expect_change(file, 0, 1, TW_VPFILE_NB, TW_VPFILE_CB, kStrided);
     write(file, 4);
-    expect_last(file, TW_VP_CB, kBefore);
+    expect_last(file, TW_VPFILE_CB, kBefore);
     seek(file, 0);
     read(file, 4);
-    expect_last(file, TW_VP_NB, kNone);
+    expect_last(file, TW_VPFILE_NB, kNone);
     read(file, 4);
-    expect_last(file, TW_VP_CB, kSize);
+    expect_last(file, TW_VPFILE_CB, kSize);
     expect_no_change(file, 1);
   });
 }
@@ -103,14 +102,14 @@ TEST_F(VpModes, AnotherSizeIsCb) {
   each([](tw_vpfile* file) {
     write(file, 4);
     write(file, 8);
-    expect_last(file, TW_VP_CB, kSize);
-    expect_change(file, 0, 1, TW_VP_NB, TW_VP_CB, kSize);
+    expect_last(file, TW_VPFILE_CB, kSize);
+    expect_change(file, 0, 1, TW_VPFILE_NB, TW_VPFILE_CB, kSize);
     EXPECT_EQ(summary(file).nb_bytes, 4);
     EXPECT_EQ(summary(file).cb_bytes, 8);
     EXPECT_EQ(summary(file).cb_round, 256);
     seek(file, 0);
     read(file, 2);
-    expect_last(file, TW_VP_CB, kSize);
+    expect_last(file, TW_VPFILE_CB, kSize);
   });
 }
 
@@ -119,8 +118,8 @@ TEST_F(VpModes, APositionWithinARecordIsCb) {
     write(file, 4);
     seek(file, 2);
     write(file, 4);
-    expect_last(file, TW_VP_CB, kBetween);
-    expect_change(file, 0, 1, TW_VP_NB, TW_VP_CB, kBetween);
+    expect_last(file, TW_VPFILE_CB, kBetween);
+    expect_change(file, 0, 1, TW_VPFILE_NB, TW_VPFILE_CB, kBetween);
   });
 }
 
@@ -131,23 +130,23 @@ TEST_F(VpModes, AMaskIsIbAndStaysIb) {
     std::vector<std::uint8_t> mask(6, 1);
     if (number(file, 0) == 0) mask[0] = 0;
     write(file, 4, mask.data());
-    expect_last(file, TW_VP_IB, kMasked);
+    expect_last(file, TW_VPFILE_IB, kMasked);
     seek(file, 100);
     write(file, 4);
-    expect_last(file, TW_VP_IB, kBefore);
-    expect_change(file, 0, 1, TW_VP_NB, TW_VP_CB, kSize);
-    expect_change(file, 1, 2, TW_VP_CB, TW_VP_IB, kMasked);
+    expect_last(file, TW_VPFILE_IB, kBefore);
+    expect_change(file, 0, 1, TW_VPFILE_NB, TW_VPFILE_CB, kSize);
+    expect_change(file, 1, 2, TW_VPFILE_CB, TW_VPFILE_IB, kMasked);
     expect_no_change(file, 2);
-    EXPECT_EQ(summary(file).mode, TW_VP_IB);
+    EXPECT_EQ(summary(file).mode, TW_VPFILE_IB);
     EXPECT_EQ(summary(file).block_bytes, 64);
     seek(file, 0);
     read(file, 4);
-    expect_last(file, TW_VP_NB, kNone);
+    expect_last(file, TW_VPFILE_NB, kNone);
     read(file, 4, mask.data());
-    expect_last(file, TW_VP_IB, kMasked);
+    expect_last(file, TW_VPFILE_IB, kMasked);
     seek(file, 100);
     read(file, 4);
-    expect_last(file, TW_VP_IB, kBefore);
+    expect_last(file, TW_VPFILE_IB, kBefore);
   });
 }
 
@@ -155,13 +154,13 @@ TEST_F(VpModes, RaggedIsIb) {
   each([](tw_vpfile* file) {
     std::vector<std::size_t> lengths(locals(file), 3);
     const std::string data(4 * 6, 'w');
-    const tw_vp_data what{const_cast<char*>(data.data()), 1, 0, lengths.data(), 0, nullptr};
+    const tw_vpfile_data what{const_cast<char*>(data.data()), 1, 0, lengths.data(), 0, nullptr};
     EXPECT_EQ(tw_vpfile_write_all(file, what, nullptr, nullptr), TW_OK);
-    expect_last(file, TW_VP_NB, kNone);  // all equal, though passed one by one
+    expect_last(file, TW_VPFILE_NB, kNone);  // all equal, though passed one by one
     if (number(file, 0) == 0) lengths[0] = 4;
     EXPECT_EQ(tw_vpfile_write_all(file, what, nullptr, nullptr), TW_OK);
-    expect_last(file, TW_VP_IB, kRagged);
-    expect_change(file, 0, 1, TW_VP_NB, TW_VP_IB, kRagged);
+    expect_last(file, TW_VPFILE_IB, kRagged);
+    expect_change(file, 0, 1, TW_VPFILE_NB, TW_VPFILE_IB, kRagged);
   });
 }
 
@@ -173,22 +172,22 @@ TEST_F(VpModes, ScatteredIsIbUntilAllMeetAgain) {
       EXPECT_EQ(tw_vpfile_seek(file, 0, 4, SEEK_SET), TW_OK);
     }
     read(file, 4);
-    expect_last(file, TW_VP_IB, kScattered);
+    expect_last(file, TW_VPFILE_IB, kScattered);
     seek(file, 0);
     read(file, 4);
-    expect_last(file, TW_VP_NB, kNone);
+    expect_last(file, TW_VPFILE_NB, kNone);
     if (number(file, 0) == 0) {
       EXPECT_EQ(tw_vpfile_seek(file, 0, 0, SEEK_SET), TW_OK);
       EXPECT_EQ(tw_vpfile_seek(file, 0, 4, SEEK_CUR), TW_OK);
     }
     write(file, 4);
-    expect_last(file, TW_VP_NB, kNone);
+    expect_last(file, TW_VPFILE_NB, kNone);
     if (number(file, 0) == 0) {
       EXPECT_EQ(tw_vpfile_seek(file, 0, 4, SEEK_SET), TW_OK);
     }
     write(file, 4);
-    expect_last(file, TW_VP_IB, kScattered);
-    expect_change(file, 0, 5, TW_VP_NB, TW_VP_IB, kScattered);
+    expect_last(file, TW_VPFILE_IB, kScattered);
+    expect_change(file, 0, 5, TW_VPFILE_NB, TW_VPFILE_IB, kScattered);
   });
 }
 
@@ -200,8 +199,8 @@ TEST_F(VpModes, OneVpThatWritesBehindTheLatticeMakesTheFileIb) {
     }
     seek(file, 4);
     write(file, 4);
-    expect_last(file, TW_VP_IB, kBefore);
-    expect_change(file, 0, 1, TW_VP_NB, TW_VP_IB, kBefore);
+    expect_last(file, TW_VPFILE_IB, kBefore);
+    expect_change(file, 0, 1, TW_VPFILE_NB, TW_VPFILE_IB, kBefore);
   });
 }
 
@@ -214,7 +213,7 @@ TEST_F(VpModes, AppendingGoesOnAsTheFileIs) {
       read(file, 4);
       seek(file, 1);
       write(file, 4);
-      expect_last(file, TW_VP_NB, kNone);
+      expect_last(file, TW_VPFILE_NB, kNone);
       EXPECT_EQ(positions(file), Positions(locals(file), 8));
       if (number(file, 0) == 0) {
         EXPECT_EQ(put_text(file, 0, "more"), TW_OK);
@@ -223,7 +222,7 @@ TEST_F(VpModes, AppendingGoesOnAsTheFileIs) {
     });
     on_vpfile(tasks, "a", {}, [](tw_vpfile* file, int) {
       write(file, 2);
-      expect_last(file, TW_VP_IB, kScattered);
+      expect_last(file, TW_VPFILE_IB, kScattered);
     });
     const auto all = streams();
     EXPECT_EQ(all[0], "wwwwwwwwmoreww");
@@ -235,10 +234,10 @@ TEST_F(VpModes, AssumeNbDoesNotAsk) {
   for (const int tasks : kTasks) {
     on_vpfile(tasks, "w+", {.shape = {6}, .hints = "assume_nb=on"}, [](tw_vpfile* file, int) {
       for (int i = 0; i < 3; ++i) write(file, 4);
-      expect_last(file, TW_VP_NB, kNone);
+      expect_last(file, TW_VPFILE_NB, kNone);
       seek(file, 4);
       read(file, 4);
-      expect_last(file, TW_VP_NB, kNone);
+      expect_last(file, TW_VPFILE_NB, kNone);
       seek(file, 12);
       read(file, 4);
       EXPECT_EQ(eofs(file), Flags(locals(file), 1));
@@ -256,18 +255,18 @@ TEST_F(VpModes, APromiseThatIsNotKeptFailsOnAllTasks) {
       std::string back(text.size(), '.');
       const std::vector<std::uint8_t> some(locals(file), 0);
       const std::int64_t stride = 8;
-      tw_vp_data strided = TW_VP_PACKED(text.data(), 4);
+      tw_vpfile_data strided = TW_VPFILE_PACKED(text.data(), 4);
       strided.vp_strides = &stride;
       const auto fails = [&](tw_status status) { EXPECT_EQ(status, TW_ERR_INVALID) << tw_last_error(); };
       const std::uint8_t* mask = task == tasks - 1 ? some.data() : nullptr;
-      fails(tw_vpfile_write_all(file, TW_VP_PACKED(text.data(), 4), mask, nullptr));
-      fails(tw_vpfile_write_all(file, task == 0 ? strided : TW_VP_PACKED(text.data(), 4), nullptr, nullptr));
-      fails(tw_vpfile_write_all(file, TW_VP_PACKED(text.data(), 5), nullptr, nullptr));
-      fails(tw_vpfile_write_all(file, TW_VP_PACKED(task == 0 ? nullptr : text.data(), 4), nullptr, nullptr));
+      fails(tw_vpfile_write_all(file, TW_VPFILE_PACKED(text.data(), 4), mask, nullptr));
+      fails(tw_vpfile_write_all(file, task == 0 ? strided : TW_VPFILE_PACKED(text.data(), 4), nullptr, nullptr));
+      fails(tw_vpfile_write_all(file, TW_VPFILE_PACKED(text.data(), 5), nullptr, nullptr));
+      fails(tw_vpfile_write_all(file, TW_VPFILE_PACKED(task == 0 ? nullptr : text.data(), 4), nullptr, nullptr));
       seek(file, 2);
-      fails(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 4), nullptr, nullptr));
+      fails(tw_vpfile_read_all(file, TW_VPFILE_PACKED(back.data(), 4), nullptr, nullptr));
       seek(file, 0);
-      fails(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 8), nullptr, nullptr));
+      fails(tw_vpfile_read_all(file, TW_VPFILE_PACKED(back.data(), 8), nullptr, nullptr));
       read(file, 4);
     });
     EXPECT_EQ(content(), std::string(72, 'w'));
@@ -278,13 +277,13 @@ TEST_F(VpModes, APromiseOnFilesThatHaveNoRecordYetOrBlocks) {
   on_vpfile(2, "w+", {.shape = {6}, .hints = "assume_nb=on"}, [](tw_vpfile* file, int) {
     const std::vector<std::uint8_t> none(locals(file), 0);
     std::string text(locals(file) * 4, 'x');
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vpfile_clearerr_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(text.data(), 4), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_CUR, nullptr), TW_OK);
     for (std::size_t i = 0; i < locals(file); ++i) EXPECT_EQ(put_text(file, number(file, i), "more"), TW_OK);
     seek(file, 0);
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);
   });
   EXPECT_EQ(streams()[5], "more");
   put(std::string(48, 'a'));
@@ -292,10 +291,10 @@ TEST_F(VpModes, APromiseOnFilesThatHaveNoRecordYetOrBlocks) {
     std::filesystem::remove(path(name));
   on_vpfile(2, "r", {.shape = {6}, .hints = "assume_nb=on"}, [](tw_vpfile* file, int) {
     std::string text(locals(file) * 8, '.');
-    tw_vp_data nothing = TW_VP_PACKED(text.data(), 1);
+    tw_vpfile_data nothing = TW_VPFILE_PACKED(text.data(), 1);
     nothing.n_items = 0;
     EXPECT_EQ(tw_vpfile_read_all(file, nothing, nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(text.data(), 8), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(text.data(), 8), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(text, std::string(text.size(), 'a'));
   });
 }
@@ -310,7 +309,7 @@ TEST_F(VpModes, ABrokenPromiseLeavesTheBlocksOfOneTask) {
       EXPECT_EQ(tw_vpfile_flush(file, number(file, 0)), TW_OK);
     }
     const std::string text(locals(file) * 4, 'x');
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);
   });
   EXPECT_EQ(streams(), (Texts{"wwww", "wwww", "wwww", "wwwwkept", "wwww", "wwww"}));
 }
@@ -321,10 +320,10 @@ TEST_F(VpModes, AReadOfARecordSeesAPartThatWasWritten) {
       for (int i = 0; i < 3; ++i) write(file, 8);
       seek(file, 8);
       const std::string part(locals(file) * 3, 'p');
-      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(part.data(), 3), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(part.data(), 3), nullptr, nullptr), TW_OK);
       seek(file, 8);
       std::string back(locals(file) * 8, '.');
-      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 8), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(back.data(), 8), nullptr, nullptr), TW_OK);
       for (std::size_t i = 0; i < locals(file); ++i) EXPECT_EQ(back.substr(i * 8, 8), "pppwwwww");
     });
     EXPECT_EQ(streams()[5], "wwwwwwwwpppwwwwwwwwwwwww");
@@ -333,11 +332,11 @@ TEST_F(VpModes, AReadOfARecordSeesAPartThatWasWritten) {
 
 TEST_F(VpModes, TheModeOfAFileIsFoundAgain) {
   on_vpfile(2, "w", {.shape = {4}}, [](tw_vpfile* file, int) { write(file, 4); });
-  on_vpfile(3, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VP_NB); });
+  on_vpfile(3, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VPFILE_NB); });
   on_vpfile(3, "a", {}, [](tw_vpfile* file, int) { write(file, 5); });
-  on_vpfile(2, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VP_CB); });
+  on_vpfile(2, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VPFILE_CB); });
   on_vpfile(1, "a", {}, [](tw_vpfile* file, int) { EXPECT_EQ(put_text(file, 2, "x"), TW_OK); });
-  on_vpfile(3, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VP_IB); });
+  on_vpfile(3, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VPFILE_IB); });
   EXPECT_EQ(streams(), (Texts{"wwwwwwwww", "wwwwwwwww", "wwwwwwwwwx", "wwwwwwwww"}));
 }
 

@@ -85,11 +85,9 @@ TEST_F(VpOpening, ARowThatNoTaskCanKeepIsReadInParts) {
 
   on_vpfile(1, "r", {.shape = {2}, .hints = "record_bytes=80MiB"}, [&](tw_vpfile* file, int) {
     char bytes[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 4), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 4), nullptr, nullptr), TW_OK);
     EXPECT_EQ(std::string(bytes, 8), std::string(8, '\0'));
-    std::int32_t mode = 0;
-    EXPECT_EQ(tw_vpfile_mode(file, &mode, nullptr), TW_OK);
-    EXPECT_EQ(mode, TW_VP_IB);
+    EXPECT_EQ(last_mode(file), TW_VPFILE_IB);
   });
 }
 
@@ -206,8 +204,9 @@ TEST_F(VpOpening, AnArrayOfAnyOriginHasTheRecordsOfTheFirstAccess) {
       EXPECT_EQ(summary(file).nb_record, 0);
       EXPECT_EQ(summary(file).nb_bytes, 6);
       std::vector<char> bytes(3 * locals(file));
-      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
-      EXPECT_EQ(last_mode(file), TW_VP_NB);
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes.data(), 3), nullptr, nullptr), TW_OK)
+          << tw_last_error();
+      EXPECT_EQ(last_mode(file), TW_VPFILE_NB);
       EXPECT_EQ(summary(file).nb_record, 3);
       for (std::size_t i = 0; i < locals(file); ++i)
         EXPECT_EQ(stream_of(file, number(file, i)), std::string(3, static_cast<char>('a' + number(file, i))) +
@@ -240,10 +239,10 @@ TEST_F(VpOpening, OfAnArrayOneVpCannotTellTheRecord) {
       EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_END), TW_OK);
       EXPECT_EQ(tw_vpfile_write(file, vp, "x", 1, nullptr),
                 *mode == 'r' && mode[1] == 0 ? TW_ERR_MODE : TW_ERR_INVALID);
-      EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
-      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 4), nullptr, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 4), nullptr, nullptr), TW_ERR_INVALID);
       std::uint8_t mask[3] = {0, 1, 1};
-      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 3), mask, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 3), mask, nullptr), TW_ERR_INVALID);
     });
   }
   EXPECT_EQ(content(), "aaabbbcccAAABBBCCC");
@@ -253,7 +252,7 @@ TEST_F(VpOpening, AnArrayBecomesMoreWhenMoreIsAdded) {
   put("aaabbbcccAAABBBCCC");
   on_vpfile(2, "r+", {.shape = {3}}, [](tw_vpfile* file, int) {
     std::string bytes(3 * locals(file), 'x');
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(bytes.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(bytes.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
     const std::int64_t vp = number(file, 0);
     EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_END), TW_OK);
     EXPECT_EQ(put_text(file, vp, "and more"), TW_OK) << tw_last_error();
@@ -299,7 +298,7 @@ TEST_F(VpOpening, BytesAreReadAsWhatTheReaderLikes) {
   });
   on_vpfile(1, "r", {}, [](tw_vpfile* file, int) {
     std::vector<std::uint16_t> values(4 * 3);
-    std::vector<std::size_t> counts(4);
+    std::vector<std::int64_t> counts(4);
     EXPECT_EQ(tw_vpfile_read_all(file, {values.data(), 2, 3, nullptr, 0, nullptr}, nullptr, counts.data()), TW_OK);
     EXPECT_EQ(values[2], 0x0605);
     EXPECT_EQ(counts[3], 3u);

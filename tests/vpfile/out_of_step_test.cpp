@@ -17,7 +17,7 @@ class VpOutOfStep : public VpFiles {
   static void write(tw_vpfile* file) {
     const std::string text(16 * kVps, 'x');
     for (const std::size_t bytes : {16, 5})
-      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(text.data(), bytes), nullptr, nullptr), TW_OK)
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(text.data(), bytes), nullptr, nullptr), TW_OK)
           << tw_last_error();
   }
 

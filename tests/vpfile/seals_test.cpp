@@ -60,7 +60,7 @@ class VpSeals : public VpFiles {
   void first_session() const {
     EXPECT_TRUE(session(2, "w", [](tw_vpfile* file) {
       const std::string records(locals(file) * 8, 'n');
-      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
       EXPECT_EQ(tw_vpfile_puts_all(file, "collective", nullptr, nullptr), TW_OK);
       for (int round = 0; round < 2; ++round) EXPECT_EQ(put_each(file, round), TW_OK) << tw_last_error();
     }));
@@ -301,7 +301,7 @@ TEST_F(VpSeals, ADataFileThatEndsEarlyIsRefused) {
   for (const bool independent : {false, true}) {
     EXPECT_TRUE(session(2, "w", [&](tw_vpfile* file) {
       const std::string records(locals(file) * 8, 'n');
-      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
       EXPECT_EQ(tw_vpfile_puts_all(file, "collective", nullptr, nullptr), TW_OK);
       if (independent) {
         EXPECT_EQ(put_each(file, 1), TW_OK);
@@ -325,7 +325,7 @@ TEST_F(VpSeals, ADataFileThatEndsEarlyIsRefused) {
 TEST_F(VpSeals, RoundsThatWereCutOffAreToldByRepair) {
   EXPECT_TRUE(session(2, "w", [&](tw_vpfile* file) {
     const std::string records(locals(file) * 8, 'n');
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
     for (int i = 0; i < 60; ++i) EXPECT_EQ(tw_vpfile_puts_all(file, "collective", nullptr, nullptr), TW_OK);
   }));
   Texts texts = streams();

@@ -30,7 +30,7 @@ TEST_F(VpThreads, WriteTextEachOfItsOwnVps) {
     for (int i = 0; i < 60; ++i) {
       EXPECT_EQ(put_text(file, vp, line_of(vp, i)), TW_OK) << tw_last_error();
       std::int64_t at = 0;
-      EXPECT_EQ(tw_vpfile_tell(file, vp, &at), TW_OK);
+      EXPECT_EQ(tw_vpfile_tell(file, vp, &at, nullptr, nullptr), TW_OK);
       std::int64_t local = 0;
       EXPECT_EQ(tw_vpfile_local(file, vp, &local), TW_OK);
     }

@@ -72,7 +72,7 @@ TEST_F(VpUnclosed, AnArrayIsMarkedOnceItsRecordIsKnown) {
   dies("r+", {.shape = {3}}, [&](tw_vpfile* file) {
     EXPECT_FALSE(there("shared.dat.meta"));
     char bytes[9];
-    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 3), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(bytes, 3), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_TRUE(there("shared.dat.meta"));
     append(file, 2, "and more");
     EXPECT_EQ(tw_vpfile_flush(file, 2), TW_OK);
@@ -100,7 +100,7 @@ TEST_F(VpUnclosed, EntriesOfASessionThatStoredNoBlockAreForgotten) {
   constexpr std::int64_t kVps = 2000;
   const std::string records(kVps * 16, 'a');
   on_vpfile(1, "w", {.shape = {kVps}}, [&](tw_vpfile* file, int) {
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data(), 16), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(records.data(), 16), nullptr, nullptr), TW_OK);
   });
   dies("r+", {.hints = "cache_bytes=0"}, [](tw_vpfile* file) {
     for (std::int64_t vp = 0; vp < kVps; ++vp) append(file, vp, "lost");
@@ -150,8 +150,8 @@ TEST_F(VpUnclosed, RecordsThatWereCutOffAreToldByRepair) {
   for (const bool closed : {true, false}) {
     const std::string records = "aabbccAABBCC";
     on_vpfile(1, "w", {.shape = {3}}, [&](tw_vpfile* file, int) {
-      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data(), 2), nullptr, nullptr), TW_OK);
-      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data() + 6, 2), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(records.data(), 2), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(records.data() + 6, 2), nullptr, nullptr), TW_OK);
     });
     if (!closed) dies("r+", {}, [](tw_vpfile*) {});
     put(records.substr(0, 11));

@@ -81,7 +81,7 @@ class MultifileMethod : public Method {
     for_each_shared_run(task.array->order, piece.block, task.block, [&](const SharedRun& run) {
       const auto bytes = static_cast<std::size_t>(run.length * kElement);
       const auto place = task.memory.subspan(static_cast<std::size_t>(run.in_second * kElement), bytes);
-      if (file.pread(place, run.in_first * kElement) != bytes)
+      if (file.read_at(place, run.in_first * kElement) != bytes)
         throw Failed("logical file " + std::to_string(piece.writer) + " of the multifile is too short");
     });
   }

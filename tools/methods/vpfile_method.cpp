@@ -67,10 +67,8 @@ class VpfileMethod : public Method {
     return parts;
   }
   void note_plan(thalweg::vp::File& file) {
-    std::int32_t mode = TW_VP_NB;
-    const char* cause = "";
-    thalweg::check(tw_vpfile_mode(file.get(), &mode, &cause));
-    plan_ = mode == TW_VP_NB ? "no buffering" : std::string("buffering: ") + cause;
+    const bool plain = file.last_mode() == thalweg::vp::Mode::nb;
+    plan_ = plain ? "no buffering" : "buffering: " + std::string(file.last_cause());
   }
 
   std::string plan_;

@@ -33,9 +33,10 @@ struct Options {
 };
 
 Json profile_here() {
-  char path[4096 + 64];
-  check(tw_storage_profile_path(path, sizeof path));
-  return *path == '\0' ? Json{{"file_systems", Json::array()}} : load_profile(path);
+  tw_storage_info info = {};
+  info.struct_size = sizeof info;
+  check(tw_storage_describe(nullptr, &info));
+  return *info.profile == '\0' ? Json{{"file_systems", Json::array()}} : load_profile(info.profile);
 }
 
 Json entry_of_identity(const Json& profile, const std::string& identity) {

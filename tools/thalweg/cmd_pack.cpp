@@ -173,9 +173,7 @@ Result write_multifile(const Options& options, const std::string& path, int base
   Multifile multifile(path, TW_CREATE | TW_EXCLUSIVE, config.get());
   Progress progress("pack", quiet);
   Result result = Packer(multifile.get(), base, walk, progress).pack();
-  const char* strategy = "";
-  check(tw_multifile_strategy(multifile.get(), &strategy));
-  result.strategy = strategy;
+  result.strategy = multifile.summary().strategy;
   multifile.close();
   return result;
 }

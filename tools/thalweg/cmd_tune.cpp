@@ -173,9 +173,10 @@ TuneOptions measuring(const Options& options, const Common& common) {
   how.repetitions = options.repetitions;
   how.seconds = time_for(options) * (options.no_methods ? 1 : kShareOfStorage);
   how.quiet = common.quiet || common.json;
-  int64_t alignment = 0;
-  check(tw_storage_direct_alignment(options.folder.c_str(), &alignment));
-  how.has_direct = alignment > 0;
+  tw_storage_info info = {};
+  info.struct_size = sizeof info;
+  check(tw_storage_describe(options.folder.c_str(), &info));
+  how.has_direct = info.direct_alignment > 0;
   return how;
 }
 

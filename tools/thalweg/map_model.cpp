@@ -145,19 +145,19 @@ int of_multifile(const tw_region* region, void* user) {
   return take(&same, *static_cast<Builder*>(user));
 }
 
-int32_t kind_of(const tw_vp_region& region) {
+int32_t kind_of(const tw_vpfile_region& region) {
   switch (region.kind) {
-    case TW_VP_REGION_NB:
+    case TW_VPFILE_REGION_NB:
       return kRegionNb;
-    case TW_VP_REGION_CB:
+    case TW_VPFILE_REGION_CB:
       return kRegionCb;
-    case TW_VP_REGION_HEADER:
+    case TW_VPFILE_REGION_HEADER:
       return TW_REGION_HEADER;
-    case TW_VP_REGION_BLOCKS:
+    case TW_VPFILE_REGION_BLOCKS:
       return TW_REGION_DATA;
-    case TW_VP_REGION_UNUSED:
+    case TW_VPFILE_REGION_UNUSED:
       return TW_REGION_TAIL;
-    case TW_VP_REGION_TABLE:
+    case TW_VPFILE_REGION_TABLE:
       return TW_REGION_FRAME;
     default:
       return TW_REGION_HOLE;
@@ -165,7 +165,7 @@ int32_t kind_of(const tw_vp_region& region) {
 }
 
 template <auto take>
-int of_vpfile(const tw_vp_region* region, void* user) {
+int of_vpfile(const tw_vpfile_region* region, void* user) {
   const int32_t kind = kind_of(*region);
   const bool data = kind == TW_REGION_DATA;
   const MapRegion same{

@@ -76,11 +76,12 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 std::string profile_path() {
-  char path[PATH_MAX + 64];
-  check(tw_storage_profile_path(path, sizeof path));
-  if (*path == '\0')
+  tw_storage_info info = {};
+  info.struct_size = sizeof info;
+  check(tw_storage_describe(nullptr, &info));
+  if (*info.profile == '\0')
     throw Failure(kUsage, "profiles are turned off: THALWEG_PROFILE is empty or \"none\", or there is no HOME");
-  return path;
+  return info.profile;
 }
 
 Json load_profile(const std::string& path) {
@@ -97,9 +98,10 @@ std::string identity_of(const std::string& folder) {
   struct stat status = {};
   if (stat(folder.c_str(), &status) != 0) fail_with_errno("look at folder", folder);
   if (!S_ISDIR(status.st_mode)) throw Failure(kInputOutput, fmt::format("'{}' is not a folder", folder));
-  char text[256];
-  check(tw_storage_identity(folder.c_str(), text, sizeof text));
-  return text;
+  tw_storage_info info = {};
+  info.struct_size = sizeof info;
+  check(tw_storage_describe(folder.c_str(), &info));
+  return info.identity;
 }
 
 const Json* find_file_system(const Json& profile, const std::string& identity) {

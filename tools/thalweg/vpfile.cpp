@@ -40,8 +40,10 @@ std::vector<int64_t> numbers(std::string_view text) {
 }  // namespace
 
 bool is_vpfile(const std::string& path) {
-  int yes = 0;
-  return tw_vpfile_is(path.c_str(), &yes) == TW_OK && yes != 0;
+  tw_vpfile_stored stored = {};
+  stored.struct_size = sizeof stored;
+  tw_status_ignore(tw_vpfile_look(path.c_str(), &stored));
+  return stored.is_vpfile != 0;
 }
 
 std::string other_format(const std::string& path) {
@@ -65,8 +67,10 @@ void refuse_other_kinds(const std::string& path) {
 
 void check_vpfile_or_multifile(const std::string& path) {
   refuse_other_kinds(path);
-  int yes = 0;
-  check(tw_vpfile_is(path.c_str(), &yes));
+  tw_vpfile_stored stored = {};
+  stored.struct_size = sizeof stored;
+  const tw_status status = tw_vpfile_look(path.c_str(), &stored);
+  if (status != TW_ERR_CORRUPT && status != TW_ERR_VERSION) check(status);
 }
 
 void explain_no_multifile(const std::string& path) {
@@ -102,12 +106,12 @@ tw_vpfile_stored look_at_vpfile(const std::string& path) {
 
 std::vector<int64_t> parse_shape(const std::string& text) {
   std::vector<int64_t> shape = numbers(text);
-  bool legal = !shape.empty() && shape.size() <= TW_VP_MOST_DIMS;
+  bool legal = !shape.empty() && shape.size() <= TW_VPFILE_MOST_DIMS;
   for (const int64_t extent : shape) legal = legal && extent > 0;
   if (legal) return shape;
   throw Failure(kUsage,
                 fmt::format("'{}' is not a shape: give up to {} positive numbers separated by commas, as in 256,128",
-                            text, static_cast<int>(TW_VP_MOST_DIMS)));
+                            text, static_cast<int>(TW_VPFILE_MOST_DIMS)));
 }
 
 int64_t count_of(const std::vector<int64_t>& shape) {

@@ -72,10 +72,10 @@ void use_vpfile(tw_group* group, const char* path, Told& told) {
   for (int i = 0; i < 30; ++i) mask[i] = i % 3 == 0 ? 1 : 0;
   tw_vpfile* file = nullptr;
   if (told.hear(tw_vpfile_open(group, path, TW_READ | TW_CREATE | TW_TRUNCATE, thirty_vps(), &file)) != TW_OK) return;
-  told.hear(tw_vpfile_write_all(file, TW_VP_PACKED(data, 20), nullptr, nullptr));
-  told.hear(tw_vpfile_write_all(file, TW_VP_PACKED(data, 7), nullptr, nullptr));
+  told.hear(tw_vpfile_write_all(file, TW_VPFILE_PACKED(data, 20), nullptr, nullptr));
+  told.hear(tw_vpfile_write_all(file, TW_VPFILE_PACKED(data, 7), nullptr, nullptr));
   told.hear(tw_vpfile_flush_all(file));
-  told.hear(tw_vpfile_write_all(file, TW_VP_PACKED(data, 9), mask, nullptr));
+  told.hear(tw_vpfile_write_all(file, TW_VPFILE_PACKED(data, 9), mask, nullptr));
   told.hear(tw_vpfile_puts_all(file, "a line\n", nullptr, nullptr));
   told.hear(tw_vpfile_sync_all(file));
   told.hear(tw_vpfile_close(&file));

@@ -31,39 +31,43 @@ tw_status explain(const tw_access_pattern& access, Text& text, const char* hints
   return tw_storage_explain(folder().c_str(), hints, &access, text.data(), text.size());
 }
 
-TEST(Storage, IdentityIsThatOfTheFolderAlsoForFilesToBe) {
-  Text here{}, there{};
-  ASSERT_EQ(tw_storage_identity(folder().c_str(), here.data(), here.size()), TW_OK);
-  ASSERT_EQ(tw_storage_identity((folder() + "/not there").c_str(), there.data(), 128), TW_OK);
-
-  EXPECT_STREQ(here.data(), there.data());
-  EXPECT_NE(std::string(here.data()), "");
+tw_storage_info description(const std::string& path) {
+  tw_storage_info info{};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(tw_storage_describe(path.c_str(), &info), TW_OK) << tw_last_error();
+  return info;
 }
 
-TEST(Storage, TextThatDoesNotFitIsTold) {
-  Text text{};
-  ASSERT_EQ(tw_storage_identity(folder().c_str(), text.data(), text.size()), TW_OK);
-  const std::size_t length = std::string(text.data()).size();
+TEST(Storage, IdentityIsThatOfTheFolderAlsoForFilesToBe) {
+  const tw_storage_info here = description(folder());
+  const tw_storage_info there = description(folder() + "/not there");
 
-  EXPECT_EQ(tw_storage_identity(folder().c_str(), text.data(), length + 1), TW_OK);
-  EXPECT_EQ(tw_storage_identity(folder().c_str(), text.data(), length), TW_ERR_RANGE);
-  EXPECT_STREQ(text.data(), "");
-  EXPECT_EQ(tw_storage_identity(folder().c_str(), text.data(), 0), TW_ERR_RANGE);
+  EXPECT_STREQ(here.identity, there.identity);
+  EXPECT_NE(std::string(here.identity), "");
+}
+
+TEST(Storage, ADescriptionIsFilledUpToItsSize) {
+  tw_storage_info info{};
+  info.struct_size = offsetof(tw_storage_info, identity);
+  ASSERT_EQ(tw_storage_describe(folder().c_str(), &info), TW_OK);
+
+  EXPECT_STREQ(info.identity, "");
+  EXPECT_EQ(info.direct_alignment, description(folder()).direct_alignment);
 }
 
 TEST(Storage, WrongArgumentsAreRefused) {
   Text text{};
-  EXPECT_EQ(tw_storage_identity(nullptr, text.data(), text.size()), TW_ERR_INVALID);
-  EXPECT_EQ(tw_storage_identity("/", nullptr, 10), TW_ERR_INVALID);
-  EXPECT_EQ(tw_storage_identity("/no such folder/file", text.data(), text.size()), TW_ERR_NOT_FOUND);
-  EXPECT_EQ(tw_storage_direct_alignment("/", nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_storage_profile_path(nullptr, 10), TW_ERR_INVALID);
+  tw_storage_info info{};
+  EXPECT_EQ(tw_storage_describe("/", nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_storage_describe("/", &info), TW_ERR_INVALID);
+  info.struct_size = sizeof info;
+  EXPECT_EQ(tw_storage_describe("/no such folder/file", &info), TW_ERR_NOT_FOUND);
+  EXPECT_EQ(tw_storage_describe(nullptr, &info), TW_OK) << "only the profile";
   EXPECT_EQ(tw_storage_explain("/", nullptr, nullptr, text.data(), text.size()), TW_ERR_INVALID);
 }
 
 TEST(Storage, AlignmentIsAPowerOfTwoOrNone) {
-  int64_t bytes = -1;
-  ASSERT_EQ(tw_storage_direct_alignment(folder().c_str(), &bytes), TW_OK);
+  const int64_t bytes = description(folder()).direct_alignment;
 
   EXPECT_GE(bytes, 0);
   EXPECT_EQ(bytes & (bytes - 1), 0);

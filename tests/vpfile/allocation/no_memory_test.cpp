@@ -40,7 +40,7 @@ struct Task {
   int calls = 0;
   char data[kMost];
   std::int64_t at[kVps];
-  std::size_t counts[kVps];
+  std::int64_t counts[kVps];
 
   void all(tw_status status) { note(status, true); }
   void one(tw_status status) { note(status, false); }
@@ -54,7 +54,7 @@ struct Task {
   }
 
   // Gets the positions of the next writes, also of writes that fail.
-  void tell() { EXPECT_EQ(tw_vpfile_tell_all(file, at), TW_OK); }
+  void tell() { EXPECT_EQ(tw_vpfile_tell_all(file, at, nullptr, nullptr), TW_OK); }
 
   // `data` has the next each(local) bytes of every VP, consecutively.
   template <class Each>
@@ -76,17 +76,18 @@ struct Task {
 
   void write_alike(std::size_t bytes) {
     tell();
-    wrote_all(tw_vpfile_write_all(file, TW_VP_PACKED(data, bytes), nullptr, counts),
+    wrote_all(tw_vpfile_write_all(file, TW_VPFILE_PACKED(data, bytes), nullptr, counts),
               [&](std::size_t) { return bytes; });
   }
   void write_ragged() {
     tell();
-    std::size_t each[kVps + 1] = {};
-    for (std::size_t local = 0; local < n; ++local) each[local] = 7 + 30 * static_cast<std::size_t>(vps[local]);
-    tw_vp_data what = TW_VP_PACKED(data, 0);
+    std::int64_t each[kVps + 1] = {};
+    for (std::size_t local = 0; local < n; ++local) each[local] = 7 + 30 * vps[local];
+    tw_vpfile_data what = TW_VPFILE_PACKED(data, 0);
     what.item_bytes = 1;
     what.n_each = each;
-    wrote_all(tw_vpfile_write_all(file, what, nullptr, counts), [&](std::size_t local) { return each[local]; });
+    wrote_all(tw_vpfile_write_all(file, what, nullptr, counts),
+              [&](std::size_t local) { return static_cast<std::size_t>(each[local]); });
   }
 
   void write_by_all() {
@@ -98,7 +99,7 @@ struct Task {
     tell();
     wrote_text(tw_vpfile_puts_all(file, "one line\n42 words\n", nullptr, nullptr), "one line\n42 words\n");
     int number = 4711;
-    const tw_vp_argument argument{&number, 0};
+    const tw_vpfile_argument argument{&number, 0};
     tell();
     wrote_text(tw_vpfile_printf_all(file, "%d;", &argument, 1, nullptr, nullptr), "4711;");
     tell();
@@ -134,9 +135,9 @@ struct Task {
   void read_by_all() {
     char lines[kVps * 40];
     int bytes[kVps];
-    const tw_vp_argument argument{lines, 40};
+    const tw_vpfile_argument argument{lines, 40};
     one(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr));
-    all(tw_vpfile_read_all(file, TW_VP_PACKED(data, 200), nullptr, counts));
+    all(tw_vpfile_read_all(file, TW_VPFILE_PACKED(data, 200), nullptr, counts));
     all(tw_vpfile_getc_all(file, bytes, nullptr));
     one(tw_vpfile_ungetc_all(file, 'u', nullptr, nullptr));
     all(tw_vpfile_gets_all(file, lines, 40, nullptr, nullptr));
@@ -186,7 +187,7 @@ class VpNoMemory : public VpFiles {
     task.read_by_all();
     if (!refusal.closing) Allocations::stop();
     if (!refusal.closing) {
-      EXPECT_EQ(tw_vpfile_clearerr_all(task.file, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek_all(task.file, 0, nullptr, SEEK_CUR, nullptr), TW_OK);
       EXPECT_EQ(tw_vpfile_seek_all(task.file, 0, nullptr, SEEK_END, nullptr), TW_OK) << tw_last_error();
       task.fill(number);
       task.write_alike(20);
@@ -314,16 +315,16 @@ class VpNoMemoryToDiffer : public VpNoMemory {
       {"seek_all, to places of their own", false,
        [](tw_vpfile* f, std::int64_t) { return tw_vpfile_seek_all(f, 0, offsets_, SEEK_SET, nullptr); }},
       {"write_all, of some", true,
-       [](tw_vpfile* f, std::int64_t) { return tw_vpfile_write_all(f, TW_VP_PACKED(data_, 4), mask_, nullptr); }},
+       [](tw_vpfile* f, std::int64_t) { return tw_vpfile_write_all(f, TW_VPFILE_PACKED(data_, 4), mask_, nullptr); }},
       {"read_all, of some", true,
        [](tw_vpfile* f, std::int64_t) {
          char to[kMany * 4];
-         return tw_vpfile_read_all(f, TW_VP_PACKED(to, 4), mask_, nullptr);
+         return tw_vpfile_read_all(f, TW_VPFILE_PACKED(to, 4), mask_, nullptr);
        }},
       {"write_all, ragged", true,
        [](tw_vpfile* f, std::int64_t) {
-         static const std::size_t each[kMany] = {2, 3, 4};
-         tw_vp_data what = TW_VP_PACKED(data_, 0);
+         static const std::int64_t each[kMany] = {2, 3, 4};
+         tw_vpfile_data what = TW_VPFILE_PACKED(data_, 0);
          what.item_bytes = 1;
          what.n_each = each;
          return tw_vpfile_write_all(f, what, nullptr, nullptr);
@@ -335,7 +336,7 @@ class VpNoMemoryToDiffer : public VpNoMemory {
     ASSERT_NE(file, nullptr);
     std::int64_t vp = 0;
     EXPECT_EQ(tw_vpfile_number(file, 0, &vp), TW_OK);
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(data_, kRecord), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(data_, kRecord), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_seek_all(file, kAt, nullptr, SEEK_SET, nullptr), TW_OK);
     begin(group, number, refusal);
     *said = first.act(file, vp);
@@ -344,10 +345,10 @@ class VpNoMemoryToDiffer : public VpNoMemory {
     if (*said != TW_OK && !first.collective) {
       EXPECT_EQ(positions(file), Positions(locals(file), kAt));
     }
-    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(positions(file), Positions(locals(file), 0));
     EXPECT_EQ(errors(file), Flags(locals(file), 0));
-    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(data_, kRecord), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(data_, kRecord), nullptr, nullptr), TW_OK) << tw_last_error();
     close(file);
   }
 
@@ -405,11 +406,12 @@ TEST_F(VpNoMemoryToDiffer, NobodyDiffersInAnArray) {
     Allocations::start();
     tw_vpfile* file = open_vp(mode, {.shape = {kVpsOfArray}});
     if (mode[0] == 'w') {
-      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(record.data(), 1), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(record.data(), 1), nullptr, nullptr), TW_OK)
+          << tw_last_error();
     } else {
-      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 1), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VPFILE_PACKED(back.data(), 1), nullptr, nullptr), TW_OK) << tw_last_error();
     }
-    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
     close(file);
     Allocations::stop();
     bytes = std::max(bytes, Allocations::largest());

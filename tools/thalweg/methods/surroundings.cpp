@@ -38,9 +38,10 @@ Json machine_facts() {
 }
 
 Json storage_facts(const std::string& folder) {
-  char identity[256];
-  check(tw_storage_identity(folder.c_str(), identity, sizeof identity));
-  const std::string text = identity;
+  tw_storage_info info = {};
+  info.struct_size = sizeof info;
+  check(tw_storage_describe(folder.c_str(), &info));
+  const std::string text = info.identity;
   struct statvfs system = {};
   if (statvfs(folder.c_str(), &system) != 0) fail_with_errno("look at folder", folder);
   std::error_code error;

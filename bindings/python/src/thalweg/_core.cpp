@@ -107,9 +107,10 @@ int scatter(void* user, const void* all, const std::size_t* bytes_of, void* data
   });
 }
 
-int start_largest(void* user, std::int64_t* numbers, std::size_t n, void** pending) {
+int start_largest(void* user, std::int64_t* numbers, std::int64_t n, void** pending) {
   return in_python(user, [&](nb::object& calls) {
-    const nb::object number = calls.attr("start_largest")(view(numbers, n * sizeof *numbers, PyBUF_WRITE));
+    const nb::object number =
+        calls.attr("start_largest")(view(numbers, static_cast<std::size_t>(n) * sizeof *numbers, PyBUF_WRITE));
     *pending = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(number));
   });
 }
@@ -230,24 +231,24 @@ class Buffer {
 using Memory =
     std::tuple<std::uintptr_t, std::size_t, std::size_t, std::uintptr_t, std::int64_t, std::optional<Numbers>>;
 
-tw_vp_data data_of(const Memory& memory) {
+tw_vpfile_data data_of(const Memory& memory) {
   const auto& [address, item_bytes, n_items, n_each, item_stride, vp_strides] = memory;
-  return {at<void>(address),       item_bytes,  n_items,
-          at<std::size_t>(n_each), item_stride, vp_strides.has_value() ? vp_strides->data() : nullptr};
+  return {at<void>(address),        item_bytes,  n_items,
+          at<std::int64_t>(n_each), item_stride, vp_strides.has_value() ? vp_strides->data() : nullptr};
 }
 
 // Saves position and end-of-file flag of VP `vp` and restores them at the end: a stream has a position of its own.
 class Aside {
  public:
   Aside(tw_vpfile* file, std::int64_t vp) : file_(file), vp_(vp) {
-    status_ = tw_vpfile_tell(file, vp, &position_);
-    if (status_ == TW_OK) status_ = tw_vpfile_flags(file, vp, &eof_, &error_);
+    status_ = tw_vpfile_tell(file, vp, &position_, nullptr, nullptr);
+    if (status_ == TW_OK) status_ = tw_vpfile_tell(file, vp, nullptr, &eof_, &error_);
   }
   tw_status status() const { return status_; }
 
   // Returns `result`, unless it is success and the restore fails.
   tw_status end(tw_status result) {
-    if (result != TW_OK && error_ == 0) (void)tw_vpfile_clearerr(file_, vp_);
+    if (result != TW_OK && error_ == 0) (void)tw_vpfile_seek(file_, vp_, 0, SEEK_CUR);
     const tw_status moved = tw_vpfile_seek(file_, vp_, position_, SEEK_SET);
     char byte = 0;
     std::size_t n = 0;  // reading there sets the flag again
@@ -321,19 +322,23 @@ class File {
   }
 
   nb::tuple mode() {
-    std::int32_t mode = 0;
-    const char* cause = "";
-    call([&](tw_vpfile* file) { return tw_vpfile_mode(file, &mode, &cause); });
-    return nb::make_tuple(mode, cause);
+    tw_vpfile_summary summary{};
+    summary.struct_size = sizeof summary;
+    call([&](tw_vpfile* file) { return tw_vpfile_summarize(file, &summary); });
+    return nb::make_tuple(summary.last_mode, summary.last_cause);
   }
 
   nb::list transitions() {
     nb::list all;
-    call([](tw_vpfile*) -> tw_status { return TW_OK; });
-    tw_vp_transition one{};
-    const std::lock_guard lock(mutex_);
-    for (std::size_t i = 0; tw_vpfile_transition(handle_, i, &one) == TW_OK; ++i)
-      all.append(nb::make_tuple(one.access, one.from, one.to, one.cause));
+    std::vector<tw_vpfile_transition> changes;
+    tw_vpfile_summary summary{};
+    summary.struct_size = sizeof summary;
+    call([&](tw_vpfile* file) {
+      const tw_status status = tw_vpfile_summarize(file, &summary);
+      if (status == TW_OK) changes.assign(summary.transitions, summary.transitions + summary.n_transitions);
+      return status;
+    });
+    for (const tw_vpfile_transition& one : changes) all.append(nb::make_tuple(one.access, one.from, one.to, one.cause));
     return all;
   }
 
@@ -346,7 +351,7 @@ class File {
   void read_all(const Memory& memory, std::uintptr_t mask, std::uintptr_t counts) {
     call([&](tw_vpfile* file) {
       come_together(file);
-      return tw_vpfile_read_all(file, data_of(memory), at<std::uint8_t>(mask), at<std::size_t>(counts));
+      return tw_vpfile_read_all(file, data_of(memory), at<std::uint8_t>(mask), at<std::int64_t>(counts));
     });
   }
 
@@ -365,11 +370,11 @@ class File {
   }
 
   void tell_all(std::uintptr_t positions) {
-    call([&](tw_vpfile* file) { return tw_vpfile_tell_all(file, at<std::int64_t>(positions)); });
+    call([&](tw_vpfile* file) { return tw_vpfile_tell_all(file, at<std::int64_t>(positions), nullptr, nullptr); });
   }
 
   void eof_all(std::uintptr_t eof) {
-    call([&](tw_vpfile* file) { return tw_vpfile_flags_all(file, at<std::uint8_t>(eof), nullptr); });
+    call([&](tw_vpfile* file) { return tw_vpfile_tell_all(file, nullptr, at<std::uint8_t>(eof), nullptr); });
   }
 
   // Size of the stream of every local VP.
@@ -414,7 +419,7 @@ class File {
     call([&](tw_vpfile* file) {
       return aside(file, vp, position, [&] {
         const tw_status status = tw_vpfile_write(file, vp, memory.data(), memory.size(), nullptr);
-        return status != TW_OK ? status : tw_vpfile_tell(file, vp, &end);
+        return status != TW_OK ? status : tw_vpfile_tell(file, vp, &end, nullptr, nullptr);
       });
     });
     return end;

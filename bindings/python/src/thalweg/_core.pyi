@@ -4,7 +4,7 @@ from typing import Any
 version: str
 status: dict[str, int]
 
-# (address, item_bytes, n_items, address of n_each or 0, item_stride, vp_strides or None): tw_vp_data of thalweg/vpfile.h
+# (address, item_bytes, n_items, address of n_each or 0, item_stride, vp_strides or None): tw_vpfile_data of thalweg/vpfile.h
 _Memory = tuple[int, int, int, int, int, list[int] | None]
 
 class Group:

@@ -116,9 +116,13 @@ nb::tuple import_array(const nb::bytes& path, const Numbers& shape, std::int64_t
 }
 
 nb::tuple is_vpfile(const nb::bytes& path) {
-  int yes = 0;
-  const nb::tuple status = carried_out({nb::none(), {}}, [&, name = path.c_str()] { return tw_vpfile_is(name, &yes); });
-  return nb::make_tuple(status, yes != 0);
+  tw_vpfile_stored stored{};
+  stored.struct_size = sizeof stored;
+  const nb::tuple status = carried_out({nb::none(), {}}, [&, name = path.c_str()] {
+    const tw_status looked = tw_vpfile_look(name, &stored);
+    return looked == TW_ERR_CORRUPT || looked == TW_ERR_VERSION ? tw_status{TW_OK} : looked;
+  });
+  return nb::make_tuple(status, stored.is_vpfile != 0);
 }
 
 nb::tuple look(const nb::bytes& path) {
@@ -145,15 +149,15 @@ nb::tuple look(const nb::bytes& path) {
 }
 
 nb::tuple regions(const nb::bytes& path) {
-  std::vector<tw_vp_region> all;
-  const auto keep = [](const tw_vp_region* region, void* user) noexcept {
-    static_cast<std::vector<tw_vp_region>*>(user)->push_back(*region);
+  std::vector<tw_vpfile_region> all;
+  const auto keep = [](const tw_vpfile_region* region, void* user) noexcept {
+    static_cast<std::vector<tw_vpfile_region>*>(user)->push_back(*region);
     return 0;
   };
   const nb::tuple status =
       carried_out({nb::none(), {}}, [&, name = path.c_str()] { return tw_vpfile_regions(name, keep, &all); });
   nb::list list;
-  for (const tw_vp_region& one : all)
+  for (const tw_vpfile_region& one : all)
     list.append(nb::make_tuple(one.kind, one.offset, one.bytes, one.superblock, one.first_vp, one.last_vp));
   return nb::make_tuple(status, list);
 }

@@ -1,4 +1,4 @@
-"""Memory of NumPy arrays in the form of `_core`, which is tw_vp_data of thalweg/vpfile.h."""
+"""Memory of NumPy arrays in the form of `_core`, which is tw_vpfile_data of thalweg/vpfile.h."""
 
 import numpy as np
 

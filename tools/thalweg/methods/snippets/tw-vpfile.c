@@ -8,7 +8,7 @@ void write_array(const char* path) {
   tw_options_set_box(options, 2, from, extent);
   tw_group_mpi(comm, &group);
   tw_vpfile_open(group, path, TW_CREATE | TW_TRUNCATE, options, &file);
-  tw_vpfile_write_all(file, TW_VP_PACKED(block, sizeof(float)), NULL, NULL);
+  tw_vpfile_write_all(file, TW_VPFILE_PACKED(block, sizeof(float)), NULL, NULL);
   tw_vpfile_close(&file);
   tw_options_free(&options);
   tw_group_free(&group);
