@@ -91,7 +91,7 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
     EXPECT_EQ(tw_request_testany(kRounds, requests, &done, &n_done, nullptr), TW_OK);
     EXPECT_EQ(done, 1);
     EXPECT_EQ(n_done, TW_UNDEFINED);
-    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
   }
 
   // A thread starts a request and exits. One task waits for it, while new threads of the other tasks are in a
