@@ -1,4 +1,5 @@
 // Thalweg's collectives on lists of extents.
+#include <thalweg/open.hpp>
 #include <utility>
 
 #include <thalweg/thalweg.hpp>

@@ -83,8 +83,8 @@ Cells::Cells(const Grid& grid, Kind kind, int rank, int size)
     const bool evens_out = vp % 2 == 0 && vp + 1 == grid.vps;
     std::int64_t n = doubles_;
     if (kind == Kind::ragged && !evens_out) n += vp % 2 == 0 ? -1 : 1;
-    each_[i] = static_cast<std::size_t>(n);
-    total_ += each_[i];
+    each_[i] = n;
+    total_ += static_cast<std::size_t>(each_[i]);
   }
   values_.resize(kind == Kind::strided ? 2 * total_ : total_);
 }
@@ -120,8 +120,8 @@ tw_vpfile_data Cells::data(int call) {
 void Cells::fill(int step) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < each_.size(); ++i)
-    for (std::size_t k = 0; k < each_[i]; ++k)
-      values_[place(at++)] = value_of(share_.first + static_cast<std::int64_t>(i), static_cast<std::int64_t>(k), step);
+    for (std::int64_t k = 0; k < each_[i]; ++k)
+      values_[place(at++)] = value_of(share_.first + static_cast<std::int64_t>(i), k, step);
 }
 
 void Cells::forget() { std::fill(values_.begin(), values_.end(), -1.0); }
@@ -129,9 +129,9 @@ void Cells::forget() { std::fill(values_.begin(), values_.end(), -1.0); }
 void Cells::check(int step) const {
   std::size_t at = 0;
   for (std::size_t i = 0; i < each_.size(); ++i)
-    for (std::size_t k = 0; k < each_[i]; ++k) {
+    for (std::int64_t k = 0; k < each_[i]; ++k) {
       const std::int64_t vp = share_.first + static_cast<std::int64_t>(i);
-      if (values_[place(at++)] != value_of(vp, static_cast<std::int64_t>(k), step))
+      if (values_[place(at++)] != value_of(vp, k, step))
         give_up(fmt::format("wrong bytes: virtual processor {}, double {}", vp, k));
     }
 }

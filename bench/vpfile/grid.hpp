@@ -57,7 +57,7 @@ class Cells {
   Kind kind_;
   std::int64_t doubles_;
   std::size_t total_ = 0;
-  std::vector<std::size_t> each_;
+  std::vector<std::int64_t> each_;
   std::vector<double> values_;
 };
 

@@ -171,7 +171,7 @@ ssize_t read_cookie(void* opaque, char* data, size_t bytes) {
 
 Status give_back(VpCookie& cookie, std::int64_t bytes) {
   if (bytes == 0) return {};
-  if (!cookie.pushed) return cookie.file->stream(cookie.local).seek(-bytes, SEEK_CUR);
+  if (!cookie.pushed) return cookie.file->stream(cookie.local).seek(-bytes, SEEK_CUR, StreamState::kEof);
   for (; bytes > 0 && !cookie.handed.empty(); --bytes, cookie.handed.pop_back())
     TW_RETURN_IF_ERROR(cookie.file->stream(cookie.local).push_back(static_cast<std::byte>(cookie.handed.back())));
   return {};
@@ -231,7 +231,7 @@ Status read_line(VpFile& file, std::uint64_t local, std::uint64_t most, std::str
     most -= taken;
     // A newline is before the end, however much was asked for.
     if (taken < got || (newline != nullptr && got < wanted))
-      return file.stream(local).seek(-static_cast<std::int64_t>(got - taken), SEEK_CUR);
+      return file.stream(local).seek(-static_cast<std::int64_t>(got - taken), SEEK_CUR, StreamState::kEof);
     if (newline != nullptr || got < wanted) return {};
   }
   return {};

@@ -185,13 +185,13 @@ Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t local, std
                                                    std::to_string(vps.count() > local ? vps.number(local) : 0));
 }
 
-Status VpStream::seek(std::int64_t offset, int whence) {
+Status VpStream::seek(std::int64_t offset, int whence, std::uint64_t cleared) {
   const std::lock_guard lock(parts_.mutex);
   if (whence == SEEK_END) TW_RETURN_IF_ERROR(parts_.load(local_));
   TW_ASSIGN_OR_RETURN(const std::uint64_t target, seek_target(parts_, local_, offset, whence));
   streams_.go_apart();
   streams_[local_].position = target;
-  streams_[local_].clear(StreamState::kEof | StreamState::kError);
+  streams_[local_].clear(cleared);
   streams_.drop_pushed(local_);
   return {};
 }

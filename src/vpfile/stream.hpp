@@ -18,7 +18,7 @@ class VpStream {
   // first.
   Result<std::uint64_t> read_at(std::uint64_t position, std::span<std::byte> to);
   Status write_at(std::uint64_t& position, bool at_end, std::span<const std::byte> data);
-  Status seek(std::int64_t offset, int whence);
+  Status seek(std::int64_t offset, int whence, std::uint64_t cleared = StreamState::kEof | StreamState::kError);
   Status push_back(std::byte byte);  // ungetc
   bool has_pushed() const;
   std::uint64_t position() const;

@@ -250,13 +250,13 @@ TEST_F(CApi, PiecesAreThoseOfTheLogicalFileThatIsAskedFor) {
 
   file = open(TW_READ);
   tw_piece piece{};
-  const auto offset_of = [&](std::int64_t rank, std::size_t i) {
+  const auto offset_of = [&](std::int64_t rank, std::int64_t i) {
     EXPECT_EQ(tw_multifile_piece(file, rank, i, &piece), TW_OK) << tw_last_error();
     return piece.logical_offset;
   };
-  std::size_t n = 0;
+  std::int64_t n = 0;
   while (tw_multifile_piece(file, 0, n, &piece) == TW_OK) ++n;
-  ASSERT_GE(n, 2u);
+  ASSERT_GE(n, 2);
   EXPECT_EQ(offset_of(0, n - 1), 10);
   EXPECT_EQ(offset_of(1, n - 1), 11);
   EXPECT_EQ(tw_multifile_piece(file, 2, 0, &piece), TW_ERR_NOT_FOUND);

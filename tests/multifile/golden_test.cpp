@@ -93,7 +93,7 @@ tw_status read_logical(tw_multifile* file, std::int64_t rank, LogicalContent& ou
 }
 
 tw_status read_attributes(tw_multifile* file, std::map<std::string, std::string>& out) {
-  for (std::size_t i = 0;; ++i) {
+  for (std::int64_t i = 0;; ++i) {
     const char* key = nullptr;
     const void* value = nullptr;
     std::size_t bytes = 0;

@@ -443,7 +443,6 @@ class Player {
   void rewind() {
     for (std::uint64_t vp = 0; vp < n_; ++vp) std::rewind(streams_->any(vp));
     EXPECT_TRUE(file_->seek(nullptr, 0, SEEK_SET, nullptr).ok());
-    file_->clear_flags(static_cast<const std::uint8_t*>(nullptr));
   }
 
   // Independent operations of some VPs.

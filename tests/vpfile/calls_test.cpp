@@ -151,11 +151,11 @@ TEST_F(VpCalls, AMaskOfOneTaskAloneIsEnough) {
 TEST_F(VpCalls, NothingIsMovedWhereAllAreMaskedOrMoveNothing) {
   on_vpfile(2, "w+", {.shape = {4}}, [](tw_vpfile* file, int) {
     const std::uint8_t none[] = {0, 0};
-    const std::size_t zero[] = {0, 0};
+    const std::int64_t zero[] = {0, 0};
     char byte = 'x';
     std::int64_t counts[2] = {5, 5};
     EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(&byte, 1), none, counts), TW_OK) << tw_last_error();
-    EXPECT_EQ(counts[0] + counts[1], 0u);
+    EXPECT_EQ(counts[0] + counts[1], 0);
     EXPECT_EQ(tw_vpfile_write_all(file, {&byte, 1, 0, zero, 0, nullptr}, nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_write_all(file, {nullptr, 1, 0, nullptr, 0, nullptr}, nullptr, nullptr), TW_OK)
         << tw_last_error();
@@ -181,7 +181,7 @@ TEST_F(VpCalls, StreamsEndInTheMiddleOfARead) {
       EXPECT_EQ(tw_vpfile_read_all(file, data, nullptr, counts.data()), TW_OK) << tw_last_error();
       for (std::size_t i = 0; i < n; ++i) {
         const auto vp = static_cast<std::size_t>(number(file, i));
-        static const std::size_t whole[] = {2, 1, 0, 3};
+        static const std::int64_t whole[] = {2, 1, 0, 3};
         static const char* const there[] = {"12345.", "12....", "......", "123456"};
         static const std::uint8_t eof[] = {1, 1, 1, 0};
         EXPECT_EQ(counts[i], whole[vp]);
@@ -198,9 +198,9 @@ TEST_F(VpCalls, WhatIsWrongOnOneTaskIsHeardByAll) {
     char byte = 'x';
     const bool bad = task == 1;
     const auto wrong = [&](tw_vpfile_data data) {
-      std::size_t count = 7;
+      std::int64_t count = 7;
       EXPECT_EQ(tw_vpfile_write_all(file, bad ? data : TW_VPFILE_PACKED(&byte, 1), nullptr, &count), TW_ERR_INVALID);
-      EXPECT_EQ(count, 0u);
+      EXPECT_EQ(count, 0);
       EXPECT_EQ(tw_vpfile_read_all(file, bad ? data : TW_VPFILE_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_INVALID);
     };
     wrong({&byte, 0, 1, nullptr, 0, nullptr});
@@ -475,7 +475,7 @@ TEST_F(VpCalls, PrintfAndScanfOfAll) {
     double real = 0.5;
     const char* name[] = {"left", "right"};
     const tw_vpfile_argument out[] = {{number, sizeof(int)}, {big, sizeof(long)}, {&real, 0}, {name, sizeof(char*)}};
-    std::int64_t counts[2];
+    std::size_t counts[2];
     EXPECT_EQ(tw_vpfile_printf_all(file, "%d %ld %g%% %s\n", out, 4, counts, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(counts[0], std::to_string(number[0]).size() + 25);
     EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);

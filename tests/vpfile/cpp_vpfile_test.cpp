@@ -74,7 +74,7 @@ TEST_F(CppVpfile, WritesAndReadsUniformRaggedMaskedAndStrided) {
     const std::array<int, 3> lengths{2, 0, 1};
     std::vector<std::int64_t> counts(3);
     file.write(std::array{7.0, 8.0, 9.0}, lengths, vp::all, counts);
-    EXPECT_EQ(counts, (std::vector<std::size_t>{2, 0, 1}));
+    EXPECT_EQ(counts, (std::vector<std::int64_t>{2, 0, 1}));
     file.write(std::array{10.0, 11.0}, 1, std::vector<bool>{true, false, true});
     EXPECT_EQ(file.last_cause(), "some take no part");
     file.write(std::array{12.0}, 1, [](std::int64_t local) { return local == 1; });
@@ -86,17 +86,17 @@ TEST_F(CppVpfile, WritesAndReadsUniformRaggedMaskedAndStrided) {
 
     file.rewind();
     std::vector<double> back(6);
-    EXPECT_EQ(file.read(back, 2), (std::vector<std::size_t>{2, 2, 2}));
+    EXPECT_EQ(file.read(back, 2), (std::vector<std::int64_t>{2, 2, 2}));
     EXPECT_EQ(back, pairs);
     std::vector<double> ragged(3);
-    EXPECT_EQ(file.read(ragged, lengths), (std::vector<std::size_t>{2, 0, 1}));
+    EXPECT_EQ(file.read(ragged, lengths), (std::vector<std::int64_t>{2, 0, 1}));
     EXPECT_EQ(ragged, (std::vector<double>{7, 8, 9}));
     std::vector<double> masked(2);
     const std::vector<std::uint8_t> bytes{1, 0, 1};
-    EXPECT_EQ(file.read(masked, 1, std::span<const std::uint8_t>(bytes)), (std::vector<std::size_t>{1, 0, 1}));
+    EXPECT_EQ(file.read(masked, 1, std::span<const std::uint8_t>(bytes)), (std::vector<std::int64_t>{1, 0, 1}));
     EXPECT_EQ(masked, (std::vector<double>{10, 11}));
     std::array<double, 6> items{};
-    EXPECT_EQ(file.read(vp::Strided(items.data(), {1, 3, 2}, {6, 2, 1})), (std::vector<std::size_t>{1, 2, 1}));
+    EXPECT_EQ(file.read(vp::Strided(items.data(), {1, 3, 2}, {6, 2, 1})), (std::vector<std::int64_t>{1, 2, 1}));
     EXPECT_EQ(items, (std::array<double, 6>{13, 0, 12, 14, 15, 0}));
     EXPECT_EQ(file.eof(), (std::vector<std::uint8_t>{1, 0, 1}));
     file.clear();
@@ -106,7 +106,7 @@ TEST_F(CppVpfile, WritesAndReadsUniformRaggedMaskedAndStrided) {
     file.seek_each(std::array<std::int64_t, 3>{8, 16, 0}, SEEK_CUR, [](std::int64_t local) { return local < 2; });
     EXPECT_EQ(file.tell(), (std::vector<std::int64_t>{16, 24, 8}));
     file.read_counted(masked, 1, std::array{1, 0, 0}, counts);
-    EXPECT_EQ(counts, (std::vector<std::size_t>{1, 0, 0}));
+    EXPECT_EQ(counts, (std::vector<std::int64_t>{1, 0, 0}));
     file.flush();
     file.sync();
     file.close();

@@ -309,7 +309,6 @@ TEST_F(VpFaults, ReadsThatFailLeaveTheNextOneRight) {
           EXPECT_TRUE(run(group.barrier()).ok());
           if (me == 0) faulty->restart({});
           EXPECT_TRUE(run(group.barrier()).ok());
-          file->clear_flags(nullptr);
           EXPECT_TRUE(file->seek(nullptr, 0, SEEK_SET, nullptr).ok());
           const Status again = run(file->transfer(transfer));
           EXPECT_TRUE(again.ok()) << what << ": " << again.message();

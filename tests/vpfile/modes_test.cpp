@@ -152,7 +152,7 @@ TEST_F(VpModes, AMaskIsIbAndStaysIb) {
 
 TEST_F(VpModes, RaggedIsIb) {
   each([](tw_vpfile* file) {
-    std::vector<std::size_t> lengths(locals(file), 3);
+    std::vector<std::int64_t> lengths(locals(file), 3);
     const std::string data(4 * 6, 'w');
     const tw_vpfile_data what{const_cast<char*>(data.data()), 1, 0, lengths.data(), 0, nullptr};
     EXPECT_EQ(tw_vpfile_write_all(file, what, nullptr, nullptr), TW_OK);

@@ -112,7 +112,7 @@ Json hex(std::string_view text) {
 Json attributes(const Multifile& multifile, Json& others) {
   Json all = Json::object();
   others = Json::array();
-  for (size_t i = 0;; ++i) {
+  for (int64_t i = 0;; ++i) {
     const char* key = nullptr;
     const tw_status status = tw_multifile_attribute_key(multifile.get(), i, &key);
     if (status == TW_ERR_NOT_FOUND) return all;
