@@ -4,13 +4,14 @@
 
 #include <typeinfo>
 
+#include "access/view.hpp"
 #include "group/group.hpp"
 #include "multifile/multifile.hpp"
 
 namespace {
 using GroupInside = thalweg::Group;
 using MultifileInside = thalweg::Multifile;
-using OptionsInside = thalweg::Options;
+using ViewInside = thalweg::View;
 }  // namespace
 
 #include <thalweg/thalweg.hpp>
@@ -20,7 +21,7 @@ namespace {
 TEST(CppNames, AreNotThoseOfTheTypesInside) {
   EXPECT_STRNE(typeid(GroupInside).name(), typeid(thalweg::v1::Group).name());
   EXPECT_STRNE(typeid(MultifileInside).name(), typeid(thalweg::v1::Multifile).name());
-  EXPECT_STRNE(typeid(OptionsInside).name(), typeid(thalweg::v1::Options).name());
+  EXPECT_STRNE(typeid(ViewInside).name(), typeid(thalweg::v1::View).name());
 }
 
 }  // namespace
