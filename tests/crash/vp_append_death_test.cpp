@@ -110,7 +110,7 @@ class VpUnclosedAppend : public testing::Test {
                                   std::uint64_t bytes) {
     VpOpen how;
     how.path = kPath;
-    how.mode = mode;
+    open_as(how, mode);
     how.shape = {histories_.size()};
     how.hints.superblock_bytes = kSuperblock;
     auto file = run(VpFile::open(*group_, storage, std::move(how))).value();
