@@ -56,7 +56,7 @@ class OurFile : public SharedFile {
     const std::int32_t direct = settings.direct ? TW_DIRECT : 0;
     constexpr std::int32_t kFlags = TW_READ | TW_WRITE | TW_CREATE;
     thalweg::Options options;
-    options.hints(settings.hints);
+    if (settings.hints != nullptr) options.hints(settings.hints);
     must_tw(tw_file_open(group, path.c_str(), kFlags | direct, options.get(), &file_), "tw_file_open");
   }
   ~OurFile() override { must_tw(tw_file_close(&file_), "tw_file_close"); }
