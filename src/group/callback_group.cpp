@@ -5,7 +5,7 @@
 // broadcast of eight bytes, or a gather of eight bytes from each task, comes first.
 #include <algorithm>
 #include <cstring>
-#include <new>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -198,7 +198,8 @@ Op<Status> CallbackGroup::fold(void* mine, void* before, Folding how) {
 void CallbackGroup::leave(Leaver leaver) noexcept {
   if (!ended().ok()) return;
   end(has_left(leaver), leaver);
-  auto* const number = new std::int64_t(vote_of(static_cast<std::int64_t>(leaver.call), rank()));
+  std::int64_t* const number =
+      std::make_unique<std::int64_t>(vote_of(static_cast<std::int64_t>(leaver.call), rank())).release();
   void* pending = nullptr;
   if (calls().start_largest != nullptr) (void)calls().start_largest(calls().user, number, 1, &pending);
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -142,7 +143,7 @@ void free_left_folds(bool all) noexcept {
 void leave_mpi_fold(const MpiChannel& channel, Leaver leaver) noexcept {
   const MpiTurn turn(MpiTurn::Wait{});
   free_left_folds(false);
-  auto* const fold = new LeftFold(channel, leaver);
+  LeftFold* const fold = std::make_unique<LeftFold>(channel, leaver).release();
   const int rank = channel.rank;
   const int size = channel.size;
   int bit = 1;

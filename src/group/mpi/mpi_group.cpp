@@ -104,8 +104,9 @@ Op<Status> check_calls_of(MpiGroup& group) {
   const auto by_all = co_await group.allreduce(std::move(asked), Reduction::max);
   if (!by_all.has_value() || by_all.value()[0] == 0) co_return by_all.status();
   auto meeting = co_await group.channel();
-  if (meeting.has_value()) group.check_calls(std::make_shared<CallCheck>(std::move(meeting).value()));
-  co_return meeting.status();
+  if (!meeting.has_value()) co_return meeting.error();
+  group.check_calls(std::make_shared<CallCheck>(std::move(meeting).value()));
+  co_return Status{};
 }
 
 // Nonblocking calls here too: ranks that outnumber the cores would otherwise spin in MPI.

@@ -26,8 +26,9 @@ Status fall_back(const PhysicalReader& physical, SalvagedIndex& left, const GoOn
   const auto& before = physical.state_before();
   if (!before || before->index_offset == 0 || before->index_offset == physical.state().index_offset) return {};
   auto older = load_index(physical, *before, go_on);
-  if (older.has_value()) fall_back_on(std::move(older).value(), left);
-  return older.status().code() == Code::stopped ? older.error() : Status{};
+  if (!older.has_value()) return older.error().code() == Code::stopped ? older.error() : Status{};
+  fall_back_on(std::move(older).value(), left);
+  return {};
 }
 
 // The index from which a recovery starts: the newest whole one, which covers the sessions before its end, or what is left
