@@ -166,11 +166,12 @@ class FilesOfAGroup : public OpeningAgain {
     const auto task = static_cast<std::uint64_t>(file.group().rank());
     std::string text = text_of(static_cast<int>(task), 2 * PlainFile::kRequestChannels, 2);
     std::vector<std::shared_ptr<AccessRequest>> requests;
+    std::vector<Extent> extents(text.size());  // unchanged until the requests are complete
     for (std::size_t i = 0; i < text.size(); ++i) {
-      Extent extent{reinterpret_cast<std::byte*>(text.data()) + i, 1, task * text.size() + i};
+      extents[i] = {reinterpret_cast<std::byte*>(text.data()) + i, 1, task * text.size() + i};
       TaskAccess access;
       access.direction = Direction::write;
-      access.extents = {&extent, 1};
+      access.extents = {&extents[i], 1};
       requests.push_back(file.request(access));
       start(requests.back(), ProgressMode::poll);
     }
