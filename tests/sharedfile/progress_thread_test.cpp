@@ -146,7 +146,8 @@ TEST_F(ProgressThreadAlone, ABadCoreIsToldAndLeftAside) {
       const bool bound = found.size() == 1 && found[0] == core;
       leave(!bound && usable == last_usable_core() ? nullptr : "it is bound");
     };
-    EXPECT_EXIT(body(), testing::ExitedWithCode(0), std::string("THALWEG_PROGRESS_CORE='") + core + "' is not the number of a core");
+    EXPECT_EXIT(body(), testing::ExitedWithCode(0),
+                std::string("THALWEG_PROGRESS_CORE='") + core + "' is not the number of a core");
   }
 }
 
