@@ -87,7 +87,8 @@ typedef struct tw_vpfile tw_vpfile; /* an open vpfile; freed by tw_vpfile_close(
 TW_API_STATUS tw_status tw_vpfile_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
                                        tw_vpfile** vpfile);
 
-/* Stores what is in memory, frees the handle, also on failure, and sets *vpfile to NULL. After a failure the file stays marked as not closed.
+/* Stores what is in memory, frees the handle, also on failure, and sets *vpfile to NULL. After a failure the file stays
+ * marked as not closed. The close of a vpfile that was written and closed before (an append or an update) syncs it.
  * Call:    collective.
  * Returns TW_OK, TW_ERR_NOT_CLOSED (a task has abandoned it), TW_ERR_NOT_FOUND (one of its files was removed
  * meanwhile), TW_ERR_UNSAFE (one of its names leads to another file by now, which is left as it is), TW_ERR_INVALID (it
