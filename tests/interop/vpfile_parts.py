@@ -126,7 +126,7 @@ class Meta:
         if s:
             need(first <= self.end_superblocks < 2**63 // z, "NAME.meta: end of superblocks")
             need(self.superblocks <= self.end_superblocks - first, "NAME.meta: number of superblocks")
-            need(1 <= self.end_entries <= 2**62 // (24 + 8 * p), "NAME.meta: end of entries")
+            need(1 <= self.end_entries <= 2**62 // (32 + 8 * p), "NAME.meta: end of entries")
         else:
             need((self.end_superblocks, self.superblocks, self.end_entries) == (0, 0, 0), "NAME.meta: superblocks or entries of a file without IB segment")
             need((self.first_seal, self.dir_seal) == (0, 0), "NAME.meta: seals of a file without IB segment")
