@@ -325,7 +325,7 @@ class Busy(CliTest):
 class Millions(Busy):
     """What takes long with millions of logical files only."""
 
-    N = 2_000_000
+    N = 500_000 if hostile.is_sanitized() else 2_000_000
 
     def test_pieces_that_are_merged(self):
         last = [0, 0]  # bytes read, and ticks when they were
@@ -350,7 +350,7 @@ class Many(Busy):
     """A busy command ends soon after a signal, reports its progress, and completes its JSON object; so does one without
     memory."""
 
-    N = 400_000
+    N = 100_000 if hostile.is_sanitized() else 400_000
 
     @classmethod
     def setUpClass(cls):

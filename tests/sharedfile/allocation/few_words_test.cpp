@@ -13,7 +13,6 @@ namespace thalweg::test {
 namespace {
 
 constexpr int kMostCalls = 32;
-constexpr unsigned kMostSeconds = 30;  // time limit
 enum Verdict : int { kAlike = 0, kEnded = 1, kDiffer = 3 };
 
 // Statuses of one task. Fixed memory: no allocation is allowed while allocations fail.
