@@ -129,6 +129,7 @@ class Meta:
             need(1 <= self.end_entries <= 2**62 // (32 + 8 * p), "NAME.meta: end of entries")
         else:
             need((self.end_superblocks, self.superblocks, self.end_entries) == (0, 0, 0), "NAME.meta: superblocks or entries of a file without IB segment")
+            need(list(self.side_bytes) == [0, 0], "NAME.meta: bytes of side files of a file without IB segment")
             need((self.first_seal, self.dir_seal) == (0, 0), "NAME.meta: seals of a file without IB segment")
 
 

@@ -67,10 +67,12 @@ Status check_ends(const VpMeta& meta) {
     if (meta.end_of_superblocks != 0) return bad_field(kMetaName, "end of superblocks", meta.end_of_superblocks, "0");
     if (meta.superblocks != 0) return bad_field(kMetaName, "superblocks", meta.superblocks, "0");
     if (meta.end_of_entries != 0) return bad_field(kMetaName, "end of entries", meta.end_of_entries, "0");
-    for (const DirectoryFile which : kDirectoryFiles)
-      if (const std::uint64_t seal = meta.sides[which].seal; seal != 0)
-        return bad_field(kMetaName, which == DirectoryFile::first ? "seal of NAME.first" : "seal of NAME.dir", seal,
-                         "0");
+    for (const DirectoryFile which : kDirectoryFiles) {
+      const std::string name = which == DirectoryFile::first ? "NAME.first" : "NAME.dir";
+      const SideEnd& side = meta.sides[which];
+      if (side.bytes != 0) return bad_field(kMetaName, ("bytes of " + name).c_str(), side.bytes, "0");
+      if (side.seal != 0) return bad_field(kMetaName, ("seal of " + name).c_str(), side.seal, "0");
+    }
     return {};
   }
   const std::uint64_t most = (std::uint64_t{1} << 63) / geometry.superblock_bytes - 1;

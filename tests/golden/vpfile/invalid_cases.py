@@ -175,6 +175,8 @@ CASES = [
     ("meta_end_of_entries", "it is 1 or more with S", "three_segments", CORRUPT, meta(128, "Q", 0)),
     ("meta_superblocks_in_use", "all superblocks in use are lower", "sessions", CORRUPT, meta(120, "Q", 1)),
     ("meta_entries_in_use", "all entries in use are lower", "chains", CORRUPT, meta(128, "Q", 1)),
+    ("meta_first_bytes_without_blocks", "NAME.first has no bytes where S is 0", "rounds", CORRUPT, meta(152, "Q", 1 << 37)),
+    ("meta_dir_bytes_without_blocks", "NAME.dir has no bytes where S is 0", "rounds", CORRUPT, meta(160, "Q", 1)),
     ("meta_first_seal_without_blocks", "the seal of NAME.first is 0 where S is", "rounds", CORRUPT, meta(176, "Q", 1)),
     ("meta_dir_seal_without_blocks", "the seal of NAME.dir is 0 where S is", "rounds", CORRUPT, meta(184, "Q", 1)),
     ("superblock_magic", "magic of a superblock", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock)),

@@ -211,6 +211,8 @@ TEST(VpMeta, WithoutBlocksNothingIsToldOfThem) {
   EXPECT_EQ(code([](VpMeta& m) { m.geometry.first_superblock = 1; }), Code::corrupt_file);
   EXPECT_EQ(code([](VpMeta& m) { m.end_of_superblocks = 1; }), Code::corrupt_file);
   EXPECT_EQ(code([](VpMeta& m) { m.end_of_entries = 1; }), Code::corrupt_file);
+  EXPECT_EQ(code([](VpMeta& m) { m.sides[DirectoryFile::first].bytes = 1; }), Code::corrupt_file);
+  EXPECT_EQ(code([](VpMeta& m) { m.sides[DirectoryFile::overflow].bytes = 1; }), Code::corrupt_file);
   EXPECT_EQ(code([](VpMeta& m) { m.sides[DirectoryFile::first].seal = 1; }), Code::corrupt_file);
   EXPECT_EQ(code([](VpMeta& m) { m.sides[DirectoryFile::overflow].seal = 1; }), Code::corrupt_file);
 }
