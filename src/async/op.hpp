@@ -93,9 +93,12 @@ struct WaitPoint {
 
 class TW_SHARED Driver {
  public:
-  void park(WaitPoint point, std::coroutine_handle<> coroutine) { waiting_.push_back({point, coroutine}); }
-  // Reserves memory for so many parked coroutines, so that park() cannot fail. May throw std::bad_alloc.
-  void reserve(std::size_t coroutines);
+  // Without memory the program ends here, before an exception destroys frames that other tasks are reading.
+  void park(WaitPoint point, std::coroutine_handle<> coroutine) noexcept try {
+    waiting_.push_back({point, coroutine});
+  } catch (...) {
+    end_on_exception();
+  }
   // Resumes all coroutines that are ready; true if there was one.
   bool step();
   // Steps, or waits for at most about a millisecond when nothing is ready.
