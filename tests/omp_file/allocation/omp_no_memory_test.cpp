@@ -119,7 +119,7 @@ TEST_F(OmpNoMemory, OfOneOfThreeThreads) { run_all(3, kBookkeeping); }
 TEST_F(OmpNoMemory, ToMeetForTheFirstTime) {
   const int fd = open_file();
   std::uint64_t all = 8;
-  // Each thread allocates, so that the count keeps growing.
+  int n_refused = 0;
   for (int k = 1; k <= static_cast<int>(std::min<std::uint64_t>(all, 40)); ++k) {
     const int threads = 4 + k;
     std::vector<int> errors(static_cast<std::size_t>(threads), -1);
@@ -135,10 +135,11 @@ TEST_F(OmpNoMemory, ToMeetForTheFirstTime) {
     all = std::max(all, Allocations::count());
     EXPECT_EQ(errors, std::vector<int>(static_cast<std::size_t>(threads), errors[0])) << k;
     EXPECT_TRUE(errors[0] == 0 || errors[0] == ENOMEM) << errors[0];
+    n_refused += errors[0] == ENOMEM ? 1 : 0;
     off_t size = -1;
     EXPECT_EQ(results_on(threads, [&](int) { return omp_file_size_all(fd, &size); }), all_ok(threads));
   }
-  EXPECT_GE(Allocations::count(), 2U);
+  EXPECT_GT(n_refused, 0);
   EXPECT_EQ(omp_file_close_all(fd), 0);
 }
 
