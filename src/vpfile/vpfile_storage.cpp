@@ -129,8 +129,9 @@ Status cut_sums(StoredFile& meta_file, std::uint64_t end) {
 
 Status check_data_bytes(const std::string& path, const format::VpMeta& meta, std::uint64_t bytes) {
   const format::VpGeometry& geometry = meta.geometry;
-  const bool plain = geometry.cb_bytes == 0 && !geometry.has_ib();
-  const std::uint64_t all = std::max(plain ? geometry.nb_bytes * geometry.n : 0, meta.closed ? meta.data_bytes : 0);
+  const bool is_array = geometry.cb_bytes == 0 && !geometry.has_ib();
+  const std::uint64_t lattice = meta.closed || is_array ? geometry.lattice_end() : 0;
+  const std::uint64_t all = std::max(lattice, meta.closed ? meta.data_bytes : 0);
   if (bytes >= all) return {};
   return Status::error(Code::corrupt_file, "'" + path + "' was cut off: it has " + std::to_string(bytes) +
                                                " bytes of " + std::to_string(all) + "; " + repair_command(path) +

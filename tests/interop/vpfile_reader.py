@@ -33,7 +33,8 @@ class Vpfile:
             self.open_by_superblocks(record)
         elif self.meta:
             need(self.meta.state == 2, f"{path} was not closed", "TW_ERR_NOT_CLOSED")
-            need(self.data.size >= self.meta.data_bytes, f"{path}: it is cut off, it had {self.meta.data_bytes} bytes")
+            needed = max(self.meta.data_bytes, self.meta.geometry.end)
+            need(self.data.size >= needed, f"{path}: it is cut off, it had {needed} bytes")
             self.geometry = self.meta.geometry
             if self.geometry.S:
                 self.directory = Directory(path, self.meta)

@@ -161,6 +161,7 @@ CASES = [
     ("meta_records", "R is a multiple of b", "array", CORRUPT, meta(72, "Q", 71)),
     ("meta_no_record", "R is 0 where b is", "array", CORRUPT, meta(64, "Q", 0)),
     ("meta_no_round", "C is 0 where B is", "rounds", CORRUPT, meta(80, "Q", 0)),
+    ("meta_long_rounds", "the data file reaches the end of the lattice", "rounds", CORRUPT, meta(80, "Q", 4096)),
     ("meta_sums", "no sum exceeds 2^63-1", "rounds", CORRUPT, meta(88, "Q", 2**61)),
     ("meta_block", "S is a power of two", "sessions", CORRUPT, meta(96, "I", 48)),
     ("meta_superblock", "Z is 4096 or more", "sessions", CORRUPT, meta(100, "I", 2048)),
