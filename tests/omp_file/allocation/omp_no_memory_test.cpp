@@ -121,7 +121,7 @@ TEST_F(OmpNoMemory, ToMeetForTheFirstTime) {
   std::uint64_t all = 8;
   int n_refused = 0;
   for (int k = 1; k <= static_cast<int>(std::min<std::uint64_t>(all, 40)); ++k) {
-    const int threads = 4 + k;
+    const int threads = 12 + k;  // whose slots are no bookkeeping
     std::vector<int> errors(static_cast<std::size_t>(threads), -1);
     Allocations::start(static_cast<std::uint64_t>(k), kBookkeeping);
     Allocations::stop();
