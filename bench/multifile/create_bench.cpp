@@ -82,7 +82,7 @@ void check_separate(const Creation& creation, const std::filesystem::path& folde
 // Verifies every logical file in the first repetition, samples in the others.
 void check_logical(const Creation& creation, const std::filesystem::path& folder, int repetition) {
   thalweg::Multifile file(multifile_in(folder), TW_READ);
-  if (file.summary().n_logical != creation.files) give_up("the multifile has a wrong number of logical files");
+  if (file.summarize().n_logical != creation.files) give_up("the multifile has a wrong number of logical files");
   std::vector<std::byte> data(kSmallBytes + 1);
   const std::int64_t step = repetition == 0 ? 1 : kSampleEvery;
   for (std::int64_t rank = 0; rank < creation.files; rank += step) {

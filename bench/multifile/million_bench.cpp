@@ -26,7 +26,7 @@ void add_creation(Comparison& comparison, Bench& bench, std::int64_t files, int 
     std::vector<Pattern> empty;
     const double seconds = create_logical(folder, files, tasks, empty);
     const thalweg::Multifile file(multifile_in(folder), TW_READ);
-    if (file.summary().n_logical != files || file.size(files - 1) != 0)
+    if (file.summarize().n_logical != files || file.size(files - 1) != 0)
       give_up("the multifile differs from the one created");
     bench.scratch.drop_bytes(folder);
     return {seconds};

@@ -41,8 +41,8 @@ void write(const thalweg::Group& group, const std::string& path) {
     for (std::uint64_t i = 0; i < numbers.back(); ++i)
       particles.push_back({static_cast<double>(cell.vp()), 0.5 * static_cast<double>(i)});
   });
-  file.write(numbers, 1);  // by all tasks, as the next one
-  file.write(particles, numbers);
+  file.write_all(numbers, 1);  // by all tasks, as the next one
+  file.write_all(particles, numbers);
   if (file.local(5)) file.stream(5).printf("the last of %d cells\n", static_cast<int>(file.size()));
   file.close();  // by all tasks
 }
@@ -50,11 +50,11 @@ void write(const thalweg::Group& group, const std::string& path) {
 void read(const thalweg::Group& group, const std::string& path) {
   thalweg::vp::File file(group, path, "r");
   std::vector<std::uint64_t> numbers(file.local_size());
-  file.read(numbers, 1);
+  file.read_all(numbers, 1);
   std::size_t all = 0;
   for (const std::uint64_t n : numbers) all += n;
   std::vector<Particle> particles(all);
-  file.read(particles, numbers);
+  file.read_all(particles, numbers);
   std::size_t at = 0;
   for (std::size_t i = 0; i < numbers.size(); at += numbers[i++]) {
     double sum = 0;

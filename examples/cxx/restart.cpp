@@ -13,7 +13,7 @@ namespace {
 void read_mine(const char* path) {
   const auto group = thalweg::Group::make(tw_group_mpi, MPI_COMM_WORLD);
   const std::int64_t rank = tw_group_rank(group.get()), n_ranks = tw_group_size(group.get());
-  const std::int64_t n_logical = thalweg::Multifile(path, TW_READ).summary().n_logical;
+  const std::int64_t n_logical = thalweg::Multifile(path, TW_READ).summarize().n_logical;
 
   std::vector<std::int64_t> mine;
   for (std::int64_t i = rank; i < n_logical; i += n_ranks) mine.push_back(i);

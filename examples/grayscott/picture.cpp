@@ -132,7 +132,7 @@ std::vector<Frame> read_frames(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     thalweg::Multifile file(path, TW_READ);
     std::vector<grayscott::Box> boxes;
-    for (std::int64_t rank = 0; rank < file.summary().n_logical; ++rank) {
+    for (std::int64_t rank = 0; rank < file.summarize().n_logical; ++rank) {
       for (const grayscott::Record& record : grayscott::whole_records(file, rank)) {
         boxes.resize(static_cast<std::size_t>(rank) + 1, record.header.box);
       }

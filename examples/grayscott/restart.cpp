@@ -30,7 +30,7 @@ Catalogue scan(thalweg::Multifile& file, std::int64_t first, std::int64_t end) {
 }  // namespace
 
 Catalogue read_catalogue(MPI_Comm ranks, thalweg::Multifile& file) {
-  const std::int64_t n_logical = file.summary().n_logical;
+  const std::int64_t n_logical = file.summarize().n_logical;
   int rank = 0, n_ranks = 1;
   MPI_Comm_rank(ranks, &rank);
   MPI_Comm_size(ranks, &n_ranks);

@@ -36,7 +36,7 @@ Task::Task(Run& run)
       checkpoints_(group_, run.options.name + ".ckpt.tw", TW_CREATE | TW_TRUNCATE,
                    expect(std::max<std::int64_t>(n_records(run), 1) * RecordHeader{.box = strip_}.record_bytes())),
       events_(group_, run.options.name + ".log.tw", TW_CREATE | TW_TRUNCATE, expect(16384)),
-      events_text_(events_.stream("w")) {
+      events_text_(events_.fopen("w")) {
   std::fprintf(events_text_.get(), "task %lld of %lld: rank %d, thread %d, columns %lld to %lld, rows %lld to %lld\n",
                static_cast<long long>(tw_group_rank(group_.get())), static_cast<long long>(tw_group_size(group_.get())),
                run.domain.rank(), thread_, static_cast<long long>(strip_.x),

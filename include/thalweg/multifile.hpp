@@ -137,12 +137,12 @@ class Multifile {
   }
 
   // ---- stdio. mode: "r" when reading, "w" or "a" when writing.
-  Stream stream(std::int64_t rank, const char* mode) {
+  Stream fopen(std::int64_t rank, const char* mode) {
     std::FILE* stream = nullptr;
     check(tw_multifile_fopen(get(), rank, mode, &stream));
     return Stream(stream);
   }
-  Stream stream(const char* mode) { return stream(current(), mode); }
+  Stream fopen(const char* mode) { return fopen(current(), mode); }
 
   // ---- Names and attributes. Independent.
 
@@ -182,7 +182,7 @@ class Multifile {
 
   // ---- What is it? Independent.
 
-  tw_multifile_summary summary() const {
+  tw_multifile_summary summarize() const {
     tw_multifile_summary summary{};
     summary.struct_size = sizeof summary;
     check(tw_multifile_summarize(get(), &summary));
@@ -195,7 +195,7 @@ class Multifile {
     return bytes;
   }
   // What the library chose and why, one line.
-  std::string strategy() const { return summary().strategy; }
+  std::string strategy() const { return summarize().strategy; }
 
   tw_multifile* get() const noexcept { return handle_.get(); }  // borrowed; null when closed
 

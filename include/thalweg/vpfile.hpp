@@ -2,12 +2,11 @@
 // Include thalweg.hpp.
 //
 //     thalweg::vp::File file(group, "particles.vp", "w", {256, 128});       // collective
-//     file.write(energies, 3);                                              // collective: 3 values of each VP
-//     file.write(particles, counts);                                        // counts[i] of local VP i, one behind the
-//                                                                           //   other
-//     file.write(fluxes, 1, [&](std::int64_t local) { return is_wall[local]; });       // of some VPs
-//     file.write(thalweg::vp::Strided(&field[1][1], {nx, ny}, {ny + 2, 1}));           // from where they lie
-//     file.for_each([](thalweg::vp::Stream stream) { stream.printf("%d\n", 5); });     // independent: one VP
+//     file.write_all(energies, 3);                                          // collective: 3 values of each VP
+//     file.write_all(particles, counts);                                    // counts[i] of local VP i
+//     file.write_all(fluxes, 1, [&](std::int64_t local) { return is_wall[local]; });       // of some VPs
+//     file.write_all(thalweg::vp::Strided(&field[1][1], {nx, ny}, {ny + 2, 1}));           // from where they lie
+//     file.for_each([](thalweg::vp::Stream stream) { stream.printf("%d\n", 5); });         // independent: one VP
 //     file.close();                                                         // collective
 //
 // A mask says which VPs of this task take part: `all`, a range with an integer or bool for each local VP, or a function
@@ -199,9 +198,9 @@ class Stream {
     if (length < 0) throw Error(TW_ERR_INVALID, "thalweg::vp::Stream: a format cannot be printed", 0);
     write(std::string_view(text).substr(0, static_cast<std::size_t>(length)));
   }
-  // Begins at the position of the stream, whatever File::ungetc() pushed back.
+  // Begins at the position of the stream, whatever File::ungetc_all() pushed back.
   int scanf(const char* format, ...) TW_VP_FORMAT_(scanf) {
-    const auto file = open("r");
+    const auto file = fopen("r");
     const std::int64_t from = tell();
     ::fseeko(file.get(), from, SEEK_SET);
     va_list arguments;
@@ -215,7 +214,7 @@ class Stream {
   }
 #undef TW_VP_FORMAT_
   // A FILE* with a position of its own (vpfile.h: tw_vpfile_fopen).
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> open(const char* mode) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> fopen(const char* mode) {
     std::FILE* stream = nullptr;
     check(tw_vpfile_fopen(file_, vp_, mode, &stream));
     return {stream, std::fclose};
@@ -286,52 +285,52 @@ class File {
   // `n` items of each, one behind the other in `data`. counts (may be empty): items moved of every local VP, also when
   // it throws.
   template <Mask M = All>
-  void write(const PlainRange auto& data, std::size_t n, const M& mask = {}, std::span<std::int64_t> counts = {}) {
+  void write_all(const PlainRange auto& data, std::size_t n, const M& mask = {}, std::span<std::int64_t> counts = {}) {
     move(tw_vpfile_write_all, packed(data, n), mask, counts);
   }
   // lengths[i] items of local VP i; those that take no part have no room in `data`.
   template <Mask M = All>
-  void write(const PlainRange auto& data, const Lengths auto& lengths, const M& mask = {},
-             std::span<std::int64_t> counts = {}) {
+  void write_all(const PlainRange auto& data, const Lengths auto& lengths, const M& mask = {},
+                 std::span<std::int64_t> counts = {}) {
     move_ragged(tw_vpfile_write_all, packed(data, 0), lengths, mask, counts);
   }
   // "text" ends with a NUL: pass std::string_view("text"), or std::span(array).
   template <Mask M = All>
-  void write(const CharacterArray auto& text, std::size_t n, const M& mask = {},
-             std::span<std::int64_t> counts = {}) = delete;
+  void write_all(const CharacterArray auto& text, std::size_t n, const M& mask = {},
+                 std::span<std::int64_t> counts = {}) = delete;
   template <Mask M = All>
-  void write(const CharacterArray auto& text, const Lengths auto& lengths, const M& mask = {},
-             std::span<std::int64_t> counts = {}) = delete;
+  void write_all(const CharacterArray auto& text, const Lengths auto& lengths, const M& mask = {},
+                 std::span<std::int64_t> counts = {}) = delete;
   template <class T, Mask M = All>
-  void write(const Strided<T>& data, const M& mask = {}, std::span<std::int64_t> counts = {}) {
+  void write_all(const Strided<T>& data, const M& mask = {}, std::span<std::int64_t> counts = {}) {
     move_strided(tw_vpfile_write_all, data, mask, counts);
   }
 
   // The same. Return the items read of every local VP: fewer where a stream ended.
   template <Mask M = All>
-  std::vector<std::int64_t> read(PlainTarget auto&& data, std::size_t n, const M& mask = {}) {
-    return counted([&](std::span<std::int64_t> counts) { read_counted(data, n, mask, counts); });
+  std::vector<std::int64_t> read_all(PlainTarget auto&& data, std::size_t n, const M& mask = {}) {
+    return counted([&](std::span<std::int64_t> counts) { read_all(data, n, mask, counts); });
   }
   template <Mask M = All>
-  std::vector<std::int64_t> read(PlainTarget auto&& data, const Lengths auto& lengths, const M& mask = {}) {
+  std::vector<std::int64_t> read_all(PlainTarget auto&& data, const Lengths auto& lengths, const M& mask = {}) {
     return counted([&](std::span<std::int64_t> counts) {
       move_ragged(tw_vpfile_read_all, packed(data, 0), lengths, mask, counts);
     });
   }
   template <class T, Mask M = All>
     requires(!std::is_const_v<T>)
-  std::vector<std::int64_t> read(const Strided<T>& data, const M& mask = {}) {
+  std::vector<std::int64_t> read_all(const Strided<T>& data, const M& mask = {}) {
     return counted([&](std::span<std::int64_t> counts) { move_strided(tw_vpfile_read_all, data, mask, counts); });
   }
-  // Without memory of its own; counts as of write().
+  // Without memory of its own; counts as of write_all().
   template <Mask M = All>
-  void read_counted(PlainTarget auto&& data, std::size_t n, const M& mask = {}, std::span<std::int64_t> counts = {}) {
+  void read_all(PlainTarget auto&& data, std::size_t n, const M& mask, std::span<std::int64_t> counts) {
     move(tw_vpfile_read_all, packed(data, n), mask, counts);
   }
 
   // The byte of every local VP, -1 at its end and where it takes no part.
   template <Mask M = All>
-  std::vector<int> getc(const M& mask = {}) {
+  std::vector<int> getc_all(const M& mask = {}) {
     std::vector<int> bytes;
     collective(
         mask, [&](const MaskBytes&) { bytes.resize(local_size()); },
@@ -341,14 +340,14 @@ class File {
     return bytes;
   }
   template <Mask M = All>
-  void putc(int byte, const M& mask = {}) {
+  void putc_all(int byte, const M& mask = {}) {
     written(
         mask, [](const MaskBytes&) {},
         [&](const std::uint8_t* some) { return tw_vpfile_putc_all(get(), byte, nullptr, some); });
   }
   // A line, with its newline, of at most `most` bytes of each VP; empty at its end and where it takes no part.
   template <Mask M = All>
-  std::vector<std::string> getlines(std::size_t most, const M& mask = {}) {
+  std::vector<std::string> gets_all(std::size_t most, const M& mask = {}) {
     std::vector<std::string> lines;
     std::vector<std::size_t> lengths;
     std::vector<char> text;
@@ -366,14 +365,14 @@ class File {
     return lines;
   }
   template <Mask M = All>
-  void puts(const std::string& text, const M& mask = {}) {
+  void puts_all(const std::string& text, const M& mask = {}) {
     written(
         mask, [](const MaskBytes&) {},
         [&](const std::uint8_t* some) { return tw_vpfile_puts_all(get(), text.c_str(), nullptr, some); });
   }
   // The text of every local VP.
   template <Mask M = All>
-  void puts(std::span<const std::string> texts, const M& mask = {}) {
+  void puts_all(std::span<const std::string> texts, const M& mask = {}) {
     std::vector<const char*> each;
     written(
         mask,
@@ -383,10 +382,10 @@ class File {
         },
         [&](const std::uint8_t* some) { return tw_vpfile_puts_all(get(), nullptr, each.data(), some); });
   }
-  // file.printf("%d %s\n", {each(numbers), same(name)}): types must be those of the conversions (vpfile.h), which the
+  // file.printf_all("%d %s\n", {each(numbers), same(name)}): types must be those of the conversions (vpfile.h), which the
   // compiler cannot check here.
   template <Mask M = All>
-  void printf(const char* format, std::initializer_list<tw_vpfile_argument> arguments, const M& mask = {}) {
+  void printf_all(const char* format, std::initializer_list<tw_vpfile_argument> arguments, const M& mask = {}) {
     written(
         mask, [](const MaskBytes&) {},
         [&](const std::uint8_t* some) {
@@ -396,7 +395,8 @@ class File {
   }
   // Conversions done of every local VP; -1 at its end.
   template <Mask M = All>
-  std::vector<int> scanf(const char* format, std::initializer_list<tw_vpfile_argument> arguments, const M& mask = {}) {
+  std::vector<int> scanf_all(const char* format, std::initializer_list<tw_vpfile_argument> arguments,
+                             const M& mask = {}) {
     std::vector<int> done;
     collective(
         mask, [&](const MaskBytes&) { done.resize(local_size()); },
@@ -408,52 +408,52 @@ class File {
   }
 
   // What was written survives the death of the process; of the machine.
-  void flush() { check(tw_vpfile_flush_all(get())); }
-  void sync() { check(tw_vpfile_sync_all(get())); }
+  void flush_all() { check(tw_vpfile_flush_all(get())); }
+  void sync_all() { check(tw_vpfile_sync_all(get())); }
 
   // ---- Independent: all VPs of this task.
 
   template <Mask M = All>
-  void seek(std::int64_t offset, int whence = SEEK_SET, const M& mask = {}) {
+  void seek_all(std::int64_t offset, int whence = SEEK_SET, const M& mask = {}) {
     const MaskBytes some(*this, mask);
     check(tw_vpfile_seek_all(get(), offset, nullptr, whence, some.data()));
   }
   // By offsets[i] of local VP i.
   template <Mask M = All>
-  void seek_each(std::span<const std::int64_t> offsets, int whence = SEEK_SET, const M& mask = {}) {
+  void seek_all(std::span<const std::int64_t> offsets, int whence = SEEK_SET, const M& mask = {}) {
     const MaskBytes some(*this, mask);
     expect(offsets.size(), "offsets");
     check(tw_vpfile_seek_all(get(), 0, offsets.data(), whence, some.data()));
   }
   // One for every local VP.
-  std::vector<std::int64_t> tell() const {
+  std::vector<std::int64_t> tell_all() const {
     std::vector<std::int64_t> positions(local_size() + 1);
     check(tw_vpfile_tell_all(get(), positions.data(), nullptr, nullptr));
     positions.pop_back();
     return positions;
   }
-  std::vector<std::uint8_t> eof() const {
+  std::vector<std::uint8_t> eof_all() const {
     std::vector<std::uint8_t> flags(local_size());
     check(tw_vpfile_tell_all(get(), nullptr, flags.data(), nullptr));
     return flags;
   }
-  std::vector<std::uint8_t> error() const {
+  std::vector<std::uint8_t> error_all() const {
     std::vector<std::uint8_t> flags(local_size());
     check(tw_vpfile_tell_all(get(), nullptr, nullptr, flags.data()));
     return flags;
   }
   template <Mask M = All>
-  void clear(const M& mask = {}) {
+  void clear_all(const M& mask = {}) {
     const MaskBytes some(*this, mask);
     check(tw_vpfile_seek_all(get(), 0, nullptr, SEEK_CUR, some.data()));
   }
   template <Mask M = All>
-  void rewind(const M& mask = {}) {
+  void rewind_all(const M& mask = {}) {
     const MaskBytes some(*this, mask);
     check(tw_vpfile_seek_all(get(), 0, nullptr, SEEK_SET, some.data()));
   }
   template <Mask M = All>
-  void ungetc(int byte, const M& mask = {}) {
+  void ungetc_all(int byte, const M& mask = {}) {
     const MaskBytes some(*this, mask);
     check(tw_vpfile_ungetc_all(get(), byte, nullptr, some.data()));
   }
@@ -475,17 +475,17 @@ class File {
 
   // ---- What is it? Independent.
 
-  tw_vpfile_summary summary() const {
+  tw_vpfile_summary summarize() const {
     tw_vpfile_summary summary{};
     summary.struct_size = sizeof summary;
     check(tw_vpfile_summarize(get(), &summary));
     return summary;
   }
-  std::int64_t size() const { return summary().n_vps; }                                        // VPs of the shape
-  std::size_t local_size() const { return static_cast<std::size_t>(summary().n_local); }       // of this task
-  std::span<const std::int64_t> shape() const { return dimensions(summary().shape); }          // borrowed
-  std::span<const std::int64_t> box_start() const { return dimensions(summary().box_start); }  // borrowed
-  std::span<const std::int64_t> box_count() const { return dimensions(summary().box_count); }  // borrowed
+  std::int64_t size() const { return summarize().n_vps; }                                        // VPs of the shape
+  std::size_t local_size() const { return static_cast<std::size_t>(summarize().n_local); }       // of this task
+  std::span<const std::int64_t> shape() const { return dimensions(summarize().shape); }          // borrowed
+  std::span<const std::int64_t> box_start() const { return dimensions(summarize().box_start); }  // borrowed
+  std::span<const std::int64_t> box_count() const { return dimensions(summarize().box_count); }  // borrowed
   // The number in the shape of a local VP, and back: nothing where it is another task's.
   std::int64_t number(std::int64_t local) const {
     std::int64_t vp = 0;
@@ -499,13 +499,13 @@ class File {
     check(status);
     return local;
   }
-  Mode mode() const { return static_cast<Mode>(summary().mode); }  // of what was written so far
+  Mode mode() const { return static_cast<Mode>(summarize().mode); }  // of what was written so far
   // How the last collective access was carried out, and why it was not NB.
-  Mode last_mode() const { return static_cast<Mode>(summary().last_mode); }
-  std::string_view last_cause() const { return summary().last_cause; }
+  Mode last_mode() const { return static_cast<Mode>(summarize().last_mode); }
+  std::string_view last_cause() const { return summarize().last_cause; }
   // Changes of mode() since it was opened.
   std::vector<tw_vpfile_transition> transitions() const {
-    const tw_vpfile_summary told = summary();
+    const tw_vpfile_summary told = summarize();
     return {told.transitions, told.transitions + told.n_transitions};
   }
 
@@ -648,7 +648,7 @@ class File {
     return counts;
   }
   std::span<const std::int64_t> dimensions(const std::int64_t* first) const {
-    return {first, static_cast<std::size_t>(summary().n_dims)};
+    return {first, static_cast<std::size_t>(summarize().n_dims)};
   }
 
   std::unique_ptr<tw_vpfile, End<tw_vpfile, tw_vpfile_close, tw_vpfile_abandon>> file_;

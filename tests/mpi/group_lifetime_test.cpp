@@ -26,14 +26,14 @@ TEST(MpiGroupLifetime, EndsBehindTheOpen) {
     many.write(mine);
     shared.write_all(mine);
     tw::Request request = shared.iwrite_at_all(mine, (comm.size() + comm.rank()) * 8000);
-    streams.write(mine, 1000);
+    streams.write_all(mine, 1000);
     EXPECT_EQ(request.wait(), 8000);
 
     std::vector<std::int64_t> back(1000);
     shared.read_at_all(back, comm.rank() * 8000);
     EXPECT_EQ(back, mine);
-    streams.rewind();
-    streams.read(back, 1000);
+    streams.rewind_all();
+    streams.read_all(back, 1000);
     EXPECT_EQ(back, mine);
     streams.close();
     shared.close();

@@ -161,7 +161,7 @@ TEST_F(CppRaii, EachLogicalFileKeepsItsPosition) {
   write_three();
 
   Multifile in(path(), TW_READ);
-  EXPECT_EQ(in.summary().n_logical, 3);
+  EXPECT_EQ(in.summarize().n_logical, 3);
   in.seek_to(2, 4);
   in.seek_to(0);
   EXPECT_EQ(in.read_value<std::int32_t>(), 0);
@@ -217,7 +217,7 @@ TEST_F(CppRaii, TheDestructorCloses) {
 
   Multifile in(path(), TW_READ);
   EXPECT_EQ(in.size(0), 4);
-  EXPECT_EQ(in.summary().closed, 1);
+  EXPECT_EQ(in.summarize().closed, 1);
 }
 
 TEST_F(CppRaii, WhereAnExceptionLeavesItsScopeItIsNotClosed) {
@@ -282,7 +282,7 @@ TEST_F(CppRaii, AMovedMultifileIsClosedOnce) {
   Multifile third(path("other.tw"), TW_CREATE | TW_TRUNCATE);
   third = std::move(second);
 
-  EXPECT_EQ(Multifile(path("other.tw"), TW_READ).summary().closed, 1) << "the assignment closed it";
+  EXPECT_EQ(Multifile(path("other.tw"), TW_READ).summarize().closed, 1) << "the assignment closed it";
   third.close();
   EXPECT_EQ(Multifile(path(), TW_READ).size(0), 1);
 }
@@ -300,8 +300,8 @@ TEST_F(CppRaii, AMovedFromMultifileFailsInsteadOfCrashing) {
   // NOLINTBEGIN(bugprone-use-after-move): what is left is the question
   EXPECT_EQ(status_of([&] { first.close(); }), TW_ERR_INVALID);
   EXPECT_EQ(status_of([&] { first.write(std::string_view("x")); }), TW_ERR_INVALID);
-  EXPECT_EQ(status_of([&] { (void)first.stream("w"); }), TW_ERR_INVALID);
-  EXPECT_EQ(status_of([&] { (void)first.summary(); }), TW_ERR_INVALID);
+  EXPECT_EQ(status_of([&] { (void)first.fopen("w"); }), TW_ERR_INVALID);
+  EXPECT_EQ(status_of([&] { (void)first.summarize(); }), TW_ERR_INVALID);
   EXPECT_EQ(status_of([&] { (void)first.strategy(); }), TW_ERR_INVALID);
   Group group = Group::self();
   const Group taken(std::move(group));
@@ -311,7 +311,7 @@ TEST_F(CppRaii, AMovedFromMultifileFailsInsteadOfCrashing) {
 
 TEST_F(CppRaii, AStreamThatIsStillOpenIsFlushedByClose) {
   Multifile out(path(), TW_CREATE | TW_TRUNCATE);
-  const thalweg::Stream stream = out.stream("w");
+  const thalweg::Stream stream = out.fopen("w");
   ASSERT_GE(std::fputs("in the buffer of stdio", stream.get()), 0);
   out.close();
 
@@ -320,7 +320,7 @@ TEST_F(CppRaii, AStreamThatIsStillOpenIsFlushedByClose) {
 
 TEST_F(CppRaii, AStreamThatOutlivesItsMultifileFailsInsteadOfCrashing) {
   Multifile out(path(), TW_CREATE | TW_TRUNCATE);
-  thalweg::Stream writer = out.stream("w");
+  thalweg::Stream writer = out.fopen("w");
   std::fputs("12 salmon", writer.get());
   out.close();
   std::fputs("too late", writer.get());
@@ -332,7 +332,7 @@ TEST_F(CppRaii, AStreamThatOutlivesItsMultifileFailsInsteadOfCrashing) {
   thalweg::Stream reader;
   {
     Multifile in(path(), TW_READ);
-    reader = in.stream(0, "r");
+    reader = in.fopen(0, "r");
     EXPECT_EQ(std::fgetc(reader.get()), '1');
   }
   EXPECT_EQ(std::fseek(reader.get(), 0, SEEK_END), -1);
@@ -346,13 +346,13 @@ TEST_F(CppRaii, StreamsAreClosedInAnyOrder) {
   Multifile out(path(), TW_CREATE | TW_TRUNCATE, Options().range(5, 0, 5));
   std::vector<thalweg::Stream> streams;
   for (std::int64_t rank = 0; rank < 5; ++rank) {
-    streams.push_back(out.stream(rank, "w"));
+    streams.push_back(out.fopen(rank, "w"));
     std::fprintf(streams.back().get(), "%d", static_cast<int>(rank));
   }
   streams[1].reset();
   streams[4].reset();
   streams[0].reset();
-  streams[1] = out.stream(1, "a");
+  streams[1] = out.fopen(1, "a");
   std::fputs("!", streams[1].get());
   out.close();
 
@@ -363,13 +363,13 @@ TEST_F(CppRaii, StreamsAreClosedInAnyOrder) {
 TEST_F(CppRaii, StreamsAreStdio) {
   Multifile out(path(), TW_CREATE | TW_TRUNCATE);
   {
-    const thalweg::Stream stream = out.stream("w");
+    const thalweg::Stream stream = out.fopen("w");
     std::fprintf(stream.get(), "%d salmon\n", 12);
   }
   out.close();
 
   Multifile in(path(), TW_READ);
-  const thalweg::Stream stream = in.stream(0, "r");
+  const thalweg::Stream stream = in.fopen(0, "r");
   int n = 0;
   EXPECT_EQ(std::fscanf(stream.get(), "%d salmon", &n), 1);
   EXPECT_EQ(n, 12);
@@ -412,7 +412,7 @@ TEST_F(CppRaii, ThreadsOfATeamWriteTogether) {
   tw_team_free(&team);
 
   const Multifile in(path(), TW_READ);
-  EXPECT_EQ(in.summary().n_logical, kThreads);
+  EXPECT_EQ(in.summarize().n_logical, kThreads);
   for (int i = 0; i < kThreads; ++i) EXPECT_EQ(in.size(i), i * 4);
 }
 

@@ -120,7 +120,7 @@ TEST_F(GroupLifetime, OfATemporaryOfCppEndsBehindTheOpen) {
   many.write(std::string_view("12345678"));
   with_hints.write(std::string_view("12345678"));
   shared.write_all(std::string_view("1234567890123456"));
-  streams.puts("12345678");
+  streams.puts_all("12345678");
   streams.close();
   shared.close();
   with_hints.close();

@@ -69,8 +69,8 @@ class GivenCppVpfile : public GivenVpfile {
     task_ = tw_group_rank(group);
     const Borrowed borrowed(group);
     file_.emplace(borrowed.group, path, "w+", v1::vp::Shape{tw_group_size(group)});
-    file_->write(std::string("++++"), 4);
-    file_->flush();
+    file_->write_all(std::string("++++"), 4);
+    file_->flush_all();
   }
   tw_status write() override {
     return status_of_call([&] { file_->stream(task_).write(bytes_of(task_)); });

@@ -15,12 +15,13 @@ using thalweg::test::SharedFiles;
 namespace vp = thalweg::vp;
 
 template <class Data>
-concept Written = requires(vp::File& file, const Data& data) { file.write(data, 1); };
+concept Written = requires(vp::File& file, const Data& data) { file.write_all(data, 1); };
 template <class Data>
-concept WrittenSome =
-    requires(vp::File& file, const Data& data, std::size_t n, std::array<bool, 3> mask) { file.write(data, n, mask); };
+concept WrittenSome = requires(vp::File& file, const Data& data, std::size_t n, std::array<bool, 3> mask) {
+  file.write_all(data, n, mask);
+};
 template <class Data>
-concept WrittenRagged = requires(vp::File& file, const Data& data, std::vector<int> n) { file.write(data, n); };
+concept WrittenRagged = requires(vp::File& file, const Data& data, std::vector<int> n) { file.write_all(data, n); };
 template <class Data>
 concept Streamed = requires(vp::Stream& stream, const Data& data) { stream.write(data); };
 template <class T>
@@ -69,46 +70,46 @@ TEST_F(CppVpfile, WritesAndReadsUniformRaggedMaskedAndStrided) {
     EXPECT_EQ(file.local(3 - 3 * task), std::nullopt);
 
     const std::vector<double> pairs{1, 2, 3, 4, 5, 6};
-    file.write(pairs, 2);
+    file.write_all(pairs, 2);
     EXPECT_EQ(file.last_mode(), vp::Mode::nb);
     const std::array<int, 3> lengths{2, 0, 1};
     std::vector<std::int64_t> counts(3);
-    file.write(std::array{7.0, 8.0, 9.0}, lengths, vp::all, counts);
+    file.write_all(std::array{7.0, 8.0, 9.0}, lengths, vp::all, counts);
     EXPECT_EQ(counts, (std::vector<std::int64_t>{2, 0, 1}));
-    file.write(std::array{10.0, 11.0}, 1, std::vector<bool>{true, false, true});
+    file.write_all(std::array{10.0, 11.0}, 1, std::vector<bool>{true, false, true});
     EXPECT_EQ(file.last_cause(), "some take no part");
-    file.write(std::array{12.0}, 1, [](std::int64_t local) { return local == 1; });
+    file.write_all(std::array{12.0}, 1, [](std::int64_t local) { return local == 1; });
     std::array<double, 8> field{-1, 13, -1, 14, -1, 15, -1, -1};
-    file.write(vp::Strided(&field[1], {1, 3}, {0, 2}));
+    file.write_all(vp::Strided(&field[1], {1, 3}, {0, 2}));
     EXPECT_EQ(file.mode(), vp::Mode::ib);
     ASSERT_EQ(file.transitions().size(), 1u);
     EXPECT_EQ(file.transitions()[0].access, 1);
 
-    file.rewind();
+    file.rewind_all();
     std::vector<double> back(6);
-    EXPECT_EQ(file.read(back, 2), (std::vector<std::int64_t>{2, 2, 2}));
+    EXPECT_EQ(file.read_all(back, 2), (std::vector<std::int64_t>{2, 2, 2}));
     EXPECT_EQ(back, pairs);
     std::vector<double> ragged(3);
-    EXPECT_EQ(file.read(ragged, lengths), (std::vector<std::int64_t>{2, 0, 1}));
+    EXPECT_EQ(file.read_all(ragged, lengths), (std::vector<std::int64_t>{2, 0, 1}));
     EXPECT_EQ(ragged, (std::vector<double>{7, 8, 9}));
     std::vector<double> masked(2);
     const std::vector<std::uint8_t> bytes{1, 0, 1};
-    EXPECT_EQ(file.read(masked, 1, std::span<const std::uint8_t>(bytes)), (std::vector<std::int64_t>{1, 0, 1}));
+    EXPECT_EQ(file.read_all(masked, 1, std::span<const std::uint8_t>(bytes)), (std::vector<std::int64_t>{1, 0, 1}));
     EXPECT_EQ(masked, (std::vector<double>{10, 11}));
     std::array<double, 6> items{};
-    EXPECT_EQ(file.read(vp::Strided(items.data(), {1, 3, 2}, {6, 2, 1})), (std::vector<std::int64_t>{1, 2, 1}));
+    EXPECT_EQ(file.read_all(vp::Strided(items.data(), {1, 3, 2}, {6, 2, 1})), (std::vector<std::int64_t>{1, 2, 1}));
     EXPECT_EQ(items, (std::array<double, 6>{13, 0, 12, 14, 15, 0}));
-    EXPECT_EQ(file.eof(), (std::vector<std::uint8_t>{1, 0, 1}));
-    file.clear();
-    EXPECT_EQ(file.eof(), (std::vector<std::uint8_t>{0, 0, 0}));
-    EXPECT_EQ(file.error(), (std::vector<std::uint8_t>{0, 0, 0}));
-    file.seek(8);
-    file.seek_each(std::array<std::int64_t, 3>{8, 16, 0}, SEEK_CUR, [](std::int64_t local) { return local < 2; });
-    EXPECT_EQ(file.tell(), (std::vector<std::int64_t>{16, 24, 8}));
-    file.read_counted(masked, 1, std::array{1, 0, 0}, counts);
+    EXPECT_EQ(file.eof_all(), (std::vector<std::uint8_t>{1, 0, 1}));
+    file.clear_all();
+    EXPECT_EQ(file.eof_all(), (std::vector<std::uint8_t>{0, 0, 0}));
+    EXPECT_EQ(file.error_all(), (std::vector<std::uint8_t>{0, 0, 0}));
+    file.seek_all(8);
+    file.seek_all(std::array<std::int64_t, 3>{8, 16, 0}, SEEK_CUR, [](std::int64_t local) { return local < 2; });
+    EXPECT_EQ(file.tell_all(), (std::vector<std::int64_t>{16, 24, 8}));
+    file.read_all(masked, 1, std::array{1, 0, 0}, counts);
     EXPECT_EQ(counts, (std::vector<std::int64_t>{1, 0, 0}));
-    file.flush();
-    file.sync();
+    file.flush_all();
+    file.sync_all();
     file.close();
     EXPECT_EQ(file.get(), nullptr);
   });
@@ -117,24 +118,24 @@ TEST_F(CppVpfile, WritesAndReadsUniformRaggedMaskedAndStrided) {
 TEST_F(CppVpfile, CharactersAndTextOfAll) {
   on_cpp_team(2, [&](const thalweg::v1::Group& group, int task) {
     vp::File file(group, path(), "w+", {4}, thalweg::v1::Options().hints("block_bytes=32"));
-    file.puts("all\n");
+    file.puts_all("all\n");
     const std::vector<std::string> own{"one\n", task == 0 ? "two\n" : "three\n"};
-    file.puts(own);
-    file.putc('+', [](std::int64_t local) { return local == 0; });
+    file.puts_all(own);
+    file.putc_all('+', [](std::int64_t local) { return local == 0; });
     const std::vector<int> numbers{3, 4};
     const double same = 2.5;
-    file.printf("%d %g\n", {vp::each(numbers), vp::same(same)});
+    file.printf_all("%d %g\n", {vp::each(numbers), vp::same(same)});
 
-    file.rewind();
-    EXPECT_EQ(file.getc(), (std::vector<int>{'a', 'a'}));
-    file.ungetc('A');
-    EXPECT_EQ(file.getlines(20), (std::vector<std::string>{"All\n", "All\n"}));
-    EXPECT_EQ(file.getlines(20, std::array{false, true}), (std::vector<std::string>{"", own[1]}));
-    EXPECT_EQ(file.getlines(2, std::array{true, false}), (std::vector<std::string>{"on", ""}));
-    file.seek(-7, SEEK_END);
+    file.rewind_all();
+    EXPECT_EQ(file.getc_all(), (std::vector<int>{'a', 'a'}));
+    file.ungetc_all('A');
+    EXPECT_EQ(file.gets_all(20), (std::vector<std::string>{"All\n", "All\n"}));
+    EXPECT_EQ(file.gets_all(20, std::array{false, true}), (std::vector<std::string>{"", own[1]}));
+    EXPECT_EQ(file.gets_all(2, std::array{true, false}), (std::vector<std::string>{"on", ""}));
+    file.seek_all(-7, SEEK_END);
     std::vector<int> back(2);
     std::vector<double> real(2);
-    EXPECT_EQ(file.scanf("+%d %lf", {vp::each(back), vp::each(real)}, std::array{1, 0}), (std::vector<int>{2, 0}));
+    EXPECT_EQ(file.scanf_all("+%d %lf", {vp::each(back), vp::each(real)}, std::array{1, 0}), (std::vector<int>{2, 0}));
     EXPECT_EQ(back[0], 3);
     EXPECT_EQ(real[0], 2.5);
     file.close();
@@ -182,7 +183,7 @@ TEST_F(CppVpfile, StreamsOfOneVpEach) {
   EXPECT_EQ(moved.stream(1).getc(), '!');
   EXPECT_EQ(moved.stream(1).getc(), -1);
   EXPECT_EQ(moved.stream(1).getline(), std::nullopt);
-  EXPECT_EQ(std::getc(moved.stream(1).open("r").get()), '1');
+  EXPECT_EQ(std::getc(moved.stream(1).fopen("r").get()), '1');
   moved.stream(1).rewind();
   EXPECT_EQ(moved.stream(1).getline(), "1 of three");
 }
@@ -212,17 +213,17 @@ TEST_F(CppVpfile, AfterCloseCallsFailInsteadOfCrashing) {
   const auto taken = std::move(group);
   EXPECT_EQ(status_of([&] { vp::File(group, path(), "w+", {3}); }), TW_ERR_INVALID);
   vp::File file(path(), "w+", {3});
-  file.puts("x");
+  file.puts_all("x");
   file.close();
   vp::File moved(std::move(file));
   const std::vector<double> values(3);
   std::vector<double> back(3);
   for (vp::File* gone : {&file, &moved}) {  // NOLINT(bugprone-use-after-move): what is left is the question
     EXPECT_EQ(status_of([&] { gone->close(); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { gone->write(values, 1); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { gone->read(back, 1); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { gone->puts("x"); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { gone->flush(); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->write_all(values, 1); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->read_all(back, 1); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->puts_all("x"); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->flush_all(); }), TW_ERR_INVALID);
     EXPECT_EQ(status_of([&] { (void)gone->shape(); }), TW_ERR_INVALID);
     EXPECT_EQ(status_of([&] { (void)gone->mode(); }), TW_ERR_INVALID);
     EXPECT_EQ(status_of([&] { (void)gone->last_cause(); }), TW_ERR_INVALID);
@@ -255,24 +256,24 @@ TEST_F(CppVpfile, FailuresAreErrorsOnAllTasks) {
     std::vector<std::int64_t> counts(one ? 2 : 1);
     const std::vector<std::int64_t> mask(one ? 2 : 1, 1);
     const std::vector<std::string> texts(one ? 2 : 1, "x");
-    EXPECT_EQ(status_of([&] { file.write(data, 2); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.write(data, 1, vp::all, counts); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.write(data, 1, mask); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.write(data, counts); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.write(data, std::vector{2}); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.write(vp::Strided(data.data(), {one ? 2 : 1}, {1})); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.read(into, 2); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.getc(mask); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.putc('x', mask); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.puts("x", mask); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.puts(texts); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.getlines(5, mask); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.printf("x", {}, mask); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.scanf("x", {}, mask); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { file.seek(0, SEEK_SET, mask); }), one ? TW_ERR_INVALID : TW_OK);
+    EXPECT_EQ(status_of([&] { file.write_all(data, 2); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.write_all(data, 1, vp::all, counts); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.write_all(data, 1, mask); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.write_all(data, counts); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.write_all(data, std::vector{2}); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.write_all(vp::Strided(data.data(), {one ? 2 : 1}, {1})); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.read_all(into, 2); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.getc_all(mask); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.putc_all('x', mask); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.puts_all("x", mask); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.puts_all(texts); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.gets_all(5, mask); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.printf_all("x", {}, mask); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.scanf_all("x", {}, mask); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { file.seek_all(0, SEEK_SET, mask); }), one ? TW_ERR_INVALID : TW_OK);
     EXPECT_EQ(status_of([&] { file.stream(task).seek(-1); }), TW_ERR_INVALID);
     EXPECT_EQ(status_of([&] { file.stream((task + 1) % 3).tell(); }), TW_ERR_INVALID);
-    file.puts("sound");
+    file.puts_all("sound");
     file.close();
   });
   EXPECT_EQ(content(), "soundsoundsound");

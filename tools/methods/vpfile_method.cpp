@@ -36,12 +36,12 @@ class VpfileMethod : public Method {
 
   Parts write(const Task& task) override {
     return run(task, "w", [&](thalweg::vp::File& file) {
-      file.write(elements_of(task), 1);
+      file.write_all(elements_of(task), 1);
       if (task.rank == 0) note_plan(file);
     });
   }
   Parts read(const Task& task) override {
-    return run(task, "r", [&](thalweg::vp::File& file) { file.read_counted(elements_of(task), 1); });
+    return run(task, "r", [&](thalweg::vp::File& file) { file.read_all(elements_of(task), 1, thalweg::vp::all, {}); });
   }
   void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
                    const See& see) override {

@@ -54,7 +54,7 @@ Multifile open_task(const Options& options) {
     if (failure.status != TW_ERR_INVALID) throw;
     config.serve(-1, 0, 0);  // opens none, only to query their number
     const Multifile multifile = open_for_reading(options.file, options.recover, config.get());
-    check_rank(*options.task, multifile.summary().n_logical, options.file);
+    check_rank(*options.task, multifile.summarize().n_logical, options.file);
     throw;
   }
 }
@@ -111,7 +111,7 @@ int run_multifile(const Options& options, const Common& common) {
     throw Failure(kUsage, fmt::format("no task {}: tasks are numbered from 0", *options.task));
   const Multifile multifile = open_task(options);
   const int64_t rank = options.task ? *options.task : find_name(multifile, options);
-  check_rank(rank, multifile.summary().n_logical, options.file);
+  check_rank(rank, multifile.summarize().n_logical, options.file);
   check(tw_multifile_seek_to(multifile.get(), rank, 0));
   std::vector<char> buffer(kBufferBytes);
   int64_t bytes = 0;

@@ -24,7 +24,7 @@ struct Copy {
 };
 
 int64_t physical_bytes(const std::string& path, const Multifile& multifile) {
-  const int32_t n = multifile.summary().n_physical;
+  const int32_t n = multifile.summarize().n_physical;
   int64_t bytes = 0;
   for (int32_t k = 0; k < n; ++k) {
     struct stat status = {};

@@ -270,7 +270,7 @@ int run(Options& options, const Common& common) {
   refuse_option_of_vpfiles(!options.choice.vps.empty(), "--vp", options.choice.file, "; give --task N");
   const Multifile multifile = open_for_reading(options.choice.file, options.recover);
   static const ExtractPlan plan = plan_in_time([&] { return plan_extract(multifile, options.choice); });
-  options.closed = multifile.summary().closed != 0;
+  options.closed = multifile.summarize().closed != 0;
   Progress progress("extract", common.quiet);
   MultifileSource source(multifile);
   const Result result = Extractor(source, options, progress).extract(plan.jobs);

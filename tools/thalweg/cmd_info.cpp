@@ -134,7 +134,7 @@ const char* checksum_name(int32_t checksum) { return checksum == TW_CHECKSUM_CRC
 
 // All facts in output order; the text is made from them, too.
 Json describe(const Multifile& multifile, const Options& options, bool closed) {
-  const tw_multifile_summary summary = multifile.summary();
+  const tw_multifile_summary summary = multifile.summarize();
   Json list = Json::array();
   const Sizes sizes = measure(multifile, summary.n_logical, options.tasks ? &list : nullptr);
   Space space;

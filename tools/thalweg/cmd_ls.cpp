@@ -116,7 +116,7 @@ bool list_all(const Multifile& multifile, int64_t n, Listing& listing) {
 
 int run(const Options& options, const Common& common) {
   const auto [multifile, closed] = open_in_any_state(options.file);
-  const int64_t n = multifile.summary().n_logical;
+  const int64_t n = multifile.summarize().n_logical;
   int code = closed ? kFine : kDamaged;
   if (common.json) {
     Json head = json_head("ls", options.file);

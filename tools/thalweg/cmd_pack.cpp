@@ -173,7 +173,7 @@ Result write_multifile(const Options& options, const std::string& path, int base
   Multifile multifile(path, TW_CREATE | TW_EXCLUSIVE, config.get());
   Progress progress("pack", quiet);
   Result result = Packer(multifile.get(), base, walk, progress).pack();
-  result.strategy = multifile.summary().strategy;
+  result.strategy = multifile.summarize().strategy;
   multifile.close();
   return result;
 }

@@ -157,7 +157,7 @@ Multifile::~Multifile() {
 
 void Multifile::close() { check(tw_multifile_close(&handle_)); }
 
-tw_multifile_summary Multifile::summary() const {
+tw_multifile_summary Multifile::summarize() const {
   tw_multifile_summary summary = {};
   summary.struct_size = sizeof summary;
   check(tw_multifile_summarize(handle_, &summary));

@@ -109,7 +109,7 @@ class Multifile {
 
   void close();
   tw_multifile* get() const { return handle_; }
-  tw_multifile_summary summary() const;
+  tw_multifile_summary summarize() const;
   // The range from `rank` on without stored data, or unreadable. Otherwise only `rank`, whose entry may still be
   // damaged: then bytes() and name() fail.
   Alike alike(int64_t rank) const;

@@ -33,7 +33,7 @@ std::vector<Range> sorted(std::vector<Range> ranges) {
 }
 
 std::vector<Range> chosen_ranks(const Multifile& multifile, const ExtractChoice& choice) {
-  const int64_t n = multifile.summary().n_logical;
+  const int64_t n = multifile.summarize().n_logical;
   std::vector<Range> ranges;
   for (const std::string& text : choice.tasks) {
     add_ranks(text, ranges);

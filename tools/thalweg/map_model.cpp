@@ -210,7 +210,7 @@ std::string region_name(const Map& map, int32_t kind) {
 }
 
 Map make_map(const Multifile& multifile, const std::string& path, bool closed) {
-  const tw_multifile_summary summary = multifile.summary();
+  const tw_multifile_summary summary = multifile.summarize();
   Builder builder;
   Map& map = builder.map;
   map.file = path;

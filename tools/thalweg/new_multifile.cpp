@@ -50,7 +50,7 @@ bool is_foreign(const std::string& path) {
 // 1 when `path` is no multifile.
 int32_t physical_files_of(const std::string& path) {
   try {
-    return open_in_any_state(path).first.summary().n_physical;
+    return open_in_any_state(path).first.summarize().n_physical;
   } catch (const Failure&) {
     return 1;
   }
