@@ -1,5 +1,5 @@
-/* TW_API: marks what the library exports. TW_API_STATUS: what it exports and whose status must be looked at; a call whose
- * status does not matter is written tw_status_ignore(call), in status.h. C11 and C++. */
+/* TW_API: marks what the library exports. TW_API_STATUS: what it exports and whose status must be looked at; a call
+ * whose status does not matter is written tw_status_ignore(call), in status.h. C11 and C++. */
 #ifndef THALWEG_EXPORT_H
 #define THALWEG_EXPORT_H
 

@@ -160,7 +160,7 @@ TW_API_STATUS tw_status tw_file_sync(tw_file* file);
  * offset     [in]  bytes to move by, from the place that `whence` names; may be negative.
  * whence     [in]  SEEK_SET, SEEK_CUR or SEEK_END of stdio.h.
  * position   [out] the new position; may be NULL. One below 0 or above 2^63-1 is TW_ERR_INVALID. */
-TW_API_STATUS tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* position);
+TW_API_STATUS tw_status tw_file_seek(tw_file* file, int64_t offset, int whence, int64_t* position);
 
 /* ---- Views --------------------------------------------------------------------------------------------------------
  * A task sees through its handle the bytes of the file or, once it has set a view (view.h), the bytes of that view,
@@ -200,7 +200,7 @@ TW_API_STATUS tw_status tw_file_set_view(tw_file* file, int64_t displacement, co
  * Returns    TW_OK, TW_ERR_INVALID (file is NULL or not open; a position below 0 or above 2^63-1; the end in a view
  *            that is not in file order), TW_ERR_IO.
  * Since      0.2. */
-TW_API_STATUS tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence, int64_t* position);
+TW_API_STATUS tw_status tw_file_seek_view(tw_file* file, int64_t offset, int whence, int64_t* position);
 
 /* Tells where in the file a byte of this task's view lies.
  * Call:      independent.

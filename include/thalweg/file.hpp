@@ -145,8 +145,8 @@ class Request {
 // a Request that is declared after it ends before, and waits.
 class File {
  public:
-  // flags: TW_READ, ... or letters of stdio. Collective over `group`. The handle keeps what it needs of the group, which
-  // may be freed as soon as the open has returned.
+  // flags: TW_READ, ... or letters of stdio. Collective over `group`. The handle keeps what it needs of the group,
+  // which may be freed as soon as the open has returned.
   File(const Group& group, const std::string& path, Flags flags, const Options& options = {}) {
     open(required(group), path, flags, options);
   }
@@ -197,7 +197,7 @@ class File {
     return nread;
   }
   // Independent: moves the position in the view; whence: SEEK_SET, SEEK_CUR, SEEK_END.
-  std::int64_t seek_view(std::int64_t offset, std::int32_t whence) {
+  std::int64_t seek_view(std::int64_t offset, int whence) {
     std::int64_t position = 0;
     check(tw_file_seek_view(get(), offset, whence, &position));
     return position;
@@ -337,7 +337,7 @@ class File {
   void truncate(std::int64_t nbytes) { check(tw_file_truncate(get(), nbytes)); }
   void preallocate(std::size_t nbytes, std::int64_t offset) { check(tw_file_preallocate(get(), nbytes, offset)); }
   // Collective, with the same arguments on all tasks: moves the shared position, and returns it.
-  std::int64_t seek(std::int64_t offset, std::int32_t whence) {
+  std::int64_t seek(std::int64_t offset, int whence) {
     std::int64_t position = 0;
     check(tw_file_seek(get(), offset, whence, &position));
     return position;

@@ -5,12 +5,12 @@
  *     ...
  *     tw_group_free(&group);                  // before MPI_Finalize
  *
- * MPI_Finalize with requests outstanding completes those of groups of ranks first, as tw_request_wait() would: each rank must
- * have started them, or start them still on another thread. They can be waited for afterwards. With files and groups
- * open it succeeds too, and everything written is in the files; later calls on them fail with TW_ERR_INVALID, also
- * tw_file_close() and tw_multifile_close(), which free the handle all the same. What a multifile writes at its close is
- * missing then: it is readable as after a crash. tw_group_free() stays fine. The library hears of the end by a weak
- * MPI_Finalize() of its own: name it before MPI when you link (CMake: thalweg::mpi alone, or before MPI::MPI_C).
+ * MPI_Finalize with requests outstanding completes those of groups of ranks first, as tw_request_wait() would: each
+ * rank must have started them, or start them still on another thread. They can be waited for afterwards. With files and
+ * groups open it succeeds too, and everything written is in the files; later calls on them fail with TW_ERR_INVALID,
+ * also tw_file_close() and tw_multifile_close(), which free the handle all the same. What a multifile writes at its
+ * close is missing then: it is readable as after a crash. tw_group_free() stays fine. The library hears of the end by a
+ * weak MPI_Finalize() of its own: name it before MPI when you link (CMake: thalweg::mpi alone, or before MPI::MPI_C).
  * Where it is not found, or a tool takes the call before it, and MPI is MPICH with MPI_THREAD_MULTIPLE, complete the
  * requests before.
  *
@@ -47,7 +47,8 @@ extern "C" {
  * an inter-communicator, wrong thread), TW_ERR_IO (MPI reports an error), TW_ERR_NO_MEMORY. Since 0.2. */
 TW_API_STATUS tw_status tw_group_mpi(MPI_Comm comm, tw_group** group);
 
-/* As tw_group_mpi(), for a communicator of Fortran: comm%MPI_VAL with `use mpi_f08`, the integer itself with `use mpi`. Since 0.2. */
+/* As tw_group_mpi(), for a communicator of Fortran: comm%MPI_VAL with `use mpi_f08`, the integer itself with `use mpi`.
+ * Since 0.2. */
 TW_API_STATUS tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group);
 
 /* ---- Threads that take turns --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/* What verify and repair tell, of multifiles and of vpfiles. C11 and C++. Since 0.2. */
+/* Reports of verify and repair for multifiles and vpfiles: progress, findings, summary. C11 and C++. Since 0.2. */
 #ifndef THALWEG_HEALTH_H
 #define THALWEG_HEALTH_H
 
@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Called now and then during long work: `done` of `total` bytes (of a vpfile: virtual processors) of the step at hand.
- * Within a step `done` never falls; it need not come to `total`, as holes are passed by. Verify and defrag are one
+ * Within a step `done` never falls; it may end below `total`, as holes are skipped. Verify and defrag are one
  * step, over the bytes of all logical files. A repair has a step for each physical file that it mends, over the bytes
  * of that file, and then verifies. Not 0 asks to stop: the call returns TW_ERR_STOPPED, and what becomes of the files
  * is said there. */

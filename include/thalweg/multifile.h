@@ -35,13 +35,13 @@
  *   Since      0.2.
  *
  * Durability: bytes written before a successful tw_multifile_flush() survive the death of the process; before a
- * successful tw_multifile_sync(), the death of the machine. After either, tw_multifile_repair() (command: `thalweg repair`)
- * brings every such byte back and invents nothing; tw_multifile_sync() says what this rests on. Design:
+ * successful tw_multifile_sync(), the death of the machine. After either, tw_multifile_repair() (command: `thalweg
+ * repair`) brings every such byte back and invents nothing; tw_multifile_sync() says what this rests on. Design:
  * docs/design/multifile.md.
  *
- * Replacement: TW_TRUNCATE over a multifile that others have open for reading writes into its files. Such a handle gives
- * out bytes that it has in memory and bytes of the old multifile, or fails with TW_ERR_CORRUPT ("was replaced"); it
- * never gives out bytes of the new one, with or without checksums. On a file system whose caches are not coherent
+ * Replacement: TW_TRUNCATE over a multifile that others have open for reading writes into its files. Such a handle
+ * gives out bytes that it has in memory and bytes of the old multifile, or fails with TW_ERR_CORRUPT ("was replaced");
+ * it never gives out bytes of the new one, with or without checksums. On a file system whose caches are not coherent
  * between machines (NFS) this needs the hints checksum=crc32c and verify=on. */
 #ifndef THALWEG_MULTIFILE_H
 #define THALWEG_MULTIFILE_H
@@ -97,8 +97,8 @@ TW_API_STATUS tw_status tw_multifile_open(tw_group* group, const char* path, int
  *
  * After a failure the multifile stays marked as not closed, and tw_multifile_repair() brings back everything flushed. A
  * multifile that a program leaves open is flushed when the program ends by exit() or a return from main(), and when MPI
- * is finalised, unless a thread is inside of it; a line on standard error names the file, which stays not closed. In the
- * child of a fork a handle that writes fails with TW_ERR_MODE, here too. */
+ * is finalised, unless a thread is inside of it; a line on standard error names the file, which stays not closed. In
+ * the child of a fork a handle that writes fails with TW_ERR_MODE, here too. */
 TW_API_STATUS tw_status tw_multifile_close(tw_multifile** multifile);
 
 /* Gives the multifile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
@@ -107,8 +107,8 @@ TW_API_STATUS tw_status tw_multifile_close(tw_multifile** multifile);
  * their tw_multifile_close() flushes what they have, and fails on all of them with TW_ERR_NOT_CLOSED, or with the
  * failure of that flush. tw_multifile_repair() brings back everything flushed. A multifile that was read is closed.
  * Call:     independent.
- * Blocking: for storage; the call waits for no other task, whether the others are in their close, elsewhere, or gone. On
- *           a group of tw_group_callbacks() the close of the others notices it only where it has start_largest.
+ * Blocking: for storage; the call waits for no other task, whether the others are in their close, elsewhere, or gone.
+ *           On a group of tw_group_callbacks() the close of the others notices it only where it has start_largest.
  * Returns TW_OK, or the failure of flushing, and the handle is freed all the same; TW_ERR_INVALID: it is not open. */
 TW_API_STATUS tw_status tw_multifile_abandon(tw_multifile** multifile);
 
@@ -152,8 +152,8 @@ TW_API_STATUS tw_status tw_multifile_available(tw_multifile* multifile, int64_t*
  * makes tw_multifile_close() fail. After TW_ERR_NO_MEMORY nothing more can be written with this handle. */
 TW_API_STATUS tw_status tw_multifile_write(tw_multifile* multifile, const void* data, size_t bytes);
 
-/* As tw_multifile_write() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays, also
- * when the call fails. What is already there is hidden, not overwritten: the old bytes take space until
+/* As tw_multifile_write() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays,
+ * also when the call fails. What is already there is hidden, not overwritten: the old bytes take space until
  * `thalweg defrag`. */
 TW_API_STATUS tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset);
 
@@ -169,11 +169,11 @@ TW_API_STATUS tw_status tw_multifile_flush(tw_multifile* multifile);
  * Blocking: until the storage has the bytes of all physical files that this process writes, one after the other.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return.
  *
- * Bytes written after the last successful sync may be lost with the machine, in any part: a recovery then shows what the
- * sync had stored, and of later writes only those whose bytes are proven to have arrived, by their checksum or, with the
- * hint checksum=none, by an arrival seal of each sector of 512 bytes. No byte that never reached the storage is given
- * out as data. This rests on two properties of the storage: a sector of 512 bytes is written whole or not at all, and a
- * successful fsync(2) means that the data are there.
+ * Bytes written after the last successful sync may be lost with the machine, in any part: a recovery then shows what
+ * the sync had stored, and of later writes only those whose bytes are proven to have arrived, by their checksum or,
+ * with the hint checksum=none, by an arrival seal of each sector of 512 bytes. No byte that never reached the storage
+ * is given out as data. This rests on two properties of the storage: a sector of 512 bytes is written whole or not at
+ * all, and a successful fsync(2) means that the data are there.
  *
  * A close syncs when something was synced before, when an append overwrote older bytes, or with the hint sync_on_close.
  * Without that, a closed multifile survives the death of the machine only when the system has written it out: where its

@@ -4,7 +4,7 @@
  * The library moves the bytes of a shared file (file.h) in the way that is cheapest on the storage. What is cheap is
  * known from a *profile*: a small file that `thalweg tune DIR` writes, with an entry for each file system. Without an
  * entry the defaults hold, which are meant not to lose to plain pwrite. A program needs none of the calls here; they
- * tell people and tools what the library knows. Design: docs/design/storage.md. */
+ * show people and tools the same properties. Design: docs/design/storage.md. */
 #ifndef THALWEG_STORAGE_H
 #define THALWEG_STORAGE_H
 
@@ -19,10 +19,10 @@
 extern "C" {
 #endif
 
-/* What the library knows of a storage. Zero-initialise, then set struct_size; fields may be added at the end. */
+/* Properties of a storage. Zero-initialise, then set struct_size; fields may be added at the end. */
 typedef struct tw_storage_info {
   size_t struct_size;
-  /* What direct transfers (past the page cache) must be aligned to, in bytes; 0: the file system has no direct I/O, or
+  /* Alignment in bytes that direct transfers (past the page cache) need; 0: the file system has no direct I/O, or
    * does not tell. */
   int64_t direct_alignment;
   /* The file system, as text that is the same for all its files: "ext4-0123456789abcdef". Network and memory file

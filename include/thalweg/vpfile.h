@@ -22,15 +22,15 @@
  * Flexible, Data-Parallel I/O". Format: docs/format/vpfile.md.
  *
  * Unless a call says otherwise:
- *   Call       independent: other tasks need not make it. Calls marked collective are made by all tasks of the group, in
- *              the same order. A collective call that fails on one task fails on all; a task that skips one, or makes
- *              another one, keeps the others waiting. Different collective calls on one vpfile at once (one task closes,
- *              others write or flush) are told apart: all tasks get TW_ERR_INVALID, the message names two tasks and
- *              their calls, every later collective call on the file fails at once, and the file stays marked as not
+ *   Call       independent: other tasks need not make it. Calls marked collective are made by all tasks of the group,
+ *              in the same order. A collective call that fails on one task fails on all; a task that skips one, or
+ *              makes another one, keeps the others waiting. Different collective calls on one vpfile at once (one task
+ *              closes, others write or flush) are told apart: all tasks get TW_ERR_INVALID, the message names two tasks
+ *              and their calls, every later collective call on the file fails at once, and the file stays marked as not
  *              closed.
  *   Blocking   it returns when its work is done; a collective call waits for the other tasks.
- *   Threads    calls of one VP (tw_vpfile_read(), ...) may be made by several threads of a task at once, of different VPs.
- *              All others: one call at a time per handle, and none of one VP beside them.
+ *   Threads    calls of one VP (tw_vpfile_read(), ...) may be made by several threads of a task at once, of different
+ *              VPs. All others: one call at a time per handle, and none of one VP beside them.
  *   Ownership  what is passed in stays the caller's and may change when the call returns.
  *   Results    an [out] pointer is set on success only.
  *   Errors     TW_OK, or TW_ERR_INVALID: an argument is NULL or out of range (also: `vp` is not a VP of this task);
@@ -43,8 +43,8 @@
  * Durability: bytes written before a successful flush survive the death of the process, before a successful
  * tw_vpfile_sync_all() the death of the machine.
  *
- * Replacement: TW_TRUNCATE over a vpfile that others have open writes into its data file, whose bytes have no checksums. A
- * handle that was open before may then give out bytes of either: close readers first. */
+ * Replacement: TW_TRUNCATE over a vpfile that others have open writes into its data file, whose bytes have no
+ * checksums. A handle that was open before may then give out bytes of either: close readers first. */
 #ifndef THALWEG_VPFILE_H
 #define THALWEG_VPFILE_H
 
@@ -72,8 +72,8 @@ typedef struct tw_vpfile tw_vpfile; /* an open vpfile; freed by tw_vpfile_close(
  * path     [in]  name of the data file; NAME.meta, and where needed NAME.first and NAME.dir, lie beside it.
  * flags    [in]  TW_READ, TW_WRITE or both; TW_CREATE, TW_EXCLUSIVE, TW_TRUNCATE, TW_APPEND. With TW_APPEND every VP
  *                writes at the end of its stream; its position is 0 at first.
- * options  [in]  hints (those of a vpfile and of a shared file; task 0 decides), shape, box. A new vpfile needs a shape;
- *                an existing one has it already, and another one is TW_ERR_INVALID.
+ * options  [in]  hints (those of a vpfile and of a shared file; task 0 decides), shape, box. A new vpfile needs a
+ *                shape; an existing one has it already, and another one is TW_ERR_INVALID.
  * vpfile   [out] the handle, or NULL on failure.
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (also: another shape), TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND,
  * TW_ERR_EXISTS, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT, TW_ERR_VERSION, TW_ERR_NOT_CLOSED,
@@ -82,8 +82,8 @@ typedef struct tw_vpfile tw_vpfile; /* an open vpfile; freed by tw_vpfile_close(
  * call that fails leaves the files as they were, unless replacing them was what failed.
  *
  * A file without NAME.meta is taken for an array: one NB segment of this shape, whose records are as long as the first
- * access moves, or as the hint record_bytes says. Opened for writing it gets its NAME.meta as soon as that is known, and
- * then has to be closed as any vpfile. */
+ * access moves, or as the hint record_bytes says. Opened for writing it gets its NAME.meta as soon as that is known,
+ * and then has to be closed as any vpfile. */
 TW_API_STATUS tw_status tw_vpfile_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
                                        tw_vpfile** vpfile);
 
@@ -99,12 +99,12 @@ TW_API_STATUS tw_status tw_vpfile_open(tw_group* group, const char* path, int32_
 TW_API_STATUS tw_status tw_vpfile_close(tw_vpfile** vpfile);
 
 /* Gives the vpfile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
- * exception unwinds. Stores what this task has in memory, frees the handle and sets *vpfile to NULL; the file stays marked as not closed. The
- * other tasks keep their handles, and every collective call that they make on it from then on fails on all of them with
- * TW_ERR_NOT_CLOSED, tw_vpfile_close() too, which stores what they have and frees the handle. Waits for nobody, whether
- * the others are in a collective call, elsewhere, or gone. On a group of tw_group_callbacks() the others find out only
- * where it has start_largest. Bytes of the last row of collective writes, where it was not flushed, can be lost.
- * Call:     independent.
+ * exception unwinds. Stores what this task has in memory, frees the handle and sets *vpfile to NULL; the file stays
+ * marked as not closed. The other tasks keep their handles, and every collective call that they make on it from then on
+ * fails on all of them with TW_ERR_NOT_CLOSED, tw_vpfile_close() too, which stores what they have and frees the handle.
+ * Waits for nobody, whether the others are in a collective call, elsewhere, or gone. On a group of tw_group_callbacks()
+ * the others find out only where it has start_largest. Bytes of the last row of collective writes, where it was not
+ * flushed, can be lost. Call:     independent.
  * Blocking: for storage.
  * Threads:  no other call on this handle meanwhile.
  * Returns TW_OK, or what storing failed with, and the handle is freed; TW_ERR_INVALID: it is not open. Since 0.2. */
@@ -183,8 +183,8 @@ TW_API_STATUS tw_status tw_vpfile_write_all(tw_vpfile* vpfile, tw_vpfile_data da
                                             int64_t* counts);
 
 /* As fseek of every VP that takes part: by offsets[i] (of every local VP), or by `offset` where offsets is NULL. Clears
- * the eof and the error flag, as clearerr and rewind do, and removes what was pushed back. Uniform: give the same on all
- * tasks, and accesses stay fast. On failure nothing changes. */
+ * the eof and the error flag, as clearerr and rewind do, and removes what was pushed back. Uniform: give the same on
+ * all tasks, and accesses stay fast. On failure nothing changes. */
 TW_API_STATUS tw_status tw_vpfile_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence,
                                            const uint8_t* mask);
 /* As ftell, feof and ferror of every local VP. Each of the pointers may be NULL. */

@@ -219,7 +219,7 @@ class Stream {
     check(tw_vpfile_fopen(file_, vp_, mode, &stream));
     return {stream, std::fclose};
   }
-  // What this task wrote of all its VPs survives the death of the process (vpfile.h: tw_vpfile_flush).
+  // Afterwards the bytes that this task has written, for all its VPs, survive the death of the process (vpfile.h).
   void flush() { check(tw_vpfile_flush(file_, vp_)); }
 
  private:
@@ -249,8 +249,8 @@ enum class Mode : std::int32_t { nb = TW_VPFILE_NB, cb = TW_VPFILE_CB, ib = TW_V
 // failures. Both are collective. While an exception unwinds its end abandons it.
 class File {
  public:
-  // flags: TW_READ, ... or letters of stdio. Collective over `group`. The handle keeps what it needs of the group, which
-  // may be freed as soon as the open has returned.
+  // flags: TW_READ, ... or letters of stdio. Collective over `group`. The handle keeps what it needs of the group,
+  // which may be freed as soon as the open has returned.
   File(const Group& group, const std::string& path, Flags flags, const Options& options = {}) {
     open(required(group), path, flags, options);
   }
@@ -382,8 +382,8 @@ class File {
         },
         [&](const std::uint8_t* some) { return tw_vpfile_puts_all(get(), nullptr, each.data(), some); });
   }
-  // file.printf_all("%d %s\n", {each(numbers), same(name)}): types must be those of the conversions (vpfile.h), which the
-  // compiler cannot check here.
+  // file.printf_all("%d %s\n", {each(numbers), same(name)}): types must be those of the conversions (vpfile.h), which
+  // the compiler cannot check here.
   template <Mask M = All>
   void printf_all(const char* format, std::initializer_list<tw_vpfile_argument> arguments, const M& mask = {}) {
     written(
