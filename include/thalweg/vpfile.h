@@ -104,7 +104,8 @@ TW_API_STATUS tw_status tw_vpfile_close(tw_vpfile** vpfile);
  * fails on all of them with TW_ERR_NOT_CLOSED, tw_vpfile_close() too, which stores what they have and frees the handle.
  * Waits for nobody, whether the others are in a collective call, elsewhere, or gone. On a group of tw_group_callbacks()
  * the others find out only where it has start_largest. Bytes of the last row of collective writes, where it was not
- * flushed, can be lost. Call:     independent.
+ * flushed, can be lost.
+ * Call:     independent.
  * Blocking: for storage.
  * Threads:  no other call on this handle meanwhile.
  * Returns TW_OK, or what storing failed with, and the handle is freed; TW_ERR_INVALID: it is not open. Since 0.2. */
