@@ -34,7 +34,7 @@
  * and the group can be used further, except after a mismatch of calls or an abandon.
  *
  * A task that skips a collective call keeps the others waiting. Different blocking calls on one file at once (one task
- * closes, others write) are told apart: all tasks get TW_ERR_INVALID, the message names two tasks and their calls, and
+ * closes, others write) are detected: all tasks get TW_ERR_INVALID, the message names two tasks and their calls, and
  * every later collective call on the file fails at once. Closing frees the handle then, too.
  *
  * Overlapping reads are fine. Where writes of one call overlap, each byte is from one of the tasks.
@@ -138,7 +138,7 @@ TW_API_STATUS tw_status tw_file_abandon(tw_file** file);
  *            open).
  * Since      0.2. */
 
-/* Tells the length of the file.
+/* Gives the length of the file.
  * nbytes     [out] the length after every task has made the call. NULL is TW_ERR_INVALID. */
 TW_API_STATUS tw_status tw_file_size(tw_file* file, int64_t* nbytes);
 
@@ -202,7 +202,7 @@ TW_API_STATUS tw_status tw_file_set_view(tw_file* file, int64_t displacement, co
  * Since      0.2. */
 TW_API_STATUS tw_status tw_file_seek_view(tw_file* file, int64_t offset, int whence, int64_t* position);
 
-/* Tells where in the file a byte of this task's view lies.
+/* Gives the offset in the file of a byte of this task's view.
  * Call:      independent.
  * Blocking:  no.
  * position   [in]  of the byte in the view, >= 0.
@@ -414,7 +414,7 @@ TW_API_STATUS tw_status tw_file_iaccess(tw_file* file, const tw_access* access, 
 /* ---- How accesses are carried out ---------------------------------------------------------------------------------
  * */
 
-/* Tells what advances a nonblocking access that this task starts with `asked` as its progress: TW_PROGRESS_THREAD or
+/* Gives what advances a nonblocking access that this task starts with `asked` as its progress: TW_PROGRESS_THREAD or
  * TW_PROGRESS_POLL. It is POLL in place of THREAD where a thread cannot be had, and for collectives of two kinds of
  * group: of ranks where MPI was initialised for less than MPI_THREAD_MULTIPLE, which advance within calls of threads
  * that make calls on such groups (see tw_mpi_take_turns() in group_mpi.h); and of callbacks, which are carried out in
@@ -428,7 +428,7 @@ TW_API_STATUS tw_status tw_file_iaccess(tw_file* file, const tw_access* access, 
  * Since      0.2. */
 TW_API_STATUS tw_status tw_file_progress(const tw_file* file, tw_progress asked, tw_progress* effective);
 
-/* Tells how the last blocking collective access of this handle was carried out and why, in one line; "" before the
+/* Describes how the last blocking collective access of this handle was carried out and why, in one line; "" before the
  * first and for NULL. The text is valid until the next call on the handle.
  * Call:      independent.
  * Blocking:  no.

@@ -55,7 +55,7 @@ class Request {
     check(tw_request_test(&request_, &done, &moved));
     return done != 0 ? std::optional<std::size_t>(moved) : std::nullopt;
   }
-  // Tells whether the operation has not been found complete yet.
+  // Whether the operation has not been found complete yet.
   bool is_pending() const noexcept { return request_ != nullptr; }
 
   // Waits for all, and returns the bytes moved by each. Throws the first failure, after all are complete.
@@ -77,7 +77,7 @@ class Request {
     check(status);
     return done != 0 ? std::optional(std::move(moved)) : std::nullopt;
   }
-  // Waits for one, and returns the first that is complete; nothing when none is pending. Its status tells a failure.
+  // Waits for one, and returns the first that is complete; nothing when none is pending. Its status reports a failure.
   static std::optional<Completed> waitany(std::span<Request> requests) {
     return any(requests, [](auto... arguments) { return tw_request_waitany(arguments...); });
   }
@@ -88,7 +88,7 @@ class Request {
       return tw_request_testany(n, all, &done, index, moved);
     });
   }
-  // Waits for one, and returns all that are complete; none when none is pending. Their statuses tell failures.
+  // Waits for one, and returns all that are complete; none when none is pending. Their statuses report failures.
   static std::vector<Completed> waitsome(std::span<Request> requests) { return some(requests, tw_request_waitsome); }
   // Returns all that are complete.
   static std::vector<Completed> testsome(std::span<Request> requests) { return some(requests, tw_request_testsome); }
@@ -140,8 +140,8 @@ class Request {
   tw_request* request_;
 };
 
-// One shared file: owns a tw_file. Moved, not copied. Without close() its end closes it too, but cannot tell failures.
-// Both are collective. While an exception unwinds its end abandons it;
+// One shared file: owns a tw_file. Moved, not copied. Without close() its end closes it too, but cannot report
+// failures. Both are collective. While an exception unwinds its end abandons it;
 // a Request that is declared after it ends before, and waits.
 class File {
  public:

@@ -12,14 +12,14 @@
  *
  * Collective calls are made by every task of the group, in the same order. They block until this task's part is done;
  * a task that waits long sleeps. A call that fails on one task fails on all, with the same status and message. Only a
- * NULL handle is told to its caller alone: there is no group to tell.
+ * NULL handle is an error of its caller alone: there is no group to inform.
  *
  * A task that skips a collective call, or makes another one, keeps the others waiting. Threads of a team that make
- * different calls at once are told apart, also where the calls are made on different handles (a file and its group):
+ * different calls at once are detected, also where the calls are made on different handles (a file and its group):
  * all get TW_ERR_INVALID, and the message names two tasks and their calls. A task that has freed its group
  * is named in the same way. From then on the handles involved fail at once in every collective call. Tasks of any group
- * are told apart where they make different calls on one open file (file.h, vpfile.h), and with THALWEG_CHECK=1 in
- * the environment in any blocking collective calls. A nonblocking collective against another call is not told apart.
+ * are detected where they make different calls on one open file (file.h, vpfile.h), and with THALWEG_CHECK=1 in
+ * the environment in any blocking collective calls. A nonblocking collective against another call is not detected.
  *
  * Threads: a handle serves one call at a time; handles of different tasks are independent. Design:
  * docs/design/groups.md. */
@@ -81,8 +81,8 @@ TW_API_STATUS tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** gr
  * ranks   [in]  the group of the processes; read by thread 0 only, ignored elsewhere (may be NULL there). Copied.
  * group   [out] set only on success; free it with tw_group_free(). It does not need `threads` or `ranks` any more.
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (`group` is NULL on some; `threads` is no team), TW_ERR_NO_MEMORY,
- * TW_ERR_IO. That `ranks` is NULL where thread 0 gives it can be told to the threads of that process only. Since 0.2.
- */
+ * TW_ERR_IO. That `ranks` is NULL where thread 0 gives it can be reported to the threads of that process only. Since
+ *0.2. /
 TW_API_STATUS tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group);
 
 /* The caller's collectives. Each call is blocking, is made by all tasks in the same order, and returns 0; another

@@ -9,7 +9,7 @@
  * rank must have started them, or start them still on another thread. They can be waited for afterwards. With files and
  * groups open it succeeds too, and everything written is in the files; later calls on them fail with TW_ERR_INVALID,
  * also tw_file_close() and tw_multifile_close(), which free the handle all the same. What a multifile writes at its
- * close is missing then: it is readable as after a crash. tw_group_free() stays fine. The library hears of the end by a
+ * close is missing then: it is readable as after a crash. tw_group_free() stays fine. The library notices the end by a
  * weak MPI_Finalize() of its own: name it before MPI when you link (CMake: thalweg::mpi alone, or before MPI::MPI_C).
  * Where it is not found, or a tool takes the call before it, and MPI is MPICH with MPI_THREAD_MULTIPLE, complete the
  * requests before.
@@ -17,7 +17,7 @@
  * Errors that MPI reports on what the library does come back as TW_ERR_IO with the text of MPI: its communicators have
  * MPI_ERRORS_RETURN. The error handlers of the program's communicators stay as they are, and hear of tw_group_mpi()
  * failing to duplicate one. After such an error MPI promises nothing about the communicator, nor does the library about
- * the group. What is known to one rank only cannot be told to the others: they may wait in MPI for ever, or fail.
+ * the group. What is known to one rank only cannot be reported to the others: they may wait in MPI for ever, or fail.
  * Memory: a rank that runs out of it ends the program, with one line on standard error and MPI_Abort: where MPI reports
  * an error to a process that is refused 8 MiB of address space, or completes nothing for 10 s in one that is refused 64
  * KiB, or for 60 s in one that is refused 8 MiB.

@@ -67,7 +67,7 @@ TW_MUST_CHECK static inline tw_status tw_group_hybrid_omp(tw_group* ranks, tw_gr
   tw_group* threads = NULL;
   tw_group* ranks_of_thread_0 = omp_get_thread_num() == 0 ? ranks : NULL;
   tw_status status = tw_group_omp(&threads);
-  /* Thread 0 goes on without threads, to tell the other ranks. */
+  /* Thread 0 goes on without threads, to inform the other ranks. */
   if (status != TW_OK && ranks_of_thread_0 == NULL) return status;
   status = tw_group_hybrid(threads, ranks_of_thread_0, group);
   tw_group_free(&threads);

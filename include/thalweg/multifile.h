@@ -18,7 +18,7 @@
  * Unless a call says otherwise:
  *   Call       independent: it communicates with nobody, and other tasks need not make it. Only tw_multifile_open() and
  *              tw_multifile_close() are collective: a call that fails on one task fails on all; a task that skips one,
- *              or makes another one, keeps the others waiting. Threads of a team are told so (group.h).
+ *              or makes another one, keeps the others waiting. Threads of a team get an error instead (group.h).
  *   Blocking   it returns when its work is done; that may take the storage its time. Tasks of one process that write
  *              into one physical file take turns while space is given out. Nothing else waits for another task.
  *   Threads    one call at a time per handle; calls without an object: any number at once.
@@ -183,7 +183,7 @@ TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */
 
-/* Reads up to `bytes` bytes at the position and advances it; *got (may be NULL; set on failure, too) tells how many:
+/* Reads up to `bytes` bytes at the position and advances it; *got (may be NULL; set on failure, too) is how many:
  * fewer than asked only at the end of the logical file, 0 at or beyond it. Checksums are verified before bytes are
  * given out (hint verify).
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT (what was read before the
@@ -195,7 +195,7 @@ TW_API_STATUS tw_status tw_multifile_read_at(tw_multifile* multifile, void* data
                                              size_t* got);
 
 /* Moves the position of the current logical file behind the gap that it stands in: to the next byte that was written,
- * or to the end. *skipped tells by how many bytes, which all are zeros; 0 where there is no gap. Gaps may
+ * or to the end. *skipped is their number, and all are zeros; 0 where there is no gap. Gaps may
  * be as long as 2^63-1 bytes, whatever the size of the multifile. What a repair found lost is no gap. Reads nothing.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE (open for writing). Since 0.2. */
 TW_API_STATUS tw_status tw_multifile_skip_gap(tw_multifile* multifile, int64_t* skipped);

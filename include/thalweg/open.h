@@ -45,7 +45,7 @@
  *   "x"                TW_CREATE | TW_EXCLUSIVE       and TW_READ
  *
  * For a shared file "a" is only where the shared position begins: unlike after fopen(), a write at an offset, in a view
- * or after a seek goes where it is told. A multifile takes no '+'.
+ * or after a seek goes to its position. A multifile takes no '+'.
  *
  *   option                       multifile       shared file     vpfile
  *   hints                        its own         its own         its own and those of a shared file
@@ -115,7 +115,7 @@ TW_API_STATUS tw_status tw_options_set_hints(tw_options* options, const char* hi
  * Without this call a group of S tasks that creates a multifile serves one logical file per task. When reading or
  * appending a multifile of N logical files, task s serves the consecutive ranks [s*N/S, (s+1)*N/S): one each when
  * S == N, all of them when S == 1.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. The open tells what does not fit the multifile. */
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. The open reports what does not fit the multifile. */
 TW_API_STATUS tw_status tw_options_set_ranks(tw_options* options, int64_t n_logical, const int64_t* ranks,
                                              int64_t n_ranks);
 
@@ -150,7 +150,7 @@ TW_API_STATUS tw_status tw_options_set_progress(tw_options* options, tw_progress
 /* Vpfile: the shape of its virtual processors; needed to create one, else compared with that of the file.
  * n_dims   number of dimensions, 1 .. 64; 0 removes an earlier shape.
  * shape    n_dims extents, all at least 1, the same on all tasks; at most 2^40 virtual processors; copied.
- * Returns TW_OK, TW_ERR_INVALID (NULL, a negative n_dims), TW_ERR_NO_MEMORY. The open tells what is wrong with it. */
+ * Returns TW_OK, TW_ERR_INVALID (NULL, a negative n_dims), TW_ERR_NO_MEMORY. The open reports what is wrong with it. */
 TW_API_STATUS tw_status tw_options_set_shape(tw_options* options, int32_t n_dims, const int64_t* shape);
 
 /* Vpfile: the box of this task within the shape. The boxes of all tasks must hold each virtual processor once.
@@ -159,7 +159,7 @@ TW_API_STATUS tw_status tw_options_set_shape(tw_options* options, int32_t n_dims
  * n_dims   that of the shape; 0 removes an earlier box.
  * start    the first index in each dimension; copied.
  * count    the number of indices in each dimension, 0 is allowed; copied.
- * Returns TW_OK, TW_ERR_INVALID (NULL, a negative n_dims), TW_ERR_NO_MEMORY. The open tells what is wrong with it. */
+ * Returns TW_OK, TW_ERR_INVALID (NULL, a negative n_dims), TW_ERR_NO_MEMORY. The open reports what is wrong with it. */
 TW_API_STATUS tw_status tw_options_set_box(tw_options* options, int32_t n_dims, const int64_t* start,
                                            const int64_t* count);
 

@@ -23,7 +23,7 @@ extern "C" {
 typedef struct tw_storage_info {
   size_t struct_size;
   /* Alignment in bytes that direct transfers (past the page cache) need; 0: the file system has no direct I/O, or
-   * does not tell. */
+   * does not report it. */
   int64_t direct_alignment;
   /* The file system, as text that is the same for all its files: "ext4-0123456789abcdef". Network and memory file
    * systems may be named differently after the next mount, and on another node. */
@@ -59,8 +59,8 @@ typedef struct tw_access_pattern {
   int64_t task_distance;
 } tw_access_pattern;
 
-/* Tells in words how an access would be carried out, and why: the lines "storage: ", "read: " or "write: ", "way: " and
- * "plan: ". The words may change between versions.
+/* Describes in words how an access would be carried out, and why: the lines "storage: ", "read: " or "write: ", "way: "
+ * and "plan: ". The words may change between versions.
  * Call:     independent.
  * Blocking: as stat(2); the first call reads the profile.
  * Threads:  any.

@@ -25,7 +25,7 @@
  *   Call       independent: other tasks need not make it. Calls marked collective are made by all tasks of the group,
  *              in the same order. A collective call that fails on one task fails on all; a task that skips one, or
  *              makes another one, keeps the others waiting. Different collective calls on one vpfile at once (one task
- *              closes, others write or flush) are told apart: all tasks get TW_ERR_INVALID, the message names two tasks
+ *              closes, others write or flush) are detected: all tasks get TW_ERR_INVALID, the message names two tasks
  *              and their calls, every later collective call on the file fails at once, and the file stays marked as not
  *              closed.
  *   Blocking   it returns when its work is done; a collective call waits for the other tasks.
@@ -214,8 +214,8 @@ typedef struct tw_vpfile_argument {
   void* base;
   int64_t stride;
 } tw_vpfile_argument;
-/* As fprintf: one argument for each conversion of `format`, whose type the conversion tells (%d: int, %ld: long, %f:
- * double, %Lf: long double, %c: int, %s: const char*, %p: void*). '*' and %n are refused.
+/* As fprintf: one argument for each conversion of `format`, whose type follows from the conversion (%d: int, %ld: long,
+ * %f: double, %Lf: long double, %c: int, %s: const char*, %p: void*). '*' and %n are refused.
  * Call: collective.
  * counts [out] may be NULL: bytes written, of every local VP. */
 TW_API_STATUS tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_vpfile_argument* arguments,
@@ -257,7 +257,7 @@ TW_API_STATUS tw_status tw_vpfile_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_
  * that are still open and fail where that fails; from then on they fail with EBADF, and fclose() still frees them.
  * mode: "r" "w" "a" "r+" "w+" "a+", as far as the handle is open for reading and writing; no byte is cut off.
  * stream [out] the caller's, to be closed; NULL on failure.
- * Threads:  calls on the FILE* count as calls of this VP. tw_last_error() tells what failed in one.
+ * Threads:  calls on the FILE* count as calls of this VP. tw_last_error() says what failed in one.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, or what reading may return.
  * Source:   fopencookie(3). Since 0.2. */
 TW_API_STATUS tw_status tw_vpfile_fopen(tw_vpfile* vpfile, int64_t vp, const char* mode, FILE** stream);
@@ -323,8 +323,8 @@ TW_API_STATUS tw_status tw_vpfile_regions(const char* path, tw_vpfile_region_fn 
 TW_API_STATUS tw_status tw_vpfile_verify(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
                                          tw_health* health);
 
-/* Makes an unclosed vpfile readable again, and side files that are missing or damaged, from what the data file tells;
- * then verifies it. What is closed and sound is left alone. What was flushed is there afterwards; of what was not
+/* Makes an unclosed vpfile readable again, and side files that are missing or damaged, from the contents of the data
+ * file; then verifies it. What is closed and sound is left alone. What was flushed is there afterwards; of what was not
  * flushed there may be more.
  * shape      [in]  needed where NAME.meta is missing or damaged (n_dims 0: none is given).
  * Returns as tw_vpfile_verify(), and TW_ERR_UNSAFE where a program is writing the file. TW_ERR_CORRUPT also where the

@@ -209,7 +209,7 @@ class Stream {
     va_end(arguments);
     const bool at_end = std::feof(file.get()) != 0 || std::ferror(file.get()) != 0;
     seek(::ftello(file.get()));
-    if (at_end) getc();  // sets eof, or tells why reading failed
+    if (at_end) getc();  // sets eof, or throws why reading failed
     return done;
   }
 #undef TW_VP_FORMAT_
@@ -245,7 +245,7 @@ class Stream {
 
 enum class Mode : std::int32_t { nb = TW_VPFILE_NB, cb = TW_VPFILE_CB, ib = TW_VPFILE_IB };
 
-// A vpfile that is open: owns a tw_vpfile. Moved, not copied. Without close() its end closes it too, but cannot tell
+// A vpfile that is open: owns a tw_vpfile. Moved, not copied. Without close() its end closes it too, but cannot report
 // failures. Both are collective. While an exception unwinds its end abandons it.
 class File {
  public:

@@ -104,9 +104,9 @@ constexpr std::array kReading = {
     Reading{"hdf5.c", "H5Fopen and H5Dopen2, then H5Dread"},
     Reading{"hdf5.py", "mode \"r\", then block = array[...] within array.collective"},
     Reading{"multifile.c", "TW_READ, then tw_multifile_read"},
-    Reading{"multifile.f90", "tw_multifile_read = 1 as mode, then tw_multifile_read"},
+    Reading{"multifile.f90", "int(z'01000000') (TW_READ) as the flags, then tw_multifile_read"},
     Reading{"collective.c", "TW_READ, then tw_file_read_array"},
-    Reading{"collective.f90", "tw_file_read = 1 as flags, then tw_file_read_at_all"},
+    Reading{"collective.f90", "int(z'01000000') (TW_READ) as the flags, then tw_file_read_at_all"},
     Reading{"nonblocking.c", "TW_READ, then tw_file_iread_array"},
     Reading{"vpfile.py", "mode \"r\", then file.read(np.float32)"},
 };
