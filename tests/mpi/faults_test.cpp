@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "support/counting_new.hpp"
 #include "support/open_options.hpp"
 #include "support/process_mpi.hpp"
+#include "support/replaced_new.hpp"
 #include "support/told_transfers.hpp"
 #include "thalweg/thalweg.h"
 

@@ -41,7 +41,7 @@ struct Told {
   bool read_ok = false;
 };
 
-class NoMemory : public testing::Test {
+class MultifileNoMemory : public testing::Test {
  protected:
   void SetUp() override {
     alarm(kMostSeconds);
@@ -138,7 +138,7 @@ class NoMemory : public testing::Test {
   char data_[2][2 * kRecord] = {};
 };
 
-TEST_F(NoMemory, OfOneTask) {
+TEST_F(MultifileNoMemory, OfOneTask) {
   for (std::uint64_t k = 1;; ++k) {
     SCOPED_TRACE("allocation " + std::to_string(k));
     std::vector<Told> told(1);
@@ -154,7 +154,7 @@ TEST_F(NoMemory, OfOneTask) {
   EXPECT_GT(Allocations::count(), 20u);
 }
 
-TEST_F(NoMemory, OfOneOfTwoThreads) {
+TEST_F(MultifileNoMemory, OfOneOfTwoThreads) {
   std::uint64_t most = 20;
   for (std::uint64_t k = 1; k <= most && !HasFailure(); ++k) {
     SCOPED_TRACE("allocation " + std::to_string(k));
