@@ -5,14 +5,13 @@ Usage: check_changes.py ROOT
 Exit status: 0 clean, 1 at least one complaint (one line each), 2 wrong usage.
 """
 
-import pathlib
-import sys
+import checking
 
 TYPES = {"feature", "fix", "api", "format"}
 
 
-def complaints(folder):
-    for path in sorted(folder.iterdir()):
+def complaints(root):
+    for path in sorted((root / "changes").iterdir()):
         if path.name == "README.md":
             continue
         parts = path.name.split(".")
@@ -24,14 +23,5 @@ def complaints(folder):
             yield f"changes/{path.name}: is empty or does not end with a newline"
 
 
-def main(argv):
-    if len(argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    found = list(complaints(pathlib.Path(argv[1]) / "changes"))
-    print("\n".join(found), end="\n" if found else "")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    checking.main(__doc__, complaints)

@@ -8,7 +8,8 @@ Exit status: 0 clean, 1 at least one complaint (one line each), 2 wrong usage.
 
 import pathlib
 import re
-import sys
+
+import checking
 
 ASKED = re.compile(r"^\s*(?:find_package|find_dependency)\(\s*([\w:]+)|^\s*pkg_check_modules\(.*?([\w${}.-]+)\)\s*$", re.M)
 OWN = {"thalweg"}
@@ -43,14 +44,5 @@ def complaints(root):
     yield from (f"README.md: does not name '{version}', which cmake/dependencies.txt has" for version in versions if version not in readme)
 
 
-def main(argv):
-    if len(argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    found = list(complaints(pathlib.Path(argv[1])))
-    print("\n".join(found), end="\n" if found else "")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    checking.main(__doc__, complaints)

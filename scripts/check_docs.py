@@ -11,8 +11,9 @@ Exit status: 0 clean, 1 at least one complaint (one line each), 2 wrong usage.
 
 import pathlib
 import re
-import sys
 import textwrap
+
+import checking
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)[^)]*\)|!\[[^\]]*\]\(([^)\s]+)[^)]*\)")
 CODE = re.compile(r"(?:^<!-- (\S+) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
@@ -102,14 +103,5 @@ def complaints(root):
                     yield f"{where}: no heading '#{anchor}' in {target.name}"
 
 
-def main(argv):
-    if len(argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    found = list(complaints(pathlib.Path(argv[1]).resolve()))
-    print("\n".join(found), end="\n" if found else "")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    checking.main(__doc__, complaints)

@@ -11,7 +11,8 @@ Exit status: 0 clean, 1 at least one complaint (one line each), 2 wrong usage.
 
 import pathlib
 import re
-import sys
+
+import checking
 
 ROOMS = ("src/engine", "src/multifile", "src/vpfile")
 HINTS = "src/base/hint_table.cpp"
@@ -64,14 +65,5 @@ def complaints(root):
         yield f"docs/glossary.md: '{name}' has two lines"
 
 
-def main(argv):
-    if len(argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    found = list(complaints(pathlib.Path(argv[1]).resolve()))
-    print("\n".join(found), end="\n" if found else "")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    checking.main(__doc__, complaints)

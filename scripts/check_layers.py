@@ -8,7 +8,8 @@ The tables below are the only statement of the rule; ARCHITECTURE.md quotes them
 
 import pathlib
 import re
-import sys
+
+import checking
 
 # Rooms from the lowest level to the highest: folder -> folders whose headers it may include (itself is always allowed).
 # A file belongs to the room with the longest matching folder.
@@ -111,14 +112,5 @@ def violations(root):
             yield from check_file(root, path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
 
 
-def main(argv):
-    if len(argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    found = list(violations(pathlib.Path(argv[1])))
-    print("\n".join(found), end="\n" if found else "")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    checking.main(__doc__, violations)
