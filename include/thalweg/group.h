@@ -81,8 +81,8 @@ TW_API_STATUS tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** gr
  * ranks   [in]  the group of the processes; read by thread 0 only, ignored elsewhere (may be NULL there). Copied.
  * group   [out] set only on success; free it with tw_group_free(). It does not need `threads` or `ranks` any more.
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (`group` is NULL on some; `threads` is no team), TW_ERR_NO_MEMORY,
- * TW_ERR_IO. That `ranks` is NULL where thread 0 gives it can be reported to the threads of that process only. Since
- *0.2. /
+ * TW_ERR_IO. That `ranks` is NULL where thread 0 gives it can be reported to the threads of that process only.
+ * Since 0.2. */
 TW_API_STATUS tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group);
 
 /* The caller's collectives. Each call is blocking, is made by all tasks in the same order, and returns 0; another
