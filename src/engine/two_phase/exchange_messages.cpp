@@ -66,9 +66,9 @@ ExchangeReply ExchangeReply::of(ByteView bytes) {
 
 namespace {
 
-Status copy_with_task(PeerAccess access, const ExchangeRequest& request, std::byte* buffer, std::uint64_t begin,
+Status copy_with_task(Direction direction, const ExchangeRequest& request, std::byte* buffer, std::uint64_t begin,
                       std::uint64_t end) {
-  PeerCopy copy(access, request.header.process, buffer, begin);
+  PeerCopy copy(direction, request.header.process, buffer, begin);
   ExtentDecoder decoder(request.encoded, request.header.data_path);
   ExtentRun run;
   while (decoder.next(run)) copy.add(run, end);
@@ -86,11 +86,11 @@ Status fetch(const ExchangeRequest& request, std::byte* buffer, std::uint64_t be
     });
     return {};
   }
-  return copy_with_task(PeerAccess::read, request, buffer, begin, kAllOfIt);
+  return copy_with_task(Direction::read, request, buffer, begin, kAllOfIt);
 }
 
 Status deliver(const ExchangeRequest& request, const std::byte* buffer, std::uint64_t begin, std::uint64_t end) {
-  return copy_with_task(PeerAccess::write, request, const_cast<std::byte*>(buffer), begin, end);
+  return copy_with_task(Direction::write, request, const_cast<std::byte*>(buffer), begin, end);
 }
 
 }  // namespace thalweg
