@@ -1,6 +1,5 @@
 #include "async/op.hpp"
 
-#include <algorithm>
 #include <atomic>
 
 namespace thalweg {
@@ -38,10 +37,6 @@ bool Driver::step() {
 }
 
 void Driver::set_meanwhile(Meanwhile (*look)()) { meanwhile.store(look, std::memory_order_release); }
-
-void Driver::reserve(std::size_t coroutines) {
-  if (coroutines > waiting_.capacity()) waiting_.reserve(std::max(coroutines, 2 * waiting_.capacity()));
-}
 
 void Driver::step_or_wait() {
   if (step()) return;

@@ -273,7 +273,7 @@ Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedP
   const bool draws = group.rank() == 0 && part.summary.in_order && file != nullptr;
   if (draws) {
     PositionTurn turn{group, file->position, ticket};
-    co_await Until{turn.point()};
+    co_await turn.point();
     part.summary.position = file->position.value();
     part.summary.ticket = ticket;
   }

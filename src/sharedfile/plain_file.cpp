@@ -73,7 +73,7 @@ Op<Status> PlainFile::close() {
     co_return status;
   }
   Quiet quiet{*group_, *shared_};  // on all tasks: some requests may be advanced by their own task only
-  co_await Until{quiet.point()};
+  co_await quiet.point();
   if (group_->rank() == group_->place().process_leader) {
     Status closed = shared_->stored->close();
     if (status.ok()) status = std::move(closed);
@@ -139,7 +139,7 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
   if (group_->rank() == 0) {
     ticket = position.draw();
     PositionTurn turn{*group_, position, ticket};
-    co_await Until{turn.point()};
+    co_await turn.point();
     std::int64_t base = whence == SEEK_CUR ? static_cast<std::int64_t>(position.value()) : 0;
     if (whence == SEEK_END) {
       auto size = shared_->stored->size();
