@@ -210,12 +210,12 @@ Op<Status> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   TransferResult mine = co_await execute(group, file, access, plan, part.list, process, io);
   if (!part.status.ok()) mine.status = std::move(part.status);
   const auto end = static_cast<std::int64_t>(mine.end_of_file);
-  Agreement agreed = co_await agree_on(group, std::move(mine.status), end, Wanted::smallest);
-  if (agreed.status.ok()) {
-    part.outcome.end_of_file = static_cast<std::uint64_t>(agreed.value);
+  const auto agreed = co_await agree_on(group, std::move(mine.status), end, Reduction::min);
+  if (agreed.has_value()) {
+    part.outcome.end_of_file = static_cast<std::uint64_t>(agreed.value());
     part.outcome.moved = bytes_below(part.list.extents(), part.outcome.end_of_file);
   }
-  co_return std::move(agreed.status);
+  co_return agreed.status();
 }
 
 // Step 2. A failure is that of all.

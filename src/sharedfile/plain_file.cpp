@@ -99,9 +99,9 @@ Op<Result<std::uint64_t>> PlainFile::size(Status mine) {
     status = found.status();
     if (found.has_value()) bytes = static_cast<std::int64_t>(found.value());
   }
-  Agreement agreed = co_await agree_on(*group_, std::move(status), bytes, Wanted::largest);
-  if (!agreed.status.ok()) co_return std::move(agreed.status);
-  co_return static_cast<std::uint64_t>(agreed.value);
+  const auto agreed = co_await agree_on(*group_, std::move(status), bytes, Reduction::max);
+  if (!agreed.has_value()) co_return agreed.error();
+  co_return static_cast<std::uint64_t>(agreed.value());
 }
 
 Op<Status> PlainFile::truncate(std::uint64_t bytes, Status mine) {
@@ -149,9 +149,9 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
     if (status.ok() && (__builtin_add_overflow(base, offset, &target) || target < 0)) status = bad_target(offset, base);
     position.settle(ticket, status.ok() ? static_cast<std::uint64_t>(target) : position.value());
   }
-  Agreement agreed = co_await agree_on(*group_, std::move(status), target, Wanted::largest);
-  if (!agreed.status.ok()) co_return std::move(agreed.status);
-  co_return static_cast<std::uint64_t>(agreed.value);
+  const auto agreed = co_await agree_on(*group_, std::move(status), target, Reduction::max);
+  if (!agreed.has_value()) co_return agreed.error();
+  co_return static_cast<std::uint64_t>(agreed.value());
 }
 
 namespace {
