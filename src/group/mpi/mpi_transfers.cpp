@@ -35,7 +35,7 @@ bool has_memory() { return std::unique_ptr<std::byte[]>(new (std::nothrow) std::
 
 MpiCommunicator::~MpiCommunicator() {
   if (mpi_ended()) return;
-  const MpiTurn turn(MpiTurn::Wait{});
+  const MpiTurn turn;
   MPI_Comm own = comm_;
   MPI_Comm_free(&own);
 }
@@ -83,7 +83,7 @@ bool MpiWait::ready(void* self) {
     wait.status_ = mpi_is_gone();
     return true;
   }
-  const MpiTurn turn;
+  const MpiTurn turn(std::try_to_lock);
   if (!turn.is_mine()) return false;
   int error = MPI_SUCCESS;
   const bool done = wait.advance(error);
@@ -116,21 +116,19 @@ int MpiTransfers::start_next() {
   return error;
 }
 
-bool MpiTransfers::Finish::advance(int& error) {
-  auto& active = all_.active_;
-  while (all_.next_ < all_.pieces_.size() && (all_.window_ == 0 || active.size() < all_.window_)) {
-    error = all_.start_next();
+bool MpiTransfers::advance(int& error) {
+  while (next_ < pieces_.size() && (window_ == 0 || active_.size() < window_)) {
+    error = start_next();
     if (error != MPI_SUCCESS) return true;
   }
-  if (active.empty()) return true;
-  all_.finished_.resize(active.size());
+  if (active_.empty()) return true;
+  finished_.resize(active_.size());
   int count = 0;
-  error =
-      MPI_Testsome(static_cast<int>(active.size()), active.data(), &count, all_.finished_.data(), MPI_STATUSES_IGNORE);
+  error = MPI_Testsome(static_cast<int>(active_.size()), active_.data(), &count, finished_.data(), MPI_STATUSES_IGNORE);
   if (error != MPI_SUCCESS || count == 0) return false;
   got_on();
-  std::erase(active, MPI_REQUEST_NULL);
-  return active.empty() && all_.next_ == all_.pieces_.size();
+  std::erase(active_, MPI_REQUEST_NULL);
+  return active_.empty() && next_ == pieces_.size();
 }
 
 }  // namespace thalweg

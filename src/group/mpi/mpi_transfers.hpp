@@ -120,31 +120,21 @@ inline auto mpi_swap(const MpiChannel& by, MpiMessage out, MpiMessage in, const 
   return mpi_finish(both, what);
 }
 
-// Sends and receives of one collective step. Between two tasks they match in the order in which they were added.
-class MpiTransfers {
+// co_await: the sends and receives of one collective step. Between two tasks they match in the order in which they were
+// added.
+class MpiTransfers final : public MpiWait {
  public:
   // At most `window` messages at a time (0: no limit). A task that both sends and receives must not set a limit.
-  MpiTransfers(const MpiChannel& channel, int message_limit, std::size_t window = 0)
-      : channel_(channel), limit_(static_cast<std::size_t>(message_limit)), window_(window) {}
-  MpiTransfers(const MpiTransfers&) = delete;
-  MpiTransfers& operator=(const MpiTransfers&) = delete;
+  MpiTransfers(const MpiChannel& channel, int message_limit, const char* what, std::size_t window = 0)
+      : MpiWait(what), channel_(channel), limit_(static_cast<std::size_t>(message_limit)), window_(window) {}
 
-  // `data` and `into` stay alive until finish() is done. May throw std::bad_alloc, as may reserve(), which allocates
-  // for finish().
+  // `data` and `into` stay alive until all are complete. May throw std::bad_alloc, as may reserve(), which allocates
+  // for the wait.
   void send(ByteView data, TaskRank to) { add(const_cast<std::byte*>(data.data()), data.size(), to, true); }
   void receive(std::span<std::byte> into, TaskRank from) { add(into.data(), into.size(), from, false); }
   void reserve();
-
-  class Finish final : public MpiWait {
-   public:
-    Finish(MpiTransfers& all, const char* what) : MpiWait(what), all_(all) {}
-
-   private:
-    bool advance(int& error) override;
-    MpiTransfers& all_;
-  };
-  // co_await: completes all of them.
-  Finish finish(const char* what) { return {*this, what}; }
+  // Without messages MPI is not called, and no turn is taken.
+  bool await_ready() { return pieces_.empty() || MpiWait::await_ready(); }
 
  private:
   struct Piece {
@@ -153,6 +143,7 @@ class MpiTransfers {
   };
   void add(std::byte* data, std::size_t bytes, TaskRank peer, bool sends);
   int start_next();
+  bool advance(int& error) override;
 
   const MpiChannel& channel_;
   const std::size_t limit_;
