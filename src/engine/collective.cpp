@@ -28,6 +28,7 @@
 #include "engine/process_access.hpp"
 #include "group/agree.hpp"
 #include "group/groups.hpp"
+#include "group/memory.hpp"
 
 namespace thalweg {
 
@@ -100,21 +101,13 @@ bool in_whole_blocks(const SharedFile& file, const Part& part) {
   return part.asked.placement != Placement::in_order && std::all_of(extents.begin(), extents.end(), whole);
 }
 
-Status make_process(std::size_t tasks, Part& part) {
-  try {
-    part.process.emplace(tasks);
-    return {};
-  } catch (const std::bad_alloc&) {
-    return no_memory("the summaries that the tasks of a collective access send each other");
-  }
-}
-
 Status check(const SharedFile* file, const Group& group, Part& part) {
   const TaskAccess& asked = part.asked;
   if (!asked.status.ok()) return asked.status;
   if (file == nullptr) return Status::error(Code::invalid_argument, "no open file");
   TW_RETURN_IF_ERROR(check_mode(*file, asked.direction));
-  if (one_process(group)) TW_RETURN_IF_ERROR(make_process(static_cast<std::size_t>(group.size()), part));
+  if (one_process(group) && !try_to([&] { part.process.emplace(static_cast<std::size_t>(group.size())); }))
+    return no_memory("the summaries that the tasks of a collective access send each other");
   return order_list(part, asked.placement == Placement::at_offset ? asked.offset : 0);
 }
 
@@ -248,7 +241,7 @@ Op<Status> gather(Group& group, Part& part) {
 Op<Status> place_in_order(Group& group, SharedFile& file, Part& part) {
   GroupAccess& access = part.outcome.access;
   const std::uint64_t base = access.first.position;
-  if (!one_process(group) && group.rank() != 0) file.position.follow(access.first.ticket, base + access.bytes);
+  if (!one_process(group) && group.rank() != 0) file.position.settle(access.first.ticket, base + access.bytes);
   const std::uint64_t begin = base + (access.common() ? 0 : part.bytes_before);
   Status placed = or_out_of_memory([&] { return order_list(part, begin); });
   if (access.has_lists) {
@@ -304,21 +297,9 @@ Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedP
   co_return std::move(part.outcome);
 }
 
-namespace {
-
-std::unique_ptr<Group> try_self_group() {
-  try {
-    return make_self_group();
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-
-}  // namespace
-
 Op<Outcome> access_one(SharedFile& file, TaskAccess asked, IoContext io) {
-  const std::unique_ptr<Group> alone = try_self_group();
-  if (alone == nullptr) co_return failed_with(no_memory("an access"));
+  std::unique_ptr<Group> alone;
+  if (!try_to([&] { alone = make_self_group(); })) co_return failed_with(no_memory("an access"));
   // This task has drawn no ticket, so it must not wait for its turn.
   if (asked.placement == Placement::in_order) {
     if (asked.status.ok())

@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::uint64_t kAllOfIt = ~std::uint64_t{0};
 
-void append(Bytes& to, const void* data, std::size_t bytes) {
-  const auto* begin = static_cast<const std::byte*>(data);
-  to.insert(to.end(), begin, begin + bytes);
-}
-
 }  // namespace
 
 Bytes make_request(const ExtentList& list, FileDomain window, RequestHeader header, std::uint64_t most_relayed) {
@@ -34,12 +29,12 @@ Bytes make_request(const ExtentList& list, FileDomain window, RequestHeader head
   header.encoded_bytes = counted.size();
   header.relayed = sizeof(ReplyHeader) + header.bytes <= most_relayed;
   request.reserve(sizeof header + header.encoded_bytes + (header.with_bytes ? header.bytes : 0));
-  append(request, &header, sizeof header);
+  put_value(request, header);
   ExtentEncoder written(header.data_path, &request);
   encode(written);
   if (!header.with_bytes) return request;
   for_each_in(list, window, [&](const Extent& extent) {
-    append(request, extent.memory, extent.bytes);
+    put_bytes(request, {extent.memory, extent.bytes});
     return true;
   });
   return request;
