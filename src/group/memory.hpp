@@ -111,8 +111,9 @@ inline void take_messages(ByteView packed, TaskRank receiver, std::vector<Messag
 }
 
 // One message for each receiver. May throw std::bad_alloc.
-inline std::vector<Message> messages_of(std::map<TaskRank, Bytes> data) {
+inline std::vector<Message> messages_of(std::map<TaskRank, Bytes>&& data) {
   std::vector<Message> messages;
+  messages.reserve(data.size());
   for (auto& [receiver, bytes] : data) messages.push_back({receiver, std::move(bytes)});
   return messages;
 }
