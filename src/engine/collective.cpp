@@ -146,20 +146,6 @@ std::uint64_t bytes_below(std::span<const Extent> extents, std::uint64_t end) {
   return sum;
 }
 
-}  // namespace
-
-Status check_mode(const SharedFile& file, Direction direction) {
-  const bool may = direction == Direction::read ? file.may_read : file.may_write;
-  if (may) return {};
-  const char* verb = direction == Direction::read ? "cannot read '" : "cannot write to '";
-  const char* open_for =
-      direction == Direction::read ? "': it is open for writing only" : "': it is open for reading only";
-  return Status::error(Code::wrong_mode, verb + file.stored->path() + open_for,
-                       EBADF);  // as read(2) and write(2) have it
-}
-
-namespace {
-
 // Storage is reserved where that is worth a collective and covers no hole, which would not stay one.
 bool pays_to_reserve(const GroupAccess& access) {
   return access.bytes >= kWorthReserving && access.bytes >= access.end - access.begin;
@@ -258,6 +244,16 @@ Op<Status> place_in_order(Group& group, SharedFile& file, Part& part) {
 }
 
 }  // namespace
+
+Status check_mode(const SharedFile& file, Direction direction) {
+  const bool may = direction == Direction::read ? file.may_read : file.may_write;
+  if (may) return {};
+  const char* verb = direction == Direction::read ? "cannot read '" : "cannot write to '";
+  const char* open_for =
+      direction == Direction::read ? "': it is open for writing only" : "': it is open for reading only";
+  return Status::error(Code::wrong_mode, verb + file.stored->path() + open_for,
+                       EBADF);  // as read(2) and write(2) have it
+}
 
 Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedPosition::Ticket ticket, IoContext io) {
   Part part;

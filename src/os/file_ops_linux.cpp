@@ -34,12 +34,6 @@ Status check_range(const char* verb, std::size_t bytes, std::uint64_t offset, co
                        std::string("cannot ") + verb + " " + at_text(bytes, offset, path) + ": files end at 2^63-1");
 }
 
-}  // namespace
-
-void close_descriptor(int fd) { (void)::close(fd); }
-
-namespace {
-
 Result<FileDescriptor> check_kind(FileDescriptor file, const std::string& path) {
   struct stat status = {};
   if (::fstat(file.get(), &status) != 0) {
@@ -88,6 +82,8 @@ Result<FileDescriptor> open_with(int flags, const std::string& path, std::uint32
 }
 
 }  // namespace
+
+void close_descriptor(int fd) { (void)::close(fd); }
 
 Result<FileDescriptor> open_file(const std::string& path, const OpenOptions& options) {
   return open_with(open_flags(options), path, options.permissions);
