@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "os/pieces.hpp"
 #include "sim/sim_storage.hpp"
-#include "storage/pieces.hpp"
 
 namespace thalweg {
 
@@ -15,12 +15,6 @@ class HollowFile final : public StoredFile {
  public:
   HollowFile(std::shared_ptr<std::uint64_t> size, std::string path) : size_(std::move(size)), path_(std::move(path)) {}
 
-  Status write(std::uint64_t offset, std::span<const std::byte> data) override { return grow(offset, data.size()); }
-  Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) override {
-    std::uint64_t bytes = 0;
-    for (const auto part : parts) bytes += part.size();
-    return grow(offset, bytes);
-  }
   Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_of(pieces, offset, path_));
     if (direction == Direction::read) return within(offset, bytes);
@@ -30,9 +24,6 @@ class HollowFile final : public StoredFile {
   Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
                                         std::span<const Piece> pieces) override {
     return transfer(direction, offset, pieces);
-  }
-  Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
-    return static_cast<std::size_t>(within(offset, data.size()));
   }
   Result<std::uint64_t> size() override { return *size_; }
   Status truncate(std::uint64_t bytes) override {

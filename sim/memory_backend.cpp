@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "base/size_units.hpp"
+#include "os/pieces.hpp"
 #include "sim/memory_backend.hpp"
 #include "storage/backend.hpp"
-#include "storage/pieces.hpp"
 
 namespace thalweg {
 
@@ -172,20 +172,6 @@ class MemoryFile final : public StoredFile {
   MemoryFile(std::shared_ptr<MemoryContent> content, std::string path, const OpenOptions& options)
       : content_(std::move(content)), path_(std::move(path)), options_(options) {}
 
-  Status write(std::uint64_t offset, std::span<const std::byte> data) override {
-    return write_parts(offset, std::span(&data, 1));
-  }
-  Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) override {
-    TW_RETURN_IF_ERROR(check_writable("write to"));
-    std::uint64_t bytes = 0;
-    for (const auto part : parts) bytes += part.size();
-    TW_RETURN_IF_ERROR(check_range(offset, bytes));
-    for (const auto part : parts) {
-      if (!part.empty()) content_->write(offset, part);
-      offset += part.size();
-    }
-    return {};
-  }
   Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
     const bool reads = direction == Direction::read;
     TW_RETURN_IF_ERROR(reads ? check_readable() : check_writable("write to"));
@@ -209,11 +195,6 @@ class MemoryFile final : public StoredFile {
     return moved;
   }
   std::uint32_t direct_alignment() override { return kDirectAlignment; }
-  Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
-    TW_RETURN_IF_ERROR(check_readable());
-    TW_RETURN_IF_ERROR(check_range(offset, data.size()));
-    return content_->read(offset, data);
-  }
   Result<std::uint64_t> size() override {
     TW_RETURN_IF_ERROR(check_open("tell the size of"));
     return content_->size();

@@ -214,7 +214,7 @@ void SimChannel::reduce(Reduction how, SimOutcome& outcome) {
 }
 
 void SimChannel::fold() {
-  Folding::Record so_far;
+  alignas(std::max_align_t) std::byte so_far[Folding::kMost];
   const Folding how = input<SimFold>(0).how;
   std::memcpy(&so_far, input<SimFold>(0).mine, how.bytes);
   for (TaskRank r = 1; r < size(); ++r) {

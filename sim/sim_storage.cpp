@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "storage/carry_out.hpp"
-#include "storage/pieces.hpp"
+#include "os/pieces.hpp"
+#include "storage/posix_queue.hpp"
 
 namespace thalweg {
 
@@ -45,16 +45,6 @@ class SimFile final : public StoredFile {
   SimFile(std::shared_ptr<SimClient> client, std::uint64_t number, std::unique_ptr<StoredFile> inner)
       : client_(std::move(client)), number_(number), inner_(std::move(inner)) {}
 
-  Status write(std::uint64_t offset, std::span<const std::byte> data) override {
-    client_->transfer(Direction::write, number_, offset, data.size());
-    return inner_->write(offset, data);
-  }
-  Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) override {
-    std::uint64_t bytes = 0;
-    for (const auto part : parts) bytes += part.size();
-    client_->transfer(Direction::write, number_, offset, bytes);
-    return inner_->write_parts(offset, parts);
-  }
   Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_of(pieces, offset, path()));
     client_->transfer(direction, number_, offset, bytes);
@@ -67,10 +57,6 @@ class SimFile final : public StoredFile {
     return inner_->transfer_direct(direction, offset, pieces);
   }
   std::uint32_t direct_alignment() override { return inner_->direct_alignment(); }
-  Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
-    client_->transfer(Direction::read, number_, offset, data.size());
-    return inner_->read(offset, data);
-  }
   Result<std::uint64_t> size() override {
     client_->metadata(false);
     return inner_->size();

@@ -4,18 +4,12 @@
 #include <cerrno>
 #include <utility>
 
-#include "storage/pieces.hpp"
+#include "os/pieces.hpp"
 #include "testing/fault_journal.hpp"
 
 namespace thalweg {
 
 namespace {
-
-std::vector<std::byte> joined(std::span<const std::span<const std::byte>> parts) {
-  std::vector<std::byte> all;
-  for (const auto part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
 
 std::vector<Piece> first_bytes(std::span<const Piece> pieces, std::uint64_t bytes) {
   std::vector<Piece> first;
@@ -27,15 +21,6 @@ std::vector<Piece> first_bytes(std::span<const Piece> pieces, std::uint64_t byte
 }
 
 }  // namespace
-
-Status FaultFile::write(std::uint64_t offset, std::span<const std::byte> data) {
-  return owner_.perform_write({CallKind::write, path(), offset, data.size()}, *inner_,
-                              [&](std::uint64_t n) { return inner_->write(offset, data.first(n)); });
-}
-
-Status FaultFile::write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) {
-  return write(offset, joined(parts));
-}
 
 // A shortened transfer need not be aligned any more and uses the buffered path.
 Result<std::uint64_t> FaultFile::transfer_some(Manner manner, std::uint64_t offset, std::span<const Piece> pieces) {
@@ -53,12 +38,6 @@ Result<std::uint64_t> FaultFile::transfer_some(Manner manner, std::uint64_t offs
   TW_RETURN_IF_ERROR(owner_.perform_write({CallKind::write, path(), offset, bytes}, *inner_,
                                           [&](std::uint64_t n) { return move(n).status(); }));
   return bytes;
-}
-
-Result<std::size_t> FaultFile::read(std::uint64_t offset, std::span<std::byte> data) {
-  TW_RETURN_IF_ERROR(check_readable());
-  return owner_.perform_read({CallKind::read, path(), offset, data.size()},
-                             [&](std::uint64_t n) { return inner_->read(offset, data.first(n)); });
 }
 
 Status FaultFile::check_readable() const {

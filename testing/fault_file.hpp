@@ -14,8 +14,6 @@ class FaultFile final : public StoredFile {
   FaultFile(FaultBackend& owner, std::unique_ptr<StoredFile> inner, bool readable)
       : owner_(owner), inner_(std::move(inner)), readable_(readable) {}
 
-  Status write(std::uint64_t offset, std::span<const std::byte> data) override;
-  Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) override;
   Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
     return transfer_some({direction, false}, offset, pieces);
   }
@@ -24,7 +22,6 @@ class FaultFile final : public StoredFile {
     return transfer_some({direction, true}, offset, pieces);
   }
   std::uint32_t direct_alignment() override { return owner_.direct_alignment_of(*inner_); }
-  Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override;
   Result<std::uint64_t> size() override;
   Status truncate(std::uint64_t bytes) override;
   Status preallocate(std::uint64_t offset, std::uint64_t bytes) override;

@@ -6,15 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/piece.hpp"
+
 namespace thalweg {
-
-enum class Direction : std::uint8_t { read, write };
-
-// A piece of memory that a transfer moves to or from one place of a file.
-struct Piece {
-  std::byte* memory = nullptr;  // borrowed; only read when writing
-  std::uint64_t bytes = 0;
-};
 
 struct Extent {
   std::byte* memory = nullptr;  // borrowed; only read when the access writes

@@ -82,13 +82,17 @@ class [[nodiscard]] Op {
   std::coroutine_handle<promise_type> handle_;
 };
 
-// The condition of a suspended coroutine. `ready` is cheap and may be called any number of times, but not again once
+// co_await: the condition of a suspended coroutine, which parks on the current driver until `ready`. `ready` is cheap and may be called any number of times, but not again once
 // it has returned true. `block` waits up to about a millisecond, without using the core, for `ready` to become
 // likely; null: the driver yields.
 struct WaitPoint {
   bool (*ready)(void* subject) = nullptr;
   void (*block)(void* subject) = nullptr;
   void* subject = nullptr;
+
+  bool await_ready() const { return ready(subject); }
+  void await_suspend(std::coroutine_handle<> coroutine) const;
+  void await_resume() const {}
 };
 
 class TW_SHARED Driver {
@@ -150,13 +154,9 @@ class TW_SHARED Driver {
   unsigned blocking_ = 0;  // depth of run() on this driver
 };
 
-// co_await Until{point}: parks on the current driver until point.ready.
-struct Until {
-  WaitPoint point;
-  bool await_ready() const { return point.ready(point.subject); }
-  void await_suspend(std::coroutine_handle<> h) const { Driver::current().park(point, h); }
-  void await_resume() const {}
-};
+inline void WaitPoint::await_suspend(std::coroutine_handle<> coroutine) const {
+  Driver::current().park(*this, coroutine);
+}
 
 // Blocking use: starts `op` and runs it to its end on this thread's driver.
 template <class T>

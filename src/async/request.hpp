@@ -7,7 +7,7 @@
 // In both modes a group may limit the threads that advance its collectives (Advancers).
 //
 // Before the transport between processes ends, the operations that need it are completed. The implementation is in
-// async/progress.hpp.
+// async/progress.cpp.
 #pragma once
 
 #include <atomic>
@@ -54,7 +54,6 @@ class Request {
 
  private:
   friend class Progress;
-  friend class RequestList;
   virtual void begin(IoContext io) = 0;
   virtual bool has_ended() const = 0;
   virtual void take_outcome() = 0;
@@ -62,7 +61,6 @@ class Request {
   Progress* home_ = nullptr;            // null: the Progress of the process. Set before it starts
   bool by_thread_ = false;              // the progress thread advances it. Set before it starts
   bool counts_ = false;                 // counted among the operations that need the transport. Set before it starts
-  std::shared_ptr<Request> next_;       // next in its list
   std::atomic<std::uint32_t> done_{0};  // a futex; release: a thread that sees it sees the outcome
 };
 

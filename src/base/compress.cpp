@@ -12,20 +12,15 @@ namespace thalweg {
 
 namespace {
 
-struct FreeZstd {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-
 // One context per thread is kept: making one costs far more than compressing a small record.
 ZSTD_CCtx* compression_context() {
-  static thread_local std::unique_ptr<ZSTD_CCtx, FreeZstd> context;
+  static thread_local std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(nullptr, ZSTD_freeCCtx);
   if (!context) context.reset(ZSTD_createCCtx());
   return context.get();
 }
 
 ZSTD_DCtx* decompression_context() {
-  static thread_local std::unique_ptr<ZSTD_DCtx, FreeZstd> context;
+  static thread_local std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(nullptr, ZSTD_freeDCtx);
   if (!context) context.reset(ZSTD_createDCtx());
   return context.get();
 }

@@ -51,16 +51,15 @@ constexpr OtherName kOtherNames[] = {
 };
 
 struct Kind {
-  HintScope scope;
   const char* one;
   const char* many;
   const char* call;
 };
-constexpr Kind kKinds[] = {{HintScope::multifile, "a multifile", "multifiles", "tw_multifile_open"},
-                           {HintScope::file, "a shared file", "shared files", "tw_file_open"},
-                           {HintScope::vpfile, "a vpfile", "vpfiles", "tw_vpfile_open"},
-                           {HintScope::multifile_or_vpfile, "a multifile or vpfile", "multifiles and vpfiles",
-                            "tw_multifile_open, tw_vpfile_open"}};
+constexpr Kind kKinds[] = {  // by HintScope
+    {"a multifile", "multifiles", "tw_multifile_open"},
+    {"a shared file", "shared files", "tw_file_open"},
+    {"a vpfile", "vpfiles", "tw_vpfile_open"},
+    {"a multifile or vpfile", "multifiles and vpfiles", "tw_multifile_open, tw_vpfile_open"}};
 
 const Kind& kind_of(HintScope scope) { return kKinds[static_cast<std::size_t>(scope)]; }
 

@@ -1,6 +1,8 @@
 #include "base/status.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <system_error>
 
 namespace thalweg {
@@ -37,29 +39,24 @@ const Status& kOutOfMemory = *new Status(Status::error(Code::no_memory, "out of 
 Status out_of_memory() { return kOutOfMemory; }
 
 bool is_code(std::int32_t number) {
-  switch (static_cast<Code>(number)) {
-    case Code::invalid_argument:
-    case Code::unknown_hint:
-    case Code::out_of_range:
-    case Code::wrong_mode:
-    case Code::not_found:
-    case Code::already_exists:
-    case Code::no_permission:
-    case Code::unsafe:
-    case Code::io_error:
-    case Code::no_space:
-    case Code::no_memory:
-    case Code::corrupt_file:
-    case Code::unsupported_version:
-    case Code::not_closed:
-    case Code::stopped:
-    case Code::not_built:
-    case Code::internal:
-      return true;
-    case Code::ok:
-      break;
-  }
-  return false;
+  constexpr Code kCodes[] = {Code::invalid_argument,
+                             Code::unknown_hint,
+                             Code::out_of_range,
+                             Code::wrong_mode,
+                             Code::not_found,
+                             Code::already_exists,
+                             Code::no_permission,
+                             Code::unsafe,
+                             Code::io_error,
+                             Code::no_space,
+                             Code::no_memory,
+                             Code::corrupt_file,
+                             Code::unsupported_version,
+                             Code::not_closed,
+                             Code::stopped,
+                             Code::not_built,
+                             Code::internal};
+  return std::ranges::find(kCodes, static_cast<Code>(number)) != std::end(kCodes);
 }
 
 Status os_error(int err, const std::string& what) {

@@ -23,24 +23,6 @@ Status give(Result<std::unique_ptr<Group>> made, tw_group** group) {
   return {};
 }
 
-GroupCallbacks to_callbacks(const tw_collectives& given) {
-  GroupCallbacks calls;
-  calls.rank = given.rank;
-  calls.size = given.size;
-  calls.user = given.user;
-  calls.barrier = given.barrier;
-  calls.broadcast = given.broadcast;
-  calls.gather = given.gather;
-  calls.scatter = given.scatter;
-  calls.duplicate = given.duplicate;
-  calls.release = given.release;
-  calls.start_largest = given.start_largest;
-  calls.finish_largest = given.finish_largest;
-  calls.process_id = given.process_id;
-  calls.node_id = given.node_id;
-  return calls;
-}
-
 Status check(const tw_collectives* given) {
   if (given == nullptr) return null_argument("tw_group_callbacks", "collectives");
   if (given->struct_size < sizeof(tw_collectives)) {
@@ -207,7 +189,7 @@ tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group
     TW_RETURN_IF_ERROR(check(collectives));
     if (group == nullptr) return null_argument("tw_group_callbacks", "group");
     call_of_thread = {Call::tw_group_callbacks, collectives->size > 1};
-    return give(run(make_callback_group(to_callbacks(*collectives))), group);
+    return give(run(make_callback_group(*collectives)), group);
   });
 }
 

@@ -30,7 +30,7 @@ tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group) {
   MPI_Initialized(&initialized);
   MPI_Comm of_c = MPI_COMM_WORLD;
   if (initialized != 0) {
-    const thalweg::MpiTurn turn(thalweg::MpiTurn::Wait{});
+    const thalweg::MpiTurn turn;
     of_c = MPI_Comm_f2c(comm);
   }
   return tw_group_mpi(of_c, group);

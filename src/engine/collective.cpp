@@ -28,6 +28,7 @@
 #include "engine/process_access.hpp"
 #include "group/agree.hpp"
 #include "group/groups.hpp"
+#include "group/memory.hpp"
 
 namespace thalweg {
 
@@ -100,21 +101,13 @@ bool in_whole_blocks(const SharedFile& file, const Part& part) {
   return part.asked.placement != Placement::in_order && std::all_of(extents.begin(), extents.end(), whole);
 }
 
-Status make_process(std::size_t tasks, Part& part) {
-  try {
-    part.process.emplace(tasks);
-    return {};
-  } catch (const std::bad_alloc&) {
-    return no_memory("the summaries that the tasks of a collective access send each other");
-  }
-}
-
 Status check(const SharedFile* file, const Group& group, Part& part) {
   const TaskAccess& asked = part.asked;
   if (!asked.status.ok()) return asked.status;
   if (file == nullptr) return Status::error(Code::invalid_argument, "no open file");
   TW_RETURN_IF_ERROR(check_mode(*file, asked.direction));
-  if (one_process(group)) TW_RETURN_IF_ERROR(make_process(static_cast<std::size_t>(group.size()), part));
+  if (one_process(group) && !try_to([&] { part.process.emplace(static_cast<std::size_t>(group.size())); }))
+    return no_memory("the summaries that the tasks of a collective access send each other");
   return order_list(part, asked.placement == Placement::at_offset ? asked.offset : 0);
 }
 
@@ -152,20 +145,6 @@ std::uint64_t bytes_below(std::span<const Extent> extents, std::uint64_t end) {
   for (const Extent& extent : extents) sum += extent.offset < end ? std::min(extent.bytes, end - extent.offset) : 0;
   return sum;
 }
-
-}  // namespace
-
-Status check_mode(const SharedFile& file, Direction direction) {
-  const bool may = direction == Direction::read ? file.may_read : file.may_write;
-  if (may) return {};
-  const char* verb = direction == Direction::read ? "cannot read '" : "cannot write to '";
-  const char* open_for =
-      direction == Direction::read ? "': it is open for writing only" : "': it is open for reading only";
-  return Status::error(Code::wrong_mode, verb + file.stored->path() + open_for,
-                       EBADF);  // as read(2) and write(2) have it
-}
-
-namespace {
 
 // Storage is reserved where that is worth a collective and covers no hole, which would not stay one.
 bool pays_to_reserve(const GroupAccess& access) {
@@ -210,12 +189,12 @@ Op<Status> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   TransferResult mine = co_await execute(group, file, access, plan, part.list, process, io);
   if (!part.status.ok()) mine.status = std::move(part.status);
   const auto end = static_cast<std::int64_t>(mine.end_of_file);
-  Agreement agreed = co_await agree_on(group, std::move(mine.status), end, Wanted::smallest);
-  if (agreed.status.ok()) {
-    part.outcome.end_of_file = static_cast<std::uint64_t>(agreed.value);
+  const auto agreed = co_await agree_on(group, std::move(mine.status), end, Reduction::min);
+  if (agreed.has_value()) {
+    part.outcome.end_of_file = static_cast<std::uint64_t>(agreed.value());
     part.outcome.moved = bytes_below(part.list.extents(), part.outcome.end_of_file);
   }
-  co_return std::move(agreed.status);
+  co_return agreed.status();
 }
 
 // Step 2. A failure is that of all.
@@ -248,7 +227,7 @@ Op<Status> gather(Group& group, Part& part) {
 Op<Status> place_in_order(Group& group, SharedFile& file, Part& part) {
   GroupAccess& access = part.outcome.access;
   const std::uint64_t base = access.first.position;
-  if (!one_process(group) && group.rank() != 0) file.position.follow(access.first.ticket, base + access.bytes);
+  if (!one_process(group) && group.rank() != 0) file.position.settle(access.first.ticket, base + access.bytes);
   const std::uint64_t begin = base + (access.common() ? 0 : part.bytes_before);
   Status placed = or_out_of_memory([&] { return order_list(part, begin); });
   if (access.has_lists) {
@@ -266,6 +245,16 @@ Op<Status> place_in_order(Group& group, SharedFile& file, Part& part) {
 
 }  // namespace
 
+Status check_mode(const SharedFile& file, Direction direction) {
+  const bool may = direction == Direction::read ? file.may_read : file.may_write;
+  if (may) return {};
+  const char* verb = direction == Direction::read ? "cannot read '" : "cannot write to '";
+  const char* open_for =
+      direction == Direction::read ? "': it is open for writing only" : "': it is open for reading only";
+  return Status::error(Code::wrong_mode, verb + file.stored->path() + open_for,
+                       EBADF);  // as read(2) and write(2) have it
+}
+
 Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedPosition::Ticket ticket, IoContext io) {
   Part part;
   part.asked = std::move(asked);
@@ -273,7 +262,7 @@ Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedP
   const bool draws = group.rank() == 0 && part.summary.in_order && file != nullptr;
   if (draws) {
     PositionTurn turn{group, file->position, ticket};
-    co_await Until{turn.point()};
+    co_await turn.point();
     part.summary.position = file->position.value();
     part.summary.ticket = ticket;
   }
@@ -304,21 +293,9 @@ Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedP
   co_return std::move(part.outcome);
 }
 
-namespace {
-
-std::unique_ptr<Group> try_self_group() {
-  try {
-    return make_self_group();
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-
-}  // namespace
-
 Op<Outcome> access_one(SharedFile& file, TaskAccess asked, IoContext io) {
-  const std::unique_ptr<Group> alone = try_self_group();
-  if (alone == nullptr) co_return failed_with(no_memory("an access"));
+  std::unique_ptr<Group> alone;
+  if (!try_to([&] { alone = make_self_group(); })) co_return failed_with(no_memory("an access"));
   // This task has drawn no ticket, so it must not wait for its turn.
   if (asked.placement == Placement::in_order) {
     if (asked.status.ok())

@@ -7,6 +7,7 @@
 
 #include "engine/plan/file_domains.hpp"
 #include "engine/two_phase/two_phase.hpp"
+#include "group/memory.hpp"
 #include "storage/queues.hpp"
 
 namespace thalweg {
@@ -73,8 +74,8 @@ bool moves_own(const GroupAccess& access, const Group& group) {
 }
 
 // The lists and the file domain of this task. May throw std::bad_alloc.
-Status choose_share(const Group& group, const Plan& plan, const GroupAccess& access, const ExtentList* const& own,
-                    ProcessAccess* process, TransferTask& task) {
+void choose_share(const Group& group, const Plan& plan, const GroupAccess& access, const ExtentList* const& own,
+                  ProcessAccess* process, TransferTask& task) {
   const auto rank = static_cast<std::size_t>(group.rank());
   task.domain = {0, kEverything};
   if (plan.method == Method::direct) {
@@ -85,7 +86,6 @@ Status choose_share(const Group& group, const Plan& plan, const GroupAccess& acc
       task.domain =
           cut_domains(task.lists, plan.workers, std::max<std::uint64_t>(task.file->storage.block_bytes, 1))[rank];
   }
-  return {};
 }
 
 // Lists of a common access were compared by their sums; those that no task moves are compared here.
@@ -164,8 +164,8 @@ Op<TransferResult> execute(Group& group, SharedFile& file, const GroupAccess& ac
     co_return moved;
   }
   const ExtentList* const mine = &own;
-  if (result.status.ok())
-    result.status = or_out_of_memory([&] { return choose_share(group, plan, access, mine, process, task); });
+  if (result.status.ok() && !try_to([&] { choose_share(group, plan, access, mine, process, task); }))
+    result.status = out_of_memory();
   if (!result.status.ok() || task.lists.empty() || task.domain.empty()) co_return result;
   if (plan.method == Method::naive) co_return transfer_naively(task);
   if (io.unattended && !only_copies(file, access, plan, io)) put_in_flight(task, plan.workers);

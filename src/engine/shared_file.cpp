@@ -6,20 +6,12 @@ namespace thalweg {
 
 SharedPosition::Ticket SharedPosition::draw() { return drawn_.fetch_add(1, std::memory_order_relaxed); }
 
-// Another thread of task 0's process may have followed a later ticket already, so nothing goes back.
-void SharedPosition::settle(Ticket ticket, std::uint64_t value) { follow(ticket, value); }
-
-// Other threads may draw tickets meanwhile.
-void SharedPosition::raise_drawn(Ticket least) {
-  Ticket drawn = drawn_.load(std::memory_order_relaxed);
-  while (drawn < least && !drawn_.compare_exchange_weak(drawn, least, std::memory_order_relaxed)) {
-  }
-}
-
-void SharedPosition::follow(Ticket ticket, std::uint64_t value) {
+void SharedPosition::settle(Ticket ticket, std::uint64_t value) {
   const std::lock_guard lock(mutex_);
   if (ticket < settled_.load(std::memory_order_relaxed)) return;
-  raise_drawn(ticket + 1);
+  Ticket drawn = drawn_.load(std::memory_order_relaxed);  // other threads may draw tickets meanwhile
+  while (drawn < ticket + 1 && !drawn_.compare_exchange_weak(drawn, ticket + 1, std::memory_order_relaxed)) {
+  }
   value_.store(value, std::memory_order_relaxed);
   settled_.store(ticket + 1, std::memory_order_release);
 }

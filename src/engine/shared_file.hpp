@@ -24,12 +24,11 @@ class SharedPosition {
   Ticket draw();
   bool is_turn(Ticket ticket) const { return settled_.load(std::memory_order_acquire) == ticket; }
   std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
-  void settle(Ticket ticket, std::uint64_t value);  // by task 0, once, when it is its turn
-  // By any other task, with the value that task 0 sent. Later tickets win over earlier ones.
-  void follow(Ticket ticket, std::uint64_t value);
+  // By task 0, once, when it is its turn; by any other task with the value that task 0 sent. Nothing goes back: another
+  // thread of a process may have settled a later ticket already.
+  void settle(Ticket ticket, std::uint64_t value);
 
  private:
-  void raise_drawn(Ticket least);
   std::mutex mutex_;
   std::atomic<std::uint64_t> drawn_{0};
   std::atomic<std::uint64_t> settled_{0};  // release: whoever reads it reads value_ too

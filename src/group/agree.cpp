@@ -1,5 +1,7 @@
 #include "group/agree.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,49 +14,29 @@ namespace thalweg {
 
 namespace {
 
-// Decides which failure is reported when several tasks fail differently: defects and lost data come first; wrong
-// arguments, which the caller can correct, come last. The numbers of the codes cannot serve: the ABI fixes them.
-std::int64_t severity(Code code) {
-  switch (code) {
-    case Code::ok:
-      return 0;
-    case Code::stopped:
-      return 5;
-    case Code::not_built:
-      return 10;
-    case Code::invalid_argument:
-      return 20;
-    case Code::unknown_hint:
-      return 30;
-    case Code::out_of_range:
-      return 40;
-    case Code::wrong_mode:
-      return 50;
-    case Code::already_exists:
-      return 60;
-    case Code::not_found:
-      return 70;
-    case Code::no_permission:
-      return 80;
-    case Code::unsafe:
-      return 90;
-    case Code::not_closed:
-      return 100;
-    case Code::unsupported_version:
-      return 110;
-    case Code::no_memory:
-      return 120;
-    case Code::no_space:
-      return 130;
-    case Code::io_error:
-      return 140;
-    case Code::corrupt_file:
-      return 150;
-    case Code::internal:
-      return 160;
-  }
-  return 160;
-}
+// Decides which failure is reported when several tasks fail differently: the last one of these. Wrong arguments, which
+// the caller can correct, come first; defects and lost data come last. The numbers of the codes cannot serve: the ABI
+// fixes them.
+constexpr Code kBySeverity[] = {Code::ok,
+                                Code::stopped,
+                                Code::not_built,
+                                Code::invalid_argument,
+                                Code::unknown_hint,
+                                Code::out_of_range,
+                                Code::wrong_mode,
+                                Code::already_exists,
+                                Code::not_found,
+                                Code::no_permission,
+                                Code::unsafe,
+                                Code::not_closed,
+                                Code::unsupported_version,
+                                Code::no_memory,
+                                Code::no_space,
+                                Code::io_error,
+                                Code::corrupt_file,
+                                Code::internal};
+
+std::int64_t severity(Code code) { return std::ranges::find(kBySeverity, code) - std::begin(kBySeverity); }
 
 std::int64_t to_vote(const Status& mine, TaskRank rank) { return mine.ok() ? 0 : vote_of(severity(mine.code()), rank); }
 
@@ -73,44 +55,34 @@ Status from_task(const Status& status, TaskRank from) {
   return Status::error(status.code(), std::move(message), status.os_errno());
 }
 
-}  // namespace
-
-namespace {
-
 // The reduction takes a maximum. For the smallest `value` each task sends the complement of its own.
-std::int64_t as_sent(std::int64_t value, Wanted wanted) {
-  return wanted == Wanted::largest ? value : INT64_MAX - value;
-}
+std::int64_t as_sent(std::int64_t value, Reduction how) { return how == Reduction::max ? value : INT64_MAX - value; }
 
 }  // namespace
 
-Op<Agreement> agree_on(Group& group, Status mine, std::int64_t value, Wanted wanted) {
+Op<Result<std::int64_t>> agree_on(Group& group, Status mine, std::int64_t value, Reduction how) {
   if (group.size() == 1) {
-    Agreement alone{std::move(mine), value};
-    co_return alone;
+    if (!mine.ok()) co_return mine;
+    co_return value;
   }
   std::vector<std::int64_t> vote(2);
   vote[0] = to_vote(mine, group.rank());
-  vote[1] = as_sent(value, wanted);
-  auto worst = co_await group.allreduce(std::move(vote), Reduction::max);
-  Agreement agreed;
-  agreed.status = worst.status();
-  if (!agreed.status.ok()) co_return agreed;
-  agreed.value = as_sent(worst.value()[1], wanted);
-  if (worst.value()[0] == 0) co_return agreed;
+  vote[1] = as_sent(value, how);
+  const auto worst = co_await group.allreduce(std::move(vote), Reduction::max);
+  if (!worst.has_value()) co_return worst.error();
+  if (worst.value()[0] == 0) co_return as_sent(worst.value()[1], how);
   // Only a failure costs a second collective: the good case is one small reduction.
   const TaskRank speaker = rank_of_vote(worst.value()[0]);
   WireWriter said;
   if (group.rank() == speaker) said.put_status(mine);
-  auto heard = co_await group.broadcast(said.bytes(), speaker);
-  agreed.status = heard.status();
-  if (agreed.status.ok()) agreed.status = from_task(WireReader(heard.value()).get_status(), speaker);
-  co_return agreed;
+  const auto heard = co_await group.broadcast(said.bytes(), speaker);
+  if (!heard.has_value()) co_return heard.error();
+  co_return from_task(WireReader(heard.value()).get_status(), speaker);
 }
 
 Op<Status> agree(Group& group, Status mine) {
-  Agreement agreed = co_await agree_on(group, std::move(mine), 0, Wanted::largest);
-  co_return std::move(agreed.status);
+  const auto agreed = co_await agree_on(group, std::move(mine), 0, Reduction::max);
+  co_return agreed.status();
 }
 
 Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine, const char* what) {

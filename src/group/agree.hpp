@@ -16,13 +16,8 @@ Op<Status> agree(Group& group, Status mine);
 // Collective: fails on all tasks where they make different calls on the group (Group::set_call), or one has left.
 Op<Status> agree_on_call(Group& group);
 
-struct Agreement {
-  Status status;
-  std::int64_t value = 0;
-};
-enum class Wanted { smallest, largest };
-// Collective: agree(), and the smallest or largest `value` of all tasks. Values are 0 .. 2^63-1.
-Op<Agreement> agree_on(Group& group, Status mine, std::int64_t value, Wanted wanted);
+// Collective: agree(), and the smallest or largest `value` of all tasks (Reduction::min, max). Values are 0 .. 2^63-1.
+Op<Result<std::int64_t>> agree_on(Group& group, Status mine, std::int64_t value, Reduction how);
 
 // Collective. Agrees on `mine`; where all are OK, checks that `a` and `b` are equal on all tasks: invalid_argument,
 // "`what` differ between tasks". A failure in `mine` takes precedence.

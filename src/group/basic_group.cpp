@@ -14,144 +14,80 @@ namespace thalweg {
 
 namespace {
 
-// First number of every message of task 0: whether valid data follow.
-enum Verdict : std::int64_t { kGood = 0, kNoMemory = 1, kBadArguments = 2 };
-
-Status to_status(std::int64_t verdict, const char* collective) {
-  if (verdict == kGood) return {};
-  return verdict == kNoMemory ? no_memory_for(collective) : bad_arguments_in(collective);
-}
-
-Bytes just(Verdict verdict) {
+// What task 0 sends begins with 0, or with the reason why no data follow (status_told).
+Bytes just(std::int64_t told) {
   Bytes bytes;
-  put_number(bytes, verdict);
+  put_number(bytes, told);
   return bytes;
 }
 
 // The number of parts, their begins, then the parts.
-void put_parts(Bytes& to, const Gathered& parts) {
-  to.reserve(to.size() + (parts.begin.size() + 1) * sizeof(std::int64_t) + parts.data.size());
-  put_number(to, static_cast<std::int64_t>(parts.parts()));
-  for (const std::uint64_t begin : parts.begin) put_number(to, static_cast<std::int64_t>(begin));
-  put_bytes(to, parts.data);
-}
-// Takes over `packed` and skips its first `skip` bytes: the parts are moved within the buffer, not copied.
-Gathered parts_in(Bytes packed, std::size_t skip) {
-  ByteView rest = ByteView(packed).subspan(skip);
-  Gathered parts;
-  const auto n = static_cast<std::size_t>(take_number(rest));
-  parts.begin.reserve(n + 1);
-  for (std::size_t i = 0; i <= n; ++i) parts.begin.push_back(static_cast<std::uint64_t>(take_number(rest)));
-  packed.erase(packed.begin(), packed.end() - static_cast<std::ptrdiff_t>(rest.size()));
-  parts.data = std::move(packed);
-  return parts;
+Bytes pack_all(const Gathered& all) try {
+  const ByteView begins = std::as_bytes(std::span(all.begin));
+  Bytes packed = just(0);
+  packed.reserve(packed.size() + sizeof(std::int64_t) + begins.size() + all.data.size());
+  put_number(packed, static_cast<std::int64_t>(all.parts()));
+  put_bytes(packed, begins);
+  put_bytes(packed, all.data);
+  return packed;
+} catch (const std::bad_alloc&) {
+  return just(kToldNoMemory);
 }
 
-Bytes pack_all(const Gathered& all) {
-  try {
-    Bytes packed = just(kGood);
-    put_parts(packed, all);
-    return packed;
-  } catch (const std::bad_alloc&) {
-    return just(kNoMemory);
-  }
+Result<Gathered> unpack_all(ByteView packed) {
+  Gathered all;
+  const auto n = static_cast<std::uint64_t>(take_number(packed));
+  if (!try_resize(all.begin, n + 1)) return no_memory_for("allgather");
+  const ByteView begins = take_bytes(packed, all.begin.size() * sizeof all.begin[0]);
+  std::memcpy(all.begin.data(), begins.data(), begins.size());
+  if (!try_assign(all.data, packed)) return no_memory_for("allgather");
+  return all;
 }
 
 Bytes reduce_all(const Gathered& all, Reduction how) try {
   std::vector<std::int64_t> result = numbers_of(all.part(0));
   for (std::size_t r = 1; r < all.parts(); ++r) {
     const std::vector<std::int64_t> other = numbers_of(all.part(r));
-    if (other.size() != result.size()) return just(kBadArguments);
+    if (other.size() != result.size()) return just(kToldBadArguments);
     reduce_into(result, other, how);
   }
-  Bytes packed = just(kGood);
+  Bytes packed = just(0);
   put_bytes(packed, view_of(result));
   return packed;
 } catch (const std::bad_alloc&) {
-  return just(kNoMemory);
+  return just(kToldNoMemory);
 }
 
-// A verdict; number of messages, then for each: peer, length; then the data in the same order.
-Bytes pack_messages(const std::vector<Message>& outgoing, TaskRank size) try {
-  if (!check_peers(outgoing, size).ok()) return just(kBadArguments);
-  Bytes packed = just(kGood);
-  put_number(packed, static_cast<std::int64_t>(outgoing.size()));
-  for (const Message& message : outgoing) {
-    put_number(packed, message.peer);
-    put_number(packed, static_cast<std::int64_t>(message.data.size()));
-  }
-  for (const Message& message : outgoing) put_bytes(packed, message.data);
+Bytes pack_messages(const std::vector<Message>& outgoing, const Group& group) try {
+  if (!check_peers(outgoing, group.size()).ok()) return just(kToldBadArguments);
+  Bytes packed = just(0);
+  for (const Message& message : outgoing) pack_message(packed, group.rank(), message.peer, message.data);
   return packed;
 } catch (const std::bad_alloc&) {
-  return just(kNoMemory);
+  return just(kToldNoMemory);
 }
 
-// A message that task 0 relays.
-struct Carried {
-  TaskRank source;
-  TaskRank receiver;
-  ByteView data;
-};
-
-// Lists the messages of all tasks, by source; or returns the failure of some task.
-Verdict list_messages(const Gathered& all, std::vector<Carried>& carried) {
+// What task 0 scatters: the messages to each task, or the failure of some task. Empty when out of memory.
+Gathered sort_messages(const Gathered& all) try {
+  std::vector<Bytes> sorted(all.parts());
+  std::int64_t told = 0;
   for (std::size_t r = 0; r < all.parts(); ++r) {
     ByteView part = all.part(r);
-    const auto verdict = static_cast<Verdict>(take_number(part));
-    if (verdict != kGood) return verdict;
-    const std::int64_t n = take_number(part);
-    ByteView heads = take_bytes(part, static_cast<std::size_t>(n) * 2 * sizeof(std::int64_t));
-    for (std::int64_t i = 0; i < n; ++i) {
-      const TaskRank receiver = take_number(heads);
-      const auto length = static_cast<std::size_t>(take_number(heads));
-      carried.push_back({static_cast<TaskRank>(r), receiver, take_bytes(part, length)});
-    }
+    told = std::min(told, take_number(part));
+    for_each_message(part, [&](TaskRank source, TaskRank receiver, ByteView data) {
+      pack_message(sorted[static_cast<std::size_t>(receiver)], source, receiver, data);
+    });
   }
-  return kGood;
-}
-
-// What task 0 scatters: a verdict, then source, length and data of each message to that task. Empty when out of
-// memory.
-Gathered sort_messages(const Gathered& all, TaskRank size) try {
-  std::vector<Carried> carried;
-  const Verdict verdict = list_messages(all, carried);
-  if (verdict != kGood) carried.clear();
-  std::stable_sort(carried.begin(), carried.end(),
-                   [](const Carried& a, const Carried& b) { return a.receiver < b.receiver; });
-  Gathered sorted;
-  auto next = carried.begin();
-  for (TaskRank r = 0; r < size; ++r) {
-    sorted.begin.push_back(sorted.data.size());
-    put_number(sorted.data, verdict);
-    for (; next != carried.end() && next->receiver == r; ++next) {
-      put_number(sorted.data, next->source);
-      put_number(sorted.data, static_cast<std::int64_t>(next->data.size()));
-      put_bytes(sorted.data, next->data);
-    }
+  Gathered parts;
+  for (const Bytes& part : sorted) {
+    parts.begin.push_back(parts.data.size());
+    put_number(parts.data, told);
+    if (told == 0) put_bytes(parts.data, part);
   }
-  sorted.begin.push_back(sorted.data.size());
-  return sorted;
+  parts.begin.push_back(parts.data.size());
+  return parts;
 } catch (const std::bad_alloc&) {
   return {};
-}
-
-Result<std::vector<Message>> unpack_messages(ByteView packed) try {
-  std::vector<Message> messages;
-  while (!packed.empty()) {
-    const TaskRank source = take_number(packed);
-    const auto length = static_cast<std::size_t>(take_number(packed));
-    const ByteView data = take_bytes(packed, length);
-    messages.push_back({source, Bytes(data.begin(), data.end())});
-  }
-  return messages;
-} catch (const std::bad_alloc&) {
-  return no_memory_for("exchange");
-}
-
-Result<Gathered> unpack_all(Bytes packed) try {
-  return parts_in(std::move(packed), sizeof(std::int64_t));
-} catch (const std::bad_alloc&) {
-  return no_memory_for("allgather");
 }
 
 // Part r: the fold of the tasks below r, then the fold of all. Empty when out of memory.
@@ -173,22 +109,6 @@ Gathered fold_all(const Gathered& all, Folding how) try {
   return {};
 }
 
-// Part r: the address that the leader of task r's process sent. `entries`: for each task its leader, and an address.
-Gathered addresses_of(const Gathered& entries) try {
-  Gathered addresses;
-  for (std::size_t r = 0; r < entries.parts(); ++r) {
-    ByteView entry = entries.part(r);
-    ByteView of_leader = entries.part(static_cast<std::size_t>(take_number(entry)));
-    (void)take_number(of_leader);
-    addresses.begin.push_back(addresses.data.size());
-    put_bytes(addresses.data, of_leader);
-  }
-  addresses.begin.push_back(addresses.data.size());
-  return addresses;
-} catch (const std::bad_alloc&) {
-  return {};
-}
-
 }  // namespace
 
 Op<Result<Gathered>> BasicGroup::allgather(ByteView data) {
@@ -196,12 +116,11 @@ Op<Result<Gathered>> BasicGroup::allgather(ByteView data) {
   if (!gathered.has_value()) co_return gathered.error();
   Bytes packed;
   if (rank() == 0) packed = pack_all(gathered.value());
-  auto all = co_await broadcast(packed, 0);
+  const auto all = co_await broadcast(packed, 0);
   if (!all.has_value()) co_return all.error();
   ByteView rest = all.value();
-  const Status verdict = to_status(take_number(rest), "allgather");
-  if (!verdict.ok()) co_return verdict;
-  auto parts = unpack_all(std::move(all).value());
+  if (Status bad = status_told(take_number(rest), "allgather"); !bad.ok()) co_return bad;
+  auto parts = unpack_all(rest);
   const Status unpacked = co_await agree(*this, parts.status());
   if (!unpacked.ok()) co_return unpacked;
   co_return parts;
@@ -215,19 +134,16 @@ Op<Result<std::vector<std::int64_t>>> BasicGroup::allreduce(std::vector<std::int
   auto result = co_await broadcast(packed, 0);
   if (!result.has_value()) co_return result.error();
   ByteView rest = result.value();
-  const Status verdict = to_status(take_number(rest), "allreduce");
-  if (!verdict.ok()) co_return verdict;
+  if (Status bad = status_told(take_number(rest), "allreduce"); !bad.ok()) co_return bad;
   if (!rest.empty()) std::memcpy(mine.data(), rest.data(), rest.size());  // all tasks have vectors of one length
   co_return std::move(mine);
 }
 
 Op<Status> BasicGroup::fold(void* mine, void* before, Folding how) {
-  auto gathered = co_await gather(ByteView(static_cast<const std::byte*>(mine), how.bytes), 0);
-  if (!gathered.has_value()) co_return gathered.error();
-  Gathered parts;
-  if (rank() == 0) parts = fold_all(gathered.value(), how);
-  auto told = co_await scatter(parts, 0);
-  if (!told.has_value()) co_return none_for_lack_of_memory(told.error(), "fold");
+  const ByteView record(static_cast<const std::byte*>(mine), how.bytes);
+  const auto fold_records = [how](const Gathered& all) { return fold_all(all, how); };
+  const auto told = co_await sorted_by_task_0(*this, record, fold_records, "fold");
+  if (!told.has_value()) co_return told.error();
   ByteView rest = told.value();
   const ByteView lower = take_bytes(rest, how.bytes);
   if (rank() > 0) std::memcpy(before, lower.data(), how.bytes);
@@ -236,18 +152,15 @@ Op<Status> BasicGroup::fold(void* mine, void* before, Folding how) {
 }
 
 Op<Result<std::vector<Message>>> BasicGroup::exchange(std::vector<Message> outgoing) {
-  const Bytes packed = pack_messages(outgoing, size());
-  auto gathered = co_await gather(packed, 0);
-  if (!gathered.has_value()) co_return gathered.error();
-  Gathered sorted;
-  if (rank() == 0) sorted = sort_messages(gathered.value(), size());
-  auto mine = co_await scatter(sorted, 0);
-  if (!mine.has_value()) co_return none_for_lack_of_memory(mine.error(), "exchange");
+  const Bytes packed = pack_messages(outgoing, *this);
+  const auto mine = co_await sorted_by_task_0(*this, packed, sort_messages, "exchange");
+  if (!mine.has_value()) co_return mine.error();
   ByteView rest = mine.value();
-  const Status verdict = to_status(take_number(rest), "exchange");
-  if (!verdict.ok()) co_return verdict;
-  auto messages = unpack_messages(rest);
-  const Status unpacked = co_await agree(*this, messages.status());
+  if (Status bad = status_told(take_number(rest), "exchange"); !bad.ok()) co_return bad;
+  std::vector<Message> messages;
+  Status unpacked;
+  if (!try_to([&] { take_messages(rest, rank(), messages); })) unpacked = no_memory_for("exchange");
+  unpacked = co_await agree(*this, std::move(unpacked));
   if (!unpacked.ok()) co_return unpacked;
   co_return messages;
 }
@@ -259,14 +172,11 @@ Op<Result<std::shared_ptr<void>>> BasicGroup::share_in_process(std::function<std
   if (leads) object = make();
   // Every task has a process of its own. `place` is equal on all tasks, so all of them return here.
   if (here.processes == size()) co_return object;
-  std::vector<std::int64_t> entry{here.process_leader, reinterpret_cast<std::intptr_t>(&object)};
-  auto entries = co_await gather(view_of(entry), 0);
-  if (!entries.has_value()) co_return entries.error();
-  Gathered addresses;
-  if (rank() == 0) addresses = addresses_of(entries.value());
-  auto address = co_await scatter(addresses, 0);
-  if (!address.has_value()) co_return none_for_lack_of_memory(address.error(), "share_in_process");
-  if (!leads) object = *reinterpret_cast<const std::shared_ptr<void>*>(numbers_of(address.value())[0]);
+  std::vector<std::int64_t> mine(1, reinterpret_cast<std::intptr_t>(&object));
+  const auto all = co_await allgather(view_of(mine));
+  if (!all.has_value()) co_return all.error();
+  const auto address = numbers_of(all.value().part(static_cast<std::size_t>(here.process_leader)));
+  if (!leads) object = *reinterpret_cast<const std::shared_ptr<void>*>(address[0]);
   const Status all_copied = co_await barrier();  // the leader's object must live until all have copied it
   if (!all_copied.ok()) co_return all_copied;
   co_return object;

@@ -16,16 +16,13 @@ struct Compared {
   CallsOfAll calls;
   std::int64_t highest = 0, lowest = 0;  // votes of the number of the handle, and of its complement
 
-  static void join(void* left, const void* right) {
-    auto& all = *static_cast<Compared*>(left);
-    const auto& other = *static_cast<const Compared*>(right);
-    all.calls.join(other.calls);
-    all.highest = std::max(all.highest, other.highest);
-    all.lowest = std::max(all.lowest, other.lowest);
+  void join(const Compared& next) {
+    calls.join(next.calls);
+    highest = std::max(highest, next.highest);
+    lowest = std::max(lowest, next.lowest);
   }
   bool handles_differ() const { return number_of_vote(highest) + number_of_vote(lowest) != kMostHandles; }
 };
-static_assert(sizeof(Compared) <= Folding::kMost);
 
 }  // namespace
 
@@ -43,7 +40,7 @@ Op<Status> CallCheck::compare(Call call, std::int64_t handle) {
   const TaskRank rank = meeting_->rank();
   Compared all{CallsOfAll(call, rank), vote_of(number, rank), vote_of(kMostHandles - number, rank)};
   Compared before;
-  const Status met = co_await meeting_->fold(&all, &before, Folding{sizeof(Compared), Compared::join});
+  const Status met = co_await meeting_->fold(&all, &before, folding_of<Compared>());
   if (!met.ok()) {
     ended_ = abandons(meeting_->leaver().call);
     if (!ended_) over_ = met;

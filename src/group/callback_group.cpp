@@ -19,24 +19,23 @@ namespace thalweg {
 
 namespace {
 
-Status failed(const char* callback, int code) {
+Status check(const char* callback, int code) {
+  if (code == 0) return {};
   return Status::error(Code::io_error, std::string("the caller's ") + callback + " returned " + std::to_string(code));
 }
 
-// `user` of the callbacks; released when the last group that uses it is freed.
-struct User {
-  GroupCallbacks calls;
-  explicit User(const GroupCallbacks& given) : calls(given) {}
-  User(const User&) = delete;
-  User& operator=(const User&) = delete;
-  ~User() {
-    if (calls.release != nullptr) calls.release(calls.user);
-  }
-};
+// `user` of the callbacks is released when the last group that uses it is freed.
+std::shared_ptr<const tw_collectives> take_over(const tw_collectives& given) {
+  return {new tw_collectives(given), [](const tw_collectives* calls) {
+            if (calls->release != nullptr) calls->release(calls->user);
+            delete calls;
+          }};
+}
 
 class CallbackGroup final : public BasicGroup {
  public:
-  CallbackGroup(std::shared_ptr<const User> user, const Place& place) : user_(std::move(user)), place_(place) {}
+  CallbackGroup(std::shared_ptr<const tw_collectives> calls, const Place& place)
+      : calls_(std::move(calls)), place_(place) {}
 
   TaskRank rank() const noexcept override { return calls().rank; }
   TaskRank size() const noexcept override { return calls().size; }
@@ -53,7 +52,7 @@ class CallbackGroup final : public BasicGroup {
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
 
  private:
-  const GroupCallbacks& calls() const { return user_->calls; }
+  const tw_collectives& calls() const { return *calls_; }
   bool is(TaskRank root) const { return rank() == root; }
   Status send_number(std::int64_t* number, TaskRank root) const;
   Status gather_numbers(std::int64_t mine, std::vector<std::int64_t>* all, TaskRank root) const;
@@ -61,13 +60,12 @@ class CallbackGroup final : public BasicGroup {
   Status everybody_has(bool memory, const char* collective) const;
   Status vote();
 
-  std::shared_ptr<const User> user_;
+  std::shared_ptr<const tw_collectives> calls_;
   const Place place_;
 };
 
 Status CallbackGroup::send_number(std::int64_t* number, TaskRank root) const {
-  const int code = calls().broadcast(calls().user, number, sizeof *number, root);
-  return code == 0 ? Status{} : failed("broadcast", code);
+  return check("broadcast", calls().broadcast(calls().user, number, sizeof *number, root));
 }
 
 // Gathers one number of every task; `all` is filled on the root.
@@ -79,7 +77,7 @@ Status CallbackGroup::gather_numbers(std::int64_t mine, std::vector<std::int64_t
   }
   const int code = calls().gather(calls().user, &mine, sizeof mine, is(root) ? all->data() : nullptr,
                                   is(root) ? lengths.data() : nullptr, root);
-  return code == 0 ? Status{} : failed("gather", code);
+  return check("gather", code);
 }
 
 Status CallbackGroup::scatter_numbers(const std::vector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const {
@@ -87,7 +85,7 @@ Status CallbackGroup::scatter_numbers(const std::vector<std::int64_t>& all, std:
   if (is(root)) lengths.assign(static_cast<std::size_t>(size()), sizeof *mine);
   const int code = calls().scatter(calls().user, is(root) ? all.data() : nullptr, is(root) ? lengths.data() : nullptr,
                                    mine, sizeof *mine, root);
-  return code == 0 ? Status{} : failed("scatter", code);
+  return check("scatter", code);
 }
 
 // Agrees whether each task got its memory.
@@ -101,9 +99,7 @@ Status CallbackGroup::everybody_has(bool memory, const char* collective) const {
 
 Op<Status> CallbackGroup::barrier() {
   if (!ended().ok()) co_return ended();
-  const int code = calls().barrier(calls().user);
-  if (code != 0) co_return failed("barrier", code);
-  co_return Status{};
+  co_return check("barrier", calls().barrier(calls().user));
 }
 
 Op<Result<Bytes>> CallbackGroup::broadcast(ByteView data, TaskRank root) {
@@ -116,7 +112,7 @@ Op<Result<Bytes>> CallbackGroup::broadcast(ByteView data, TaskRank root) {
   const bool good = is(root) ? try_assign(copy, data) : try_resize(copy, static_cast<std::uint64_t>(length));
   if (Status bad = everybody_has(good, "broadcast"); !bad.ok()) co_return bad;
   const int code = calls().broadcast(calls().user, copy.data(), copy.size(), root);
-  if (code != 0) co_return failed("broadcast", code);
+  if (code != 0) co_return check("broadcast", code);
   co_return copy;
 }
 
@@ -149,7 +145,7 @@ Op<Result<Gathered>> CallbackGroup::gather(ByteView data, TaskRank root) {
   if (total == 0) co_return all;
   const int code = calls().gather(calls().user, data.data(), data.size(), is(root) ? all.data.data() : nullptr,
                                   is(root) ? lengths.data() : nullptr, root);
-  if (code != 0) co_return failed("gather", code);
+  if (code != 0) co_return check("gather", code);
   co_return all;
 }
 
@@ -172,7 +168,7 @@ Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
   const std::vector<std::size_t> lengths(numbers.begin(), numbers.end());
   const int code = calls().scatter(calls().user, is(root) ? parts.data.data() + parts.begin.front() : nullptr,
                                    is(root) ? lengths.data() : nullptr, mine.data(), mine.size(), root);
-  if (code != 0) co_return failed("scatter", code);
+  if (code != 0) co_return check("scatter", code);
   co_return mine;
 }
 
@@ -183,7 +179,7 @@ Status CallbackGroup::vote() {
   void* pending = nullptr;
   int code = calls().start_largest(calls().user, &number, 1, &pending);
   if (code == 0) code = calls().finish_largest(calls().user, pending);
-  if (code != 0) return failed("start_largest or finish_largest", code);
+  if (code != 0) return check("start_largest or finish_largest", code);
   if (number == 0) return {};
   return end_with_leaver(*this, {rank_of_vote(number), static_cast<Call>(number_of_vote(number))});
 }
@@ -206,21 +202,21 @@ void CallbackGroup::leave(Leaver leaver) noexcept {
 
 Op<Result<std::unique_ptr<Group>>> CallbackGroup::duplicate() {
   if (!ended().ok()) co_return ended();
-  if (calls().duplicate == nullptr) co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(user_, place_));
-  GroupCallbacks copy = calls();
+  if (calls().duplicate == nullptr) co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(calls_, place_));
+  tw_collectives copy = calls();
   const int code = calls().duplicate(calls().user, &copy.user);
-  if (code != 0) co_return failed("duplicate", code);
-  co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(std::make_shared<User>(copy), place_));
+  if (code != 0) co_return check("duplicate", code);
+  co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(take_over(copy), place_));
 }
 
 }  // namespace
 
-Op<Result<std::unique_ptr<Group>>> make_callback_group(GroupCallbacks callbacks) {
-  const auto user = std::make_shared<User>(callbacks);
-  CallbackGroup plain(user, {});  // complete except for the places
-  const auto place = co_await find_place(plain, callbacks.process_id, callbacks.node_id);
+Op<Result<std::unique_ptr<Group>>> make_callback_group(tw_collectives collectives) {
+  const auto calls = take_over(collectives);
+  CallbackGroup plain(calls, {});  // complete except for the places
+  const auto place = co_await find_place(plain, collectives.process_id, collectives.node_id);
   if (!place.has_value()) co_return place.error();
-  co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(user, place.value()));
+  co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(calls, place.value()));
 }
 
 }  // namespace thalweg

@@ -12,58 +12,50 @@ namespace thalweg {
 
 namespace {
 
-// Numbers ids in the order of their first occurrence.
-class Numbering {
- public:
-  // A negative id gets a number of its own.
-  std::int64_t number_of(std::int64_t id) {
-    if (id < 0) return next_++;
-    const auto [at, is_new] = known_.try_emplace(id, next_);
-    if (is_new) ++next_;
-    return at->second;
-  }
-  std::int64_t count() const { return next_; }
+// The numbers of a place in the order in which they are sent, in four bytes each: parts of up to 48 bytes travel
+// fastest, and 2^32 tasks exceed any memory.
+constexpr std::int64_t Place::*kNumbers[] = {&Place::process,    &Place::processes,      &Place::node,
+                                             &Place::nodes,      &Place::process_leader, &Place::tasks_in_process,
+                                             &Place::node_leader};
 
- private:
-  std::map<std::int64_t, std::int64_t> known_;
-  std::int64_t next_ = 0;
-};
-
-// Four bytes for each number: parts of up to 48 bytes travel fastest, and 2^32 tasks exceed any memory.
-void put_short(Bytes& to, std::int64_t number) { put_value(to, static_cast<std::uint32_t>(number)); }
-std::int64_t take_short(ByteView& from) { return take_value<std::uint32_t>(from); }
+// Ids are numbered in the order of their first occurrence; a negative id gets a number of its own.
+std::int64_t number_of(std::int64_t id, std::map<std::int64_t, std::int64_t>& known, std::int64_t& count) {
+  if (id < 0) return count++;
+  const auto [at, is_new] = known.try_emplace(id, count);
+  if (is_new) ++count;
+  return at->second;
+}
 
 // The place of each task from (process_id, node_id) of all; task 0 scatters it. Empty when out of memory. A process
 // is on the node of its first task.
 Gathered places_of(const Gathered& ids) try {
-  Numbering processes;
-  Numbering nodes;
-  std::vector<Place> places;
-  std::vector<Place> by_process;
+  std::map<std::int64_t, std::int64_t> known_processes, known_nodes;
+  std::int64_t n_nodes = 0, n_processes = 0;
+  std::vector<std::size_t> process_of;  // each task
+  std::vector<Place> places;            // by process
   std::vector<TaskRank> node_leaders;
   for (std::size_t r = 0; r < ids.parts(); ++r) {
     const std::vector<std::int64_t> id = numbers_of(ids.part(r));
-    const auto process = static_cast<std::size_t>(processes.number_of(id[0]));
-    if (process == by_process.size()) {
-      const std::int64_t node = nodes.number_of(id[1]);
-      if (node == static_cast<std::int64_t>(node_leaders.size())) node_leaders.push_back(static_cast<TaskRank>(r));
-      by_process.push_back({.process = static_cast<std::int64_t>(process),
-                            .node = node,
-                            .process_leader = static_cast<TaskRank>(r),
-                            .tasks_in_process = 0,
-                            .node_leader = node_leaders[static_cast<std::size_t>(node)]});
+    const auto rank = static_cast<TaskRank>(r);
+    process_of.push_back(static_cast<std::size_t>(number_of(id[0], known_processes, n_processes)));
+    if (process_of[r] == places.size()) {
+      const auto node = static_cast<std::size_t>(number_of(id[1], known_nodes, n_nodes));
+      if (node == node_leaders.size()) node_leaders.push_back(rank);
+      places.push_back({.process = n_processes - 1,
+                        .node = static_cast<std::int64_t>(node),
+                        .process_leader = rank,
+                        .tasks_in_process = 0,
+                        .node_leader = node_leaders[node]});
     }
-    ++by_process[process].tasks_in_process;
-    places.push_back(by_process[process]);
+    ++places[process_of[r]].tasks_in_process;
   }
   Gathered packed;
-  for (const Place& place : places) {
+  for (const std::size_t process : process_of) {
+    Place& place = places[process];
+    place.processes = n_processes;
+    place.nodes = n_nodes;
     packed.begin.push_back(packed.data.size());
-    const Place& shared = by_process[static_cast<std::size_t>(place.process)];
-    for (const std::int64_t number : {shared.process, processes.count(), shared.node, nodes.count(),
-                                      shared.process_leader, shared.tasks_in_process, shared.node_leader}) {
-      put_short(packed.data, number);
-    }
+    for (const auto number : kNumbers) put_value(packed.data, static_cast<std::uint32_t>(place.*number));
   }
   packed.begin.push_back(packed.data.size());
   return packed;
@@ -73,13 +65,7 @@ Gathered places_of(const Gathered& ids) try {
 
 Place place_from(ByteView packed) {
   Place place;
-  place.process = take_short(packed);
-  place.processes = take_short(packed);
-  place.node = take_short(packed);
-  place.nodes = take_short(packed);
-  place.process_leader = take_short(packed);
-  place.tasks_in_process = take_short(packed);
-  place.node_leader = take_short(packed);
+  for (const auto number : kNumbers) place.*number = take_value<std::uint32_t>(packed);
   return place;
 }
 
@@ -89,12 +75,8 @@ Op<Result<Place>> find_place(Group& group, std::int64_t process_id, std::int64_t
   std::vector<std::int64_t> ids(2);
   ids[0] = process_id;
   ids[1] = node_id;
-  const auto all = co_await group.gather(view_of(ids), 0);
-  if (!all.has_value()) co_return all.error();
-  Gathered places;
-  if (group.rank() == 0) places = places_of(all.value());
-  const auto mine = co_await group.scatter(places, 0);
-  if (!mine.has_value()) co_return none_for_lack_of_memory(mine.error(), "search for places");
+  const auto mine = co_await sorted_by_task_0(group, view_of(ids), places_of, "search for places");
+  if (!mine.has_value()) co_return mine.error();
   co_return place_from(mine.value());
 }
 

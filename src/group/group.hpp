@@ -50,10 +50,6 @@ struct Folding {
   static constexpr std::size_t kMost = 512;
   std::size_t bytes;
   void (*join)(void* left, const void* right);
-  // Storage for one record, aligned for any type.
-  struct alignas(std::max_align_t) Record {
-    std::array<std::byte, kMost> bytes;
-  };
 };
 
 // The Folding of records of a type with join(next), where `next` comes from higher ranks.
@@ -73,12 +69,6 @@ struct Place {
   TaskRank process_leader = 0;  // lowest rank in this task's process
   std::int64_t tasks_in_process = 1;
   TaskRank node_leader = 0;  // lowest rank on this task's node
-};
-
-// The purpose of an inner group: a collective of the outer group, and the outer rank of this group's task 0.
-struct Within {
-  Primitive primitive = Primitive::none;
-  TaskRank first_rank = 0;
 };
 
 class Group {
@@ -137,13 +127,16 @@ class Group {
     call_ = call;
     if (roster_ != nullptr) roster_->note_thread(task_);
   }
-  // Independent: sets the call of an outer group that this one serves.
-  void serve(Call call, Within within) noexcept {
+  // Independent: sets the call and the collective of an outer group that this one serves, and the outer rank of this
+  // group's task 0.
+  void serve(Call call, Primitive outer, TaskRank first_rank) noexcept {
     call_ = call;
-    within_ = within;
+    outer_ = outer;
+    first_rank_ = first_rank;
   }
   Call call() const noexcept { return call_; }
-  Within within() const noexcept { return within_; }
+  Primitive outer() const noexcept { return outer_; }
+  TaskRank first_rank() const noexcept { return first_rank_; }
 
   // Independent: every later collective of this handle fails at once with `why`, without waiting. The first reason
   // stays when there are several. Called when tasks find that their calls differ or that one of them has left.
@@ -182,7 +175,8 @@ class Group {
   Roster* const roster_;  // null for kinds without one
   const TaskRank task_;   // number in the roster
   Call call_ = Call::none;
-  Within within_;
+  Primitive outer_ = Primitive::none;
+  TaskRank first_rank_ = 0;
   Status ended_;  // OK until the group ends
   Leaver leaver_;
   const void* key_ = nullptr;

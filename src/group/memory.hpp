@@ -5,52 +5,42 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <new>
-#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "group/group.hpp"
 
 namespace thalweg {
 
-// False when out of memory.
+// All return false when out of memory.
+template <class Step>
+bool try_to(Step&& step) {
+  try {
+    step();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
 template <class Vector>
 bool try_resize(Vector& vector, std::uint64_t n) {
-  if (n > vector.max_size()) return false;
-  try {
-    vector.resize(static_cast<std::size_t>(n));
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-  return true;
+  return n <= vector.max_size() && try_to([&] { vector.resize(static_cast<std::size_t>(n)); });
 }
-
 template <class Vector>
 bool try_reserve(Vector& vector, std::uint64_t n) {
-  if (n > vector.max_size()) return false;
-  try {
-    vector.reserve(static_cast<std::size_t>(n));
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-  return true;
+  return n <= vector.max_size() && try_to([&] { vector.reserve(static_cast<std::size_t>(n)); });
 }
-
 inline bool try_assign(Bytes& to, ByteView from) {
-  try {
-    to.assign(from.begin(), from.end());
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-  return true;
+  return try_to([&] { to.assign(from.begin(), from.end()); });
 }
 
 // Every task builds this text by itself, so only a flag has to be sent.
 inline Status no_memory_for(const char* collective) {
   return Status::error(Code::no_memory, std::string("a task has no memory for the data of a ") + collective);
 }
-
-inline Status memory_for(bool had, const char* collective) { return had ? Status{} : no_memory_for(collective); }
 
 // All tasks see an invalid root alike: all return at once.
 inline Status check_root(TaskRank root, TaskRank size) {
@@ -79,6 +69,24 @@ inline Status check_peers(const std::vector<Message>& outgoing, TaskRank size) {
   return {};
 }
 
+// Messages that one task relays to others: source, receiver, length and data of each. May throw std::bad_alloc.
+inline void pack_message(Bytes& to, TaskRank source, TaskRank receiver, ByteView data) {
+  put_number(to, source);
+  put_number(to, receiver);
+  put_number(to, static_cast<std::int64_t>(data.size()));
+  put_bytes(to, data);
+}
+// Calls visit(source, receiver, data) for each of them.
+template <class Visit>
+void for_each_message(ByteView packed, Visit&& visit) {
+  while (!packed.empty()) {
+    const TaskRank source = take_number(packed);
+    const TaskRank receiver = take_number(packed);
+    const auto length = static_cast<std::size_t>(take_number(packed));
+    visit(source, receiver, take_bytes(packed, length));
+  }
+}
+
 inline constexpr const char* kWrongArguments = "a task gave wrong arguments to a ";
 
 // The failure of all tasks after a root had invalid parts, or a sender invalid messages.
@@ -95,12 +103,40 @@ inline Status status_told(std::int64_t told, const char* collective) {
   return told == kToldNoMemory ? no_memory_for(collective) : bad_arguments_in(collective);
 }
 
+// Adds the messages to `receiver` to `received`, in order. May throw std::bad_alloc.
+inline void take_messages(ByteView packed, TaskRank receiver, std::vector<Message>& received) {
+  for_each_message(packed, [&](TaskRank source, TaskRank to, ByteView data) {
+    if (to == receiver) received.push_back({source, Bytes(data.begin(), data.end())});
+  });
+}
+
+// One message for each receiver. May throw std::bad_alloc.
+inline std::vector<Message> messages_of(std::map<TaskRank, Bytes>&& data) {
+  std::vector<Message> messages;
+  messages.reserve(data.size());
+  for (auto& [receiver, bytes] : data) messages.push_back({receiver, std::move(bytes)});
+  return messages;
+}
+
 // After a scatter by the library itself: a root without memory for the parts passes none, which the collective
 // reports as wrong arguments.
 inline Status none_for_lack_of_memory(const Status& scattered, const char* collective) {
   const bool none =
       scattered.code() == Code::invalid_argument && scattered.message().find(kWrongArguments) != std::string::npos;
   return none ? no_memory_for(collective) : scattered;
+}
+
+// Collective. Task 0 gathers the data of all tasks and scatters the parts that `sort` makes of them; `sort` returns none
+// when out of memory.
+template <class Sort>
+Op<Result<Bytes>> sorted_by_task_0(Group& group, ByteView mine, Sort sort, const char* collective) {
+  const auto gathered = co_await group.gather(mine, 0);
+  if (!gathered.has_value()) co_return gathered.error();
+  Gathered parts;
+  if (group.rank() == 0) parts = sort(gathered.value());
+  auto part = co_await group.scatter(parts, 0);
+  if (!part.has_value()) co_return none_for_lack_of_memory(part.error(), collective);
+  co_return part;
 }
 
 }  // namespace thalweg

@@ -24,7 +24,7 @@ std::atomic<pid_t> program_of{0};  // a child of fork does not belong to the pro
 std::atomic<bool> program_ends{false};
 
 void die_after(unsigned seconds) {
-  struct sigaction plain {};
+  struct sigaction plain = {};
   plain.sa_handler = SIG_DFL;
   (void)::sigaction(SIGALRM, &plain, nullptr);
   sigset_t alarm_only;

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "base/endian.hpp"
+#include "base/piece.hpp"
 #include "base/status.hpp"
 
 namespace thalweg {
@@ -47,38 +47,37 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-enum class FileAccess { read, write, read_write };
-// truncate: creates the file, or empties an existing file; keep: creates it, or leaves it as it is; exclusive: it must
-// not exist; empty: it must exist, and is emptied.
-enum class FileCreation { never, truncate, keep, exclusive, empty };
-struct FileOpening {
-  FileAccess access = FileAccess::read;
-  FileCreation creation = FileCreation::never;
+// Parameters of an open, with the meaning that open(2) gives them.
+struct OpenOptions {
+  bool read = true;
+  bool write = false;
+  bool create = false;
+  bool exclusive = false;  // with create: fails when it exists
+  bool truncate = false;
   std::uint32_t permissions = 0666;  // for a new file, before the umask
-  bool direct = false;               // bypasses the page cache
+  bool takes_lock = false;  // lock_session() or join_writers() follows; children of the process get no descriptor
 };
 
 // When the process has reached its soft limit of open files (ulimit -n), the limit is first raised to the hard one.
-Result<FileDescriptor> open_file(const std::string& path, const FileOpening& how);
+Result<FileDescriptor> open_file(const std::string& path, const OpenOptions& options);
+// Opens an open file a second time, past the page cache, even if its name belongs to another file by now.
+Result<FileDescriptor> open_direct(const FileDescriptor& file, OpenOptions options);
 // A new nameless file in `folder`, for writing, removed by its close. Some file systems lack them.
 Result<FileDescriptor> open_unnamed_file(const std::string& folder);
 // Reports the errors of close() that mean lost writes. The descriptor is closed in any case.
 Status close_file(FileDescriptor file, const std::string& path);
 
-// Writes all parts, one behind the other; on failure some of them may be written.
-Status write_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset,
-                std::span<const ByteView> parts);
-// Reads until `data` is full or the file ends; returns the number of bytes read.
-Result<std::size_t> read_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset, ByteSpan data);
-// Transfers scattered parts; returns the bytes moved, fewer than asked for only where a read meets the end of the
-// file.
 struct TransferPlace {
   const std::string& path;
-  bool writes;
+  Direction direction;
   std::uint64_t offset;
-  std::uint32_t alignment = 1;  // alignment of offset, lengths and memory; above 1 for a file opened with `direct`
+  std::uint32_t alignment = 1;  // alignment of offset, lengths and memory; above 1 for a file of open_direct()
 };
-Result<std::uint64_t> transfer_at(const FileDescriptor& file, const TransferPlace& place, std::span<const iovec> parts);
+// Moves the pieces, one behind the other in the file. Returns the bytes moved, fewer than asked for only where a read
+// meets the end of the file; on failure some of them may be moved. Fails with out_of_range above the largest offset.
+Result<std::uint64_t> transfer_at(const FileDescriptor& file, TransferPlace place, std::span<const Piece> pieces);
+// The failure of a transfer of `bytes` bytes: "cannot write 10 bytes at offset 4096 of 'path': No space left on device"
+Status transfer_error(int err, const TransferPlace& place, std::uint64_t bytes);
 
 Result<std::uint64_t> file_size(const FileDescriptor& file, const std::string& path);
 Status truncate_file(const FileDescriptor& file, const std::string& path, std::uint64_t bytes);
@@ -91,10 +90,10 @@ Status sync_file(const FileDescriptor& file, const std::string& path);
 // session  a process that creates, appends or repairs: one at a time
 // writers  every process that writes
 enum class FileLock { session, writers };
-enum class LockKind { shared, exclusive };
 // False when another opening holds a conflicting lock; true also where the file system has no such locks. A read-only
 // descriptor takes a shared lock in place of an exclusive one, and is refused where any lock is held.
-bool lock_file(const FileDescriptor& file, FileLock which, LockKind kind);
+bool lock_file(const FileDescriptor& file, FileLock which);
+bool share_lock(const FileDescriptor& file, FileLock which);
 void unlock_file(const FileDescriptor& file);  // releases both locks
 // False when `path` names another file, or none.
 Result<bool> is_named(const FileDescriptor& file, const std::string& path);

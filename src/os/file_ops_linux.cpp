@@ -34,12 +34,6 @@ Status check_range(const char* verb, std::size_t bytes, std::uint64_t offset, co
                        std::string("cannot ") + verb + " " + at_text(bytes, offset, path) + ": files end at 2^63-1");
 }
 
-}  // namespace
-
-void close_descriptor(int fd) { (void)::close(fd); }
-
-namespace {
-
 Result<FileDescriptor> check_kind(FileDescriptor file, const std::string& path) {
   struct stat status = {};
   if (::fstat(file.get(), &status) != 0) {
@@ -51,26 +45,12 @@ Result<FileDescriptor> check_kind(FileDescriptor file, const std::string& path) 
   return Status::error(Code::io_error, "'" + path + "' is " + kind + ", not a file");
 }
 
-}  // namespace
-
-namespace {
-
-int open_flags(const FileOpening& how) {
+int open_flags(const OpenOptions& options) {
   // O_NONBLOCK: opening a pipe without a partner must not block; it has no effect on files.
-  int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (how.direct ? O_DIRECT : 0);
-  flags |= how.access == FileAccess::read ? O_RDONLY : how.access == FileAccess::write ? O_WRONLY : O_RDWR;
-  switch (how.creation) {
-    case FileCreation::never:
-      return flags;
-    case FileCreation::empty:
-      return flags | O_TRUNC;
-    case FileCreation::truncate:
-      return flags | O_CREAT | O_TRUNC;
-    case FileCreation::keep:
-      return flags | O_CREAT;
-    case FileCreation::exclusive:
-      return flags | O_CREAT | O_EXCL;
-  }
+  int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  flags |= !options.write ? O_RDONLY : options.read ? O_RDWR : O_WRONLY;
+  if (options.create) flags |= O_CREAT | (options.exclusive ? O_EXCL : 0);
+  if (options.truncate) flags |= O_TRUNC;
   return flags;
 }
 
@@ -83,11 +63,8 @@ rlim_t raise_descriptor_limit() {
   return ::setrlimit(RLIMIT_NOFILE, &raised) == 0 ? limit.rlim_max : limit.rlim_cur;
 }
 
-}  // namespace
-
-Result<FileDescriptor> open_file(const std::string& path, const FileOpening& how) {
-  const int flags = open_flags(how);
-  const auto open = [&] { return ::open(path.c_str(), flags, static_cast<mode_t>(how.permissions)); };
+Result<FileDescriptor> open_with(int flags, const std::string& path, std::uint32_t permissions) {
+  const auto open = [&] { return ::open(path.c_str(), flags, static_cast<mode_t>(permissions)); };
   int fd = retried(open);
   rlim_t limit = 0;
   if (fd < 0 && errno == EMFILE) {
@@ -97,11 +74,25 @@ Result<FileDescriptor> open_file(const std::string& path, const FileOpening& how
   if (fd >= 0) return check_kind(FileDescriptor(fd), path);
   const int err = errno;
   std::string what = std::string((flags & O_CREAT) == 0 ? "cannot open '" : "cannot create '") + path + "' " +
-                     (how.access == FileAccess::read ? "for reading" : "for writing");
+                     ((flags & O_ACCMODE) == O_RDONLY ? "for reading" : "for writing");
   if (err == EMFILE)
     what += ": this process has reached its limit of " + std::to_string(limit) +
             " open files; raise it (ulimit -Hn), or use fewer physical files or more processes";
   return os_error(err, what);
+}
+
+}  // namespace
+
+void close_descriptor(int fd) { (void)::close(fd); }
+
+Result<FileDescriptor> open_file(const std::string& path, const OpenOptions& options) {
+  return open_with(open_flags(options), path, options.permissions);
+}
+
+Result<FileDescriptor> open_direct(const FileDescriptor& file, OpenOptions options) {
+  options.create = options.truncate = false;
+  const std::string link = "/proc/self/fd/" + std::to_string(file.get());
+  return open_with(open_flags(options) | O_DIRECT, link, options.permissions);
 }
 
 Result<FileDescriptor> open_unnamed_file(const std::string& folder) {
@@ -161,6 +152,13 @@ struct flock lock_range(FileLock which, short type) {
   return range;
 }
 
+// Returns 0 or errno.
+int set_lock(const FileDescriptor& file, FileLock which, short type) {
+  struct flock range = lock_range(which, type);
+  return retried([&] { return ::fcntl(file.get(), F_OFD_SETLK, &range); }) == 0 ? 0 : errno;
+}
+bool is_conflict(int err) { return err == EAGAIN || err == EACCES; }
+
 // Whether another opening holds a lock of any kind.
 bool is_locked(const FileDescriptor& file, FileLock which) {
   struct flock range = lock_range(which, F_WRLCK);
@@ -169,21 +167,16 @@ bool is_locked(const FileDescriptor& file, FileLock which) {
 
 }  // namespace
 
-bool lock_file(const FileDescriptor& file, FileLock which, LockKind kind) {
-  struct flock range = lock_range(which, kind == LockKind::shared ? F_RDLCK : F_WRLCK);
-  const auto held_elsewhere = [] { return errno == EAGAIN || errno == EACCES; };
-  if (retried([&] { return ::fcntl(file.get(), F_OFD_SETLK, &range); }) == 0) return true;
-  if (errno != EBADF || kind == LockKind::shared) return !held_elsewhere();
-  if (is_locked(file, which)) return false;
-  range = lock_range(which, F_RDLCK);
-  return retried([&] { return ::fcntl(file.get(), F_OFD_SETLK, &range); }) == 0 || !held_elsewhere();
+bool lock_file(const FileDescriptor& file, FileLock which) {
+  const int err = set_lock(file, which, F_WRLCK);
+  if (err != EBADF) return !is_conflict(err);
+  return !is_locked(file, which) && share_lock(file, which);
 }
 
+bool share_lock(const FileDescriptor& file, FileLock which) { return !is_conflict(set_lock(file, which, F_RDLCK)); }
+
 void unlock_file(const FileDescriptor& file) {
-  for (const FileLock which : {FileLock::session, FileLock::writers}) {
-    struct flock range = lock_range(which, F_UNLCK);
-    (void)::fcntl(file.get(), F_OFD_SETLK, &range);
-  }
+  for (const FileLock which : {FileLock::session, FileLock::writers}) (void)set_lock(file, which, F_UNLCK);
 }
 
 Result<bool> is_named(const FileDescriptor& file, const std::string& path) {

@@ -4,23 +4,25 @@
 #include <cstdint>
 #include <string>
 
+#include "base/size_units.hpp"
 #include "base/status.hpp"
 #include "os/file_ops.hpp"
 
 namespace thalweg {
 
-struct FilesystemInfo {
+struct StorageInfo {
   std::uint32_t block_bytes = 4096;  // preferred block of I/O, a power of two from 512 to 2^26
   std::string kind = "unknown";      // "ext4", "tmpfs", ...; or the magic number as "0x01234567"
-  std::string identity;              // kind and number of this file system: "ext4-0123456789abcdef"
-  std::uint64_t largest_file_bytes = (std::uint64_t{1} << 63) - 1;
-  std::uint64_t free_bytes = (std::uint64_t{1} << 63) - 1;  // for users without privileges; the default means unknown
+  // Equal for all files of one file system, and different from all others: "ext4-0123456789abcdef"; "": unknown
+  std::string identity;
+  std::uint64_t largest_file_bytes = kMostOffset;
+  std::uint64_t free_bytes = kMostOffset;  // for users without privileges; the default means unknown
 };
 
 // The file system of `path`, or of its folder when there is no such file yet.
-Result<FilesystemInfo> filesystem_info(const std::string& path);
+Result<StorageInfo> filesystem_info(const std::string& path);
 // The file system of an open file; `path` is for messages.
-Result<FilesystemInfo> filesystem_info_of(int file, const std::string& path);
+Result<StorageInfo> filesystem_info_of(int file, const std::string& path);
 
 // Alignment that direct transfers of an open file need for memory, offset and length; 0: the file system has no
 // direct I/O, or does not report it. tmpfs accepts O_DIRECT and ignores it.

@@ -60,7 +60,7 @@ std::uint64_t largest_file(const std::string& kind, std::uint64_t block_bytes) {
   constexpr std::uint64_t blocks32 = 0xFFFFFFFF;
   if (kind == "ext4") return blocks32 * block_bytes;  // block numbers within a file have 32 bits
   if (kind == "vfat") return blocks32;
-  return (std::uint64_t{1} << 63) - 1;
+  return kMostOffset;
 }
 
 // Newer kernels report the alignment of direct I/O; older headers lack the names. The layout of struct statx, 256
@@ -68,7 +68,7 @@ std::uint64_t largest_file(const std::string& kind, std::uint64_t block_bytes) {
 std::uint32_t told_alignment(int folder_fd, const char* path, int flags) {
   constexpr unsigned ask_direct_io = 0x2000;  // STATX_DIOALIGN
   constexpr std::size_t memory_at = 152, offset_at = 156;
-  struct statx found {};
+  struct statx found = {};
   static_assert(sizeof found == 256);
   if (::statx(folder_fd, path, flags, ask_direct_io, &found) != 0 || (found.stx_mask & ask_direct_io) == 0) return 0;
   std::array<unsigned char, sizeof found> bytes;
@@ -79,8 +79,8 @@ std::uint32_t told_alignment(int folder_fd, const char* path, int flags) {
   return memory == 0 || offset == 0 ? 0 : std::max(memory, offset);
 }
 
-FilesystemInfo info_from(const struct stat& status, const struct statfs& system) {
-  FilesystemInfo info;
+StorageInfo info_from(const struct stat& status, const struct statfs& system) {
+  StorageInfo info;
   // The block of I/O, not of allocation: on a parallel file system it is the stripe.
   const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
   info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
@@ -110,7 +110,7 @@ std::uint32_t direct_io_alignment_at(const std::string& path) {
   return nameless.is_open() ? direct_io_alignment_of(nameless) : 0;
 }
 
-Result<FilesystemInfo> filesystem_info(const std::string& path) {
+Result<StorageInfo> filesystem_info(const std::string& path) {
   struct stat status;
   const bool exists = ::stat(path.c_str(), &status) == 0;
   const std::string place = exists ? path : folder_of(path);
@@ -123,7 +123,7 @@ Result<FilesystemInfo> filesystem_info(const std::string& path) {
   return info_from(status, system);
 }
 
-Result<FilesystemInfo> filesystem_info_of(int file, const std::string& path) {
+Result<StorageInfo> filesystem_info_of(int file, const std::string& path) {
   struct stat status;
   struct statfs system;
   if (::fstat(file, &status) == 0 && ::fstatfs(file, &system) == 0) return info_from(status, system);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/piece.hpp"
 #include "base/status.hpp"
 
 namespace thalweg {
@@ -24,13 +25,13 @@ PeerProbe probe_of_this_process();
 // process, so the number is compared.
 bool can_reach(const PeerProbe& peer);
 
-enum class PeerAccess { read, write };
 // Copies between `here` and as many bytes `there`, addresses in `process`, which may be this process. Both have at
 // most IOV_MAX entries.
-Status copy_peer(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there);
+Status copy_peer(Direction direction, std::int64_t process, std::span<iovec> here, std::span<iovec> there);
 
 // The function behind copy_peer(), replaced by tests.
-using PeerCopyCall = Status (*)(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there);
+using PeerCopyCall = Status (*)(Direction direction, std::int64_t process, std::span<iovec> here,
+                                std::span<iovec> there);
 PeerCopyCall& peer_copy_call();
 
 }  // namespace thalweg

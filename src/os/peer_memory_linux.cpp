@@ -30,10 +30,10 @@ void skip(std::span<iovec>& parts, std::size_t bytes) {
   parts[0].iov_len -= bytes;
 }
 
-void copy_here(PeerAccess access, std::span<iovec> here, std::span<iovec> there) {
+void copy_here(Direction direction, std::span<iovec> here, std::span<iovec> there) {
   while (!here.empty() && !there.empty()) {
     const std::size_t bytes = std::min(here[0].iov_len, there[0].iov_len);
-    if (access == PeerAccess::read) {
+    if (direction == Direction::read) {
       std::memcpy(here[0].iov_base, there[0].iov_base, bytes);
     } else {
       std::memcpy(there[0].iov_base, here[0].iov_base, bytes);
@@ -44,18 +44,18 @@ void copy_here(PeerAccess access, std::span<iovec> here, std::span<iovec> there)
 }
 
 // The kernel moves less than 2 GiB per call; the next call continues.
-Status copy_by_kernel(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
+Status copy_by_kernel(Direction direction, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
   if (process == ::getpid()) {
-    copy_here(access, here, there);
+    copy_here(direction, here, there);
     return {};
   }
-  const auto call = access == PeerAccess::read ? ::process_vm_readv : ::process_vm_writev;
+  const auto call = direction == Direction::read ? ::process_vm_readv : ::process_vm_writev;
   while (!here.empty() && !there.empty()) {
     const ssize_t moved = call(static_cast<pid_t>(process), here.data(), here.size(), there.data(), there.size(), 0);
     if (moved <= 0) {
       const int err = moved == 0 ? EFAULT : errno;
       return Status::error(Code::io_error,
-                           std::string("cannot ") + (access == PeerAccess::read ? "read" : "write") +
+                           std::string("cannot ") + (direction == Direction::read ? "read" : "write") +
                                " the memory of process " + std::to_string(process) + ": " + std::strerror(err),
                            err);
     }
@@ -77,10 +77,10 @@ bool can_reach(const PeerProbe& peer) {
   std::uint64_t seen = 0;
   iovec here{&seen, sizeof seen};
   iovec there{reinterpret_cast<void*>(peer.address), sizeof seen};
-  if (!copy_peer(PeerAccess::read, peer.process, {&here, 1}, {&there, 1}).ok() || seen != peer.number) return false;
+  if (!copy_peer(Direction::read, peer.process, {&here, 1}, {&there, 1}).ok() || seen != peer.number) return false;
   here = {&seen, sizeof seen};
   there = {reinterpret_cast<void*>(peer.address), sizeof seen};
-  return copy_peer(PeerAccess::write, peer.process, {&here, 1}, {&there, 1}).ok();
+  return copy_peer(Direction::write, peer.process, {&here, 1}, {&there, 1}).ok();
 }
 
 PeerCopyCall& peer_copy_call() {
@@ -88,8 +88,8 @@ PeerCopyCall& peer_copy_call() {
   return call;
 }
 
-Status copy_peer(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
-  return peer_copy_call()(access, process, here, there);
+Status copy_peer(Direction direction, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
+  return peer_copy_call()(direction, process, here, there);
 }
 
 }  // namespace thalweg

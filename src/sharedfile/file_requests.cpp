@@ -76,7 +76,7 @@ class FileRequest final : public AccessRequest {
   bool needs_transport() const override { return group_ != nullptr && group_->place().processes > 1; }
   Op<Outcome> in_turn(IoContext io) {
     const WaitPoint point{is_my_turn, nullptr, this};
-    co_await Until{point};
+    co_await point;
     if (leaver_.call != Call::none) group_->leave(leaver_);  // the access that follows fails at once
     Outcome outcome = co_await access_all(*group_, file_.get(), what_.access, ticket_, io);
     channel_->finished.store(turn_ + 1, std::memory_order_release);

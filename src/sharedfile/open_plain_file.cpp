@@ -281,7 +281,7 @@ Op<Status> PlainFile::open_channels(Group& group) {
     }
     channels_[i] = std::make_shared<RequestChannel>();
     channels_[i]->group = std::move(made).value();
-    channels_[i]->group->serve(Call::tw_file_iaccess_all, {});
+    channels_[i]->group->serve(Call::tw_file_iaccess_all, Primitive::none, 0);
   }
   if (group.place().processes == group.size()) co_return Status{};
   co_return co_await group.barrier();  // all tasks of a process read what its leader has stored in the file

@@ -73,7 +73,7 @@ Op<Status> PlainFile::close() {
     co_return status;
   }
   Quiet quiet{*group_, *shared_};  // on all tasks: some requests may be advanced by their own task only
-  co_await Until{quiet.point()};
+  co_await quiet.point();
   if (group_->rank() == group_->place().process_leader) {
     Status closed = shared_->stored->close();
     if (status.ok()) status = std::move(closed);
@@ -99,9 +99,9 @@ Op<Result<std::uint64_t>> PlainFile::size(Status mine) {
     status = found.status();
     if (found.has_value()) bytes = static_cast<std::int64_t>(found.value());
   }
-  Agreement agreed = co_await agree_on(*group_, std::move(status), bytes, Wanted::largest);
-  if (!agreed.status.ok()) co_return std::move(agreed.status);
-  co_return static_cast<std::uint64_t>(agreed.value);
+  const auto agreed = co_await agree_on(*group_, std::move(status), bytes, Reduction::max);
+  if (!agreed.has_value()) co_return agreed.error();
+  co_return static_cast<std::uint64_t>(agreed.value());
 }
 
 Op<Status> PlainFile::truncate(std::uint64_t bytes, Status mine) {
@@ -139,7 +139,7 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
   if (group_->rank() == 0) {
     ticket = position.draw();
     PositionTurn turn{*group_, position, ticket};
-    co_await Until{turn.point()};
+    co_await turn.point();
     std::int64_t base = whence == SEEK_CUR ? static_cast<std::int64_t>(position.value()) : 0;
     if (whence == SEEK_END) {
       auto size = shared_->stored->size();
@@ -149,9 +149,9 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
     if (status.ok() && (__builtin_add_overflow(base, offset, &target) || target < 0)) status = bad_target(offset, base);
     position.settle(ticket, status.ok() ? static_cast<std::uint64_t>(target) : position.value());
   }
-  Agreement agreed = co_await agree_on(*group_, std::move(status), target, Wanted::largest);
-  if (!agreed.status.ok()) co_return std::move(agreed.status);
-  co_return static_cast<std::uint64_t>(agreed.value);
+  const auto agreed = co_await agree_on(*group_, std::move(status), target, Reduction::max);
+  if (!agreed.has_value()) co_return agreed.error();
+  co_return static_cast<std::uint64_t>(agreed.value());
 }
 
 namespace {

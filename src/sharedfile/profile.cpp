@@ -121,7 +121,8 @@ std::string content_of(const std::string& path) {
   if (!file.is_open() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   if (status.st_size < 1 || static_cast<std::uint64_t>(status.st_size) > kMostBytes) return {};
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
-  const auto n = read_at(file, path, 0, std::as_writable_bytes(std::span(text)));
+  const Piece piece{reinterpret_cast<std::byte*>(text.data()), text.size()};
+  const auto n = transfer_at(file, {path, Direction::read, 0}, {&piece, 1});
   text.resize(n.has_value() ? n.value() : 0);
   return text;
 }

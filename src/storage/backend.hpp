@@ -12,24 +12,16 @@
 #include <span>
 #include <string>
 
-#include "access/extent.hpp"
+#include "base/piece.hpp"
 #include "base/status.hpp"
+#include "os/file_ops.hpp"
+#include "os/filesystem_info.hpp"
 
 namespace thalweg {
 
 // create truncates, create_keep keeps the content; all creations may read too.
 enum class OpenMode { read, read_write, create, create_keep, create_exclusive };
 
-// Parameters of an open, with the meaning that open(2) gives them.
-struct OpenOptions {
-  bool read = true;
-  bool write = false;
-  bool create = false;
-  bool exclusive = false;  // with create: fails when it exists
-  bool truncate = false;
-  std::uint32_t permissions = 0666;  // for a new file, before the umask
-  bool takes_lock = false;  // lock_session() or join_writers() follows; children of the process get no descriptor
-};
 OpenOptions options_of(OpenMode mode);
 
 // Fails with invalid_argument for combinations that no backend supports.
@@ -39,9 +31,15 @@ class StoredFile {
  public:
   virtual ~StoredFile() = default;
   // Writes all of `data` or fails. Lengths above the limit of one system call are split.
-  virtual Status write(std::uint64_t offset, std::span<const std::byte> data) = 0;
-  // Writes the parts one behind the other, in as few system calls as possible.
-  virtual Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) = 0;
+  Status write(std::uint64_t offset, std::span<const std::byte> data) {
+    const Piece piece = piece_of(data);
+    return transfer(Direction::write, offset, {&piece, 1}).status();
+  }
+  // Reads until `data` is full or the file ends; returns the number of bytes read.
+  Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) {
+    const Piece piece{data.data(), data.size()};
+    return transfer(Direction::read, offset, {&piece, 1});
+  }
   // Moves the pieces, one behind the other in the file, in as few system calls as possible. Returns the bytes moved,
   // fewer than asked for only where a read meets the end of the file.
   virtual Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) = 0;
@@ -54,8 +52,6 @@ class StoredFile {
   // For queues that call the kernel themselves: the descriptor, which stays open as long as the file; -1: use
   // transfer().
   virtual int descriptor(bool /*direct*/) { return -1; }
-  // Reads until `data` is full or the file ends; returns the number of bytes read.
-  virtual Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) = 0;
   virtual Result<std::uint64_t> size() = 0;
   virtual Status truncate(std::uint64_t bytes) = 0;
   virtual Status preallocate(std::uint64_t offset, std::uint64_t bytes) = 0;
@@ -73,14 +69,6 @@ class StoredFile {
   virtual Result<bool> has_its_name() { return true; }
   virtual Status close() = 0;  // once; the destructor closes too but cannot report a failure
   virtual const std::string& path() const = 0;
-};
-
-struct StorageInfo {
-  std::uint32_t block_bytes = 4096;  // preferred I/O block of the file system, power of two
-  std::string kind = "unknown";      // "ext4", "xfs", "tmpfs", "lustre", ...
-  std::string identity;  // equal for all files of one file system, and different from all others; "": unknown
-  std::uint64_t largest_file_bytes = (1ull << 63) - 1;
-  std::uint64_t free_bytes = (1ull << 63) - 1;  // when it was queried; the default means unknown
 };
 
 // Nanoseconds for a small write, and for each further byte.

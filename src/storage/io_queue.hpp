@@ -16,10 +16,13 @@
 
 namespace thalweg {
 
+class IoQueue;
+
 // One run of a file and its pieces of memory. The caller fills it in and keeps it, and all it points to, in place
 // until `done`.
 struct IoTransfer {
   StoredFile* file = nullptr;
+  IoQueue* queue = nullptr;  // for the code that waits for it; queues do not look at it
   Direction direction = Direction::read;
   bool direct = false;  // past the page cache: offset, lengths and memory are multiples of file->direct_alignment()
   std::uint64_t offset = 0;
@@ -29,9 +32,6 @@ struct IoTransfer {
   bool done = false;
   Status status;
   std::uint64_t moved = 0;  // fewer than asked for only at the end of the file, or on failure
-
-  // Private to the queue while in flight.
-  void* in_flight = nullptr;
 };
 
 class IoQueue {

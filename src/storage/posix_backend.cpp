@@ -1,9 +1,7 @@
 // Files of the file system. A failed sync is remembered: the kernel drops the pages that it could not write and would
 // report success the next time, so every later sync of that file fails as the first did.
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <climits>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -11,24 +9,13 @@
 
 #include "os/file_ops.hpp"
 #include "os/filesystem_info.hpp"
+#include "os/pieces.hpp"
 #include "os/process_era.hpp"
 #include "storage/backend.hpp"
-#include "storage/pieces.hpp"
 
 namespace thalweg {
 
 namespace {
-
-FileAccess access_of(const OpenOptions& options) {
-  if (!options.write) return FileAccess::read;
-  return options.read ? FileAccess::read_write : FileAccess::write;
-}
-
-FileCreation creation_of(const OpenOptions& options) {
-  if (!options.create) return options.truncate ? FileCreation::empty : FileCreation::never;
-  if (options.exclusive) return FileCreation::exclusive;
-  return options.truncate ? FileCreation::truncate : FileCreation::keep;
-}
 
 class PosixFile final : public StoredFile {
  public:
@@ -37,45 +24,33 @@ class PosixFile final : public StoredFile {
     if (file_.is_open()) (void)close_file_of_lock().ok();
   }
   Status open() {
-    const FileOpening how{access_of(options_), creation_of(options_), options_.permissions};
     std::optional<NoFork> opening;  // a child that inherited the descriptor would keep the lock
     if (options_.takes_lock) opening.emplace();
-    TW_ASSIGN_OR_RETURN(file_, open_file(path_, how));
+    TW_ASSIGN_OR_RETURN(file_, open_file(path_, options_));
     if (opening.has_value()) opening->close_in_children(file_.get());
     return {};
   }
 
-  Status write(std::uint64_t offset, std::span<const std::byte> data) override {
-    return write_parts(offset, std::span(&data, 1));
-  }
-  Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) override {
-    TW_RETURN_IF_ERROR(check_writable("write to"));
-    return write_at(file_, path_, offset, parts);
-  }
   Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
     TW_RETURN_IF_ERROR(check_direction(direction));
-    return transfer_pieces(file_, {path_, direction == Direction::write, offset}, pieces);
+    return transfer_at(file_, {path_, direction, offset}, pieces);
   }
   Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
                                         std::span<const Piece> pieces) override {
     TW_RETURN_IF_ERROR(check_direction(direction));
     TW_RETURN_IF_ERROR(check_direct(pieces, offset, direct_alignment(), path_));
-    return transfer_pieces(direct_, {path_, direction == Direction::write, offset, direct_alignment()}, pieces);
+    return transfer_at(direct_, {path_, direction, offset, direct_alignment()}, pieces);
   }
   std::uint32_t direct_alignment() override {
-    std::call_once(direct_once_, [this] { open_direct(); });
+    std::call_once(direct_once_, [this] { try_direct(); });
     return direct_alignment_;
   }
   int descriptor(bool direct) override {
     if (!file_.is_open() || (direct && direct_alignment() == 0)) return -1;
     return direct ? direct_.get() : file_.get();
   }
-  Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
-    TW_RETURN_IF_ERROR(check_readable());
-    return read_at(file_, path_, offset, data);
-  }
   Result<std::uint64_t> size() override {
-    TW_RETURN_IF_ERROR(check_open("tell the size of"));
+    TW_RETURN_IF_ERROR(check("tell the size of"));
     return file_size(file_, path_);
   }
   Status truncate(std::uint64_t bytes) override {
@@ -87,7 +62,7 @@ class PosixFile final : public StoredFile {
     return preallocate_file(file_, path_, offset, bytes);
   }
   Status sync() override {
-    TW_RETURN_IF_ERROR(check_open("sync"));
+    TW_RETURN_IF_ERROR(check("sync"));
     {
       const std::lock_guard lock(mutex_);
       if (!failed_sync_.ok()) return failed_sync_;
@@ -98,32 +73,32 @@ class PosixFile final : public StoredFile {
     return failed_sync_;
   }
   Result<std::uint64_t> next_data(std::uint64_t offset) override {
-    TW_RETURN_IF_ERROR(check_open("look for data in"));
+    TW_RETURN_IF_ERROR(check("look for data in"));
     return next_data_at(file_, path_, offset);
   }
   Status lock_session() override {
     TW_RETURN_IF_ERROR(check_lockable());
-    if (!lock_file(file_, FileLock::session, LockKind::exclusive))
+    if (!lock_file(file_, FileLock::session))
       return Status::error(Code::unsafe, "'" + path_ + "' is being written by another program, or by this one");
-    if (!lock_file(file_, FileLock::writers, LockKind::exclusive))
+    if (!lock_file(file_, FileLock::writers))
       return Status::error(Code::unsafe, "'" + path_ +
                                              "' is being written: task 0 of that program is gone, but not all of its "
                                              "processes; end them first");
     // The lock excludes new sessions, so that joining writers need no message from this process.
-    (void)lock_file(file_, FileLock::writers, LockKind::shared);
+    (void)share_lock(file_, FileLock::writers);
     return {};
   }
   Status join_writers() override {
     TW_RETURN_IF_ERROR(check_lockable());
-    if (lock_file(file_, FileLock::writers, LockKind::shared)) return {};
+    if (share_lock(file_, FileLock::writers)) return {};
     return Status::error(Code::unsafe, "'" + path_ + "' is being repaired or opened anew by another program");
   }
   Result<bool> has_its_name() override {
-    TW_RETURN_IF_ERROR(check_open("look at"));
+    TW_RETURN_IF_ERROR(check("look at"));
     return is_named(file_, path_);
   }
   Status close() override {
-    TW_RETURN_IF_ERROR(check_open("close"));
+    TW_RETURN_IF_ERROR(check("close"));
     const Status direct = direct_.is_open() ? close_file(std::move(direct_), path_) : Status{};
     const Status plain = close_file_of_lock();
     return plain.ok() ? direct : plain;
@@ -131,29 +106,17 @@ class PosixFile final : public StoredFile {
   const std::string& path() const override { return path_; }
 
  private:
-  Status check_open(const char* verb) const {
-    if (file_.is_open()) return {};
-    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it was closed");
+  Status check(const char* verb, bool allowed = true, const char* otherwise = "") const {
+    if (file_.is_open() && allowed) return {};
+    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ +
+                                               "': " + (file_.is_open() ? otherwise : "it was closed"));
   }
-  Status check_writable(const char* verb) const {
-    TW_RETURN_IF_ERROR(check_open(verb));
-    if (options_.write) return {};
-    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it is open for reading");
-  }
-  Status check_readable() const {
-    TW_RETURN_IF_ERROR(check_open("read"));
-    if (options_.read) return {};
-    return Status::error(Code::wrong_mode, "cannot read '" + path_ + "': it is open for writing only");
-  }
+  Status check_writable(const char* verb) const { return check(verb, options_.write, "it is open for reading"); }
   Status check_direction(Direction direction) const {
-    return direction == Direction::read ? check_readable() : check_writable("write to");
+    return direction == Direction::write ? check_writable("write to")
+                                         : check("read", options_.read, "it is open for writing only");
   }
-
-  Status check_lockable() const {
-    TW_RETURN_IF_ERROR(check_open("lock"));
-    if (options_.takes_lock) return {};
-    return Status::error(Code::wrong_mode, "cannot lock '" + path_ + "': it was not opened for that");
-  }
+  Status check_lockable() const { return check("lock", options_.takes_lock, "it was not opened for that"); }
   // A process being spawned has the descriptor until its program begins, and must not hold the locks.
   Status close_file_of_lock() {
     if (!options_.takes_lock) return close_file(std::move(file_), path_);
@@ -162,38 +125,14 @@ class PosixFile final : public StoredFile {
     closing.forget(file_.get());
     return close_file(std::move(file_), path_);
   }
-  // Once, on first use: opens the same file a second time, even if its name belongs to another one by now. Where that
-  // fails the alignment stays 0.
-  void open_direct() {
+  // Once, on first use. Where it fails the alignment stays 0.
+  void try_direct() {
     if (!file_.is_open()) return;
-    const std::string link = "/proc/self/fd/" + std::to_string(file_.get());
-    auto opened = open_file(link, {.access = access_of(options_), .direct = true});
+    auto opened = open_direct(file_, options_);
     if (!opened.has_value()) return;
     direct_ = std::move(opened).value();
     direct_alignment_ = direct_io_alignment_of(direct_);
     if (direct_alignment_ == 0) direct_ = {};
-  }
-
-  // Moves as many pieces at once as one system call takes.
-  static Result<std::uint64_t> transfer_pieces(const FileDescriptor& file, TransferPlace place,
-                                               std::span<const Piece> pieces) {
-    TW_RETURN_IF_ERROR(bytes_of(pieces, place.offset, place.path).status());
-    std::array<iovec, IOV_MAX> room;
-    std::uint64_t moved = 0;
-    while (!pieces.empty()) {
-      const std::size_t n = std::min(pieces.size(), room.size());
-      std::uint64_t asked = 0;
-      for (std::size_t i = 0; i < n; ++i) {
-        room[i] = as_vector(pieces[i]);
-        asked += pieces[i].bytes;
-      }
-      TW_ASSIGN_OR_RETURN(const std::uint64_t got, transfer_at(file, place, std::span(room).first(n)));
-      moved += got;
-      place.offset += got;
-      if (got < asked) break;
-      pieces = pieces.subspan(n);
-    }
-    return moved;
   }
 
   const std::string path_;
@@ -201,20 +140,20 @@ class PosixFile final : public StoredFile {
   FileDescriptor file_;
   FileDescriptor direct_;  // bypasses the page cache
   std::once_flag direct_once_;
-  std::uint32_t direct_alignment_ = 0;  // set once, by open_direct()
+  std::uint32_t direct_alignment_ = 0;  // set once, by try_direct()
   std::mutex mutex_;
   Status failed_sync_;  // guarded by mutex_; ok until the first failure
 };
 
 // The fastest of a few writes, in nanoseconds: the first ones allocate, and others may be delayed by unrelated load.
 // None: a write failed.
-std::optional<double> quickest_write(const FileDescriptor& file, const std::string& folder, ByteView bytes) {
+std::optional<double> quickest_write(const FileDescriptor& file, const std::string& folder, const Piece& piece) {
   using Clock = std::chrono::steady_clock;
   constexpr int kTries = 5;
   auto quickest = Clock::duration::max();
   for (int i = 0; i < kTries; ++i) {
     const auto begin = Clock::now();
-    if (!write_at(file, folder, 0, {&bytes, 1}).ok()) return std::nullopt;
+    if (!transfer_at(file, {folder, Direction::write, 0}, {&piece, 1}).has_value()) return std::nullopt;
     quickest = std::min(quickest, Clock::now() - begin);
   }
   return std::chrono::duration<double, std::nano>(quickest).count();
@@ -224,15 +163,11 @@ std::optional<MeasuredWrites> measured_writes(const std::string& folder) {
   constexpr std::size_t kSmall = 4096, kLarge = std::size_t{1} << 18;
   const auto file = open_unnamed_file(folder);
   if (!file.has_value()) return std::nullopt;
-  const std::vector<std::byte> bytes(kLarge);
-  const auto small = quickest_write(file.value(), folder, ByteView(bytes).first(kSmall));
-  const auto large = quickest_write(file.value(), folder, bytes);
+  std::vector<std::byte> bytes(kLarge);
+  const auto small = quickest_write(file.value(), folder, {bytes.data(), kSmall});
+  const auto large = quickest_write(file.value(), folder, {bytes.data(), kLarge});
   if (!small.has_value() || !large.has_value()) return std::nullopt;
   return MeasuredWrites{*small, std::max(0.0, *large - *small) / (kLarge - kSmall)};
-}
-
-StorageInfo as_storage(const FilesystemInfo& info) {
-  return StorageInfo{info.block_bytes, info.kind, info.identity, info.largest_file_bytes, info.free_bytes};
 }
 
 class PosixBackend final : public Backend {
@@ -247,15 +182,10 @@ class PosixBackend final : public Backend {
   Status remove(const std::string& path) override { return remove_file(path); }
   Result<bool> exists(const std::string& path) override { return file_exists(path); }
   Status sync_directory_of(const std::string& path) override { return sync_folder(folder_of(path)); }
-  Result<StorageInfo> describe(const std::string& path) override {
-    TW_ASSIGN_OR_RETURN(const FilesystemInfo info, filesystem_info(path));
-    return as_storage(info);
-  }
+  Result<StorageInfo> describe(const std::string& path) override { return filesystem_info(path); }
   Result<StorageInfo> describe_open(StoredFile& file) override {
     const int descriptor = file.descriptor(false);
-    if (descriptor < 0) return describe(file.path());
-    TW_ASSIGN_OR_RETURN(const FilesystemInfo info, filesystem_info_of(descriptor, file.path()));
-    return as_storage(info);
+    return descriptor < 0 ? describe(file.path()) : filesystem_info_of(descriptor, file.path());
   }
   std::uint32_t direct_alignment_at(const std::string& path) override { return direct_io_alignment_at(path); }
   std::optional<MeasuredWrites> measure_writes(const std::string& path) override {

@@ -1,45 +1,43 @@
 #include "storage/queues.hpp"
 
-#include <chrono>
-#include <memory>
 #include <utility>
 
 namespace thalweg {
 
 namespace {
 
-// A queue for transfers in the background.
 std::unique_ptr<IoQueue> make_background_queue() {
   auto ring = make_uring_queue(kRingDepth);
   return ring.has_value() ? std::move(ring).value() : make_thread_queue(kRingDepth);
 }
 
-struct ThreadQueues {
-  std::unique_ptr<IoQueue> posix = make_posix_queue();
-  std::unique_ptr<IoQueue> background;  // made on first use
-
-  IoQueue* for_background() {
-    if (background == nullptr) background = make_background_queue();
-    return background.get();
-  }
-};
-
-ThreadQueues& thread_queues() {
-  thread_local ThreadQueues queues;
-  return queues;
-}
-
 }  // namespace
 
+void carry_out(IoTransfer& transfer) {
+  StoredFile& file = *transfer.file;
+  const auto moved = or_out_of_memory([&] {
+    return transfer.direct ? file.transfer_direct(transfer.direction, transfer.offset, transfer.pieces)
+                           : file.transfer(transfer.direction, transfer.offset, transfer.pieces);
+  });
+  transfer.status = moved.status();
+  transfer.moved = moved.has_value() ? moved.value() : 0;
+}
+
+std::unique_ptr<IoQueue> make_posix_queue() { return std::make_unique<PosixQueue>(); }
+
 IoContext blocking_io() {
+  thread_local PosixQueue queue;
   IoContext io;
-  io.queue = thread_queues().posix.get();
+  io.queue = &queue;
   return io;
 }
 
-IoQueue* blocking_background_queue() { return thread_queues().for_background(); }
+IoQueue* blocking_background_queue() {
+  thread_local const std::unique_ptr<IoQueue> queue = make_background_queue();
+  return queue.get();
+}
 
-SharedQueues::SharedQueues() : posix_(make_posix_queue()), background_(make_background_queue()) {}
+SharedQueues::SharedQueues() : background_(make_background_queue()) {}
 
 IoContext SharedQueues::context(bool by_thread) {
   IoContext io;
@@ -53,11 +51,9 @@ IoContext SharedQueues::context(bool by_thread) {
 
 IoContext SharedQueues::context_of_waiter() {
   IoContext io;
-  io.queue = posix_.get();
+  io.queue = &posix_;
   io.background_queue = background_.get();
   return io;
 }
-
-void SharedQueues::wait(std::chrono::microseconds limit) { background_->wait(limit); }
 
 }  // namespace thalweg

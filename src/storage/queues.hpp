@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "storage/io_context.hpp"
-#include "storage/rationed_queue.hpp"
+#include "storage/posix_queue.hpp"
 
 namespace thalweg {
 
@@ -26,15 +26,15 @@ class SharedQueues {
   // For a thread that only waits.
   IoContext context_of_waiter();
   std::size_t in_flight() const { return background_->in_flight(); }
-  void wait(std::chrono::microseconds limit);
+  void wait(std::chrono::microseconds limit) { background_->wait(limit); }
   // Called before operations are advanced: limits the bytes that this step may copy itself.
-  void begin_step() { copies_.give(kCopiedByStep); }
+  void begin_step() { copies_.give_ration(kCopiedByStep); }
 
  private:
   static constexpr std::uint64_t kCopiedByStep = std::uint64_t{1} << 22;  // about a millisecond
-  std::unique_ptr<IoQueue> posix_;
+  PosixQueue posix_;
   std::unique_ptr<IoQueue> background_;
-  RationedQueue copies_;
+  PosixQueue copies_;
 };
 
 }  // namespace thalweg

@@ -17,10 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "os/remaining_parts.hpp"
-#include "storage/carry_out.hpp"
-#include "storage/io_queue.hpp"
-#include "storage/pieces.hpp"
+#include "os/pieces.hpp"
+#include "storage/posix_queue.hpp"
 #include "storage/uring_seam.hpp"
 
 namespace thalweg {
@@ -36,7 +34,7 @@ struct Slot {
   IoTransfer* transfer = nullptr;
   int descriptor = -1;
   std::uint64_t asked = 0;
-  RemainingParts<Piece> remaining;
+  RemainingPieces remaining;
   std::vector<iovec> vectors;  // of the current request
   int tries = 0;
 };
@@ -111,20 +109,20 @@ bool UringQueue::submit(IoTransfer& transfer) {
   const int descriptor = transfer.file->descriptor(transfer.direct);
   if (descriptor < 0 || !is_for_the_kernel(transfer)) {
     carry_out(transfer);
+    transfer.done = true;
     return true;
   }
   Slot& slot = *free_.back();
   free_.pop_back();
   slot.transfer = &transfer;
   slot.descriptor = descriptor;
-  slot.remaining = RemainingParts<Piece>(transfer.pieces);
+  slot.remaining = RemainingPieces(transfer.pieces);
   slot.asked = slot.remaining.bytes();
   slot.vectors.resize(std::min<std::size_t>(transfer.pieces.size(), IOV_MAX));
   slot.tries = 0;
   transfer.done = false;
   transfer.status = {};
   transfer.moved = 0;
-  transfer.in_flight = &slot;
   ask(slot);
   return true;
 }
@@ -138,18 +136,12 @@ void UringQueue::ask(Slot& slot) {
   const bool reads = slot.transfer->direction == Direction::read;
   if (vectors.size() == 1) {
     const auto bytes = static_cast<unsigned>(vectors[0].iov_len);
-    if (reads) {
-      io_uring_prep_read(request, slot.descriptor, vectors[0].iov_base, bytes, offset);
-    } else {
-      io_uring_prep_write(request, slot.descriptor, vectors[0].iov_base, bytes, offset);
-    }
+    io_uring_prep_rw(reads ? IORING_OP_READ : IORING_OP_WRITE, request, slot.descriptor, vectors[0].iov_base, bytes,
+                     offset);
   } else {
     const auto count = static_cast<unsigned>(vectors.size());
-    if (reads) {
-      io_uring_prep_readv(request, slot.descriptor, vectors.data(), count, offset);
-    } else {
-      io_uring_prep_writev(request, slot.descriptor, vectors.data(), count, offset);
-    }
+    io_uring_prep_rw(reads ? IORING_OP_READV : IORING_OP_WRITEV, request, slot.descriptor, vectors.data(), count,
+                     offset);
   }
   io_uring_sqe_set_data(request, &slot);
 }
@@ -184,9 +176,7 @@ void UringQueue::answered(Slot& slot, int answer) {
 Status UringQueue::failure(const Slot& slot, int err) {
   const IoTransfer& transfer = *slot.transfer;
   const std::uint64_t rest = slot.remaining.bytes();
-  return os_error(err, std::string(transfer.direction == Direction::write ? "cannot write " : "cannot read ") +
-                           std::to_string(rest) + " bytes at offset " +
-                           std::to_string(transfer.offset + slot.asked - rest) + " of '" + transfer.file->path() + "'");
+  return transfer_error(err, {transfer.file->path(), transfer.direction, transfer.offset + slot.asked - rest}, rest);
 }
 
 void UringQueue::moved(Slot& slot, std::uint64_t bytes) {
@@ -226,7 +216,6 @@ void UringQueue::finish(Slot& slot, Status status) {
   IoTransfer& transfer = *std::exchange(slot.transfer, nullptr);
   transfer.moved = slot.asked - slot.remaining.bytes();
   transfer.status = std::move(status);
-  transfer.in_flight = nullptr;
   transfer.done = true;
   free_.push_back(&slot);
   ++n_done_;

@@ -40,28 +40,28 @@ TEST_P(BackendConformance, ReadsShortOnlyAtTheEnd) {
   EXPECT_EQ(read(*file, 3, 0).size(), 0u);
 }
 
-TEST_P(BackendConformance, WritesPartsOneBehindTheOther) {
+TEST_P(BackendConformance, WritesPiecesOneBehindTheOther) {
   const auto file = open(OpenMode::create);
   const Bytes data = noise(3000 * 7, 3);
-  std::vector<std::span<const std::byte>> parts;
+  std::vector<Piece> pieces;
   for (std::size_t i = 0; i < 3000; ++i) {  // more than one system call takes, some of them empty
-    parts.push_back(std::span(data).subspan(i * 7, 3));
-    parts.push_back({});
-    parts.push_back(std::span(data).subspan(i * 7 + 3, 4));
+    pieces.push_back(piece_of(std::span(data).subspan(i * 7, 3)));
+    pieces.push_back({});
+    pieces.push_back(piece_of(std::span(data).subspan(i * 7 + 3, 4)));
   }
 
-  EXPECT_OK(file->write_parts(11, parts));
+  EXPECT_OK(file->transfer(Direction::write, 11, pieces).status());
 
   EXPECT_EQ(read(*file, 11, data.size() + 1), data);
 }
 
 TEST_P(BackendConformance, WritingNothingChangesNothing) {
   const auto file = open(OpenMode::create);
-  const std::span<const std::byte> empty[2] = {};
+  const Piece empty[2] = {};
 
   EXPECT_OK(file->write(1000, {}));
-  EXPECT_OK(file->write_parts(1000, {}));
-  EXPECT_OK(file->write_parts(1000, empty));
+  EXPECT_OK(file->transfer(Direction::write, 1000, {}).status());
+  EXPECT_OK(file->transfer(Direction::write, 1000, empty).status());
 
   EXPECT_EQ(file->size().value(), 0u);
 }

@@ -200,7 +200,7 @@ TEST_P(QueueConformance, CompletesManyInAnyOrder) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(100);
   while (queue->in_flight() > 0 && std::chrono::steady_clock::now() < deadline) queue->poll();
 
-  for (const IoTransfer& each : transfers) EXPECT_TRUE(each.done && each.status.ok() && each.in_flight == nullptr);
+  for (const IoTransfer& each : transfers) EXPECT_TRUE(each.done && each.status.ok());
   for (std::size_t i = 0; i < n; ++i) {
     const Bytes back = read(*file_, i * 9000, pieces[i].bytes);
     EXPECT_TRUE(std::equal(back.begin(), back.end(), pieces[i].memory)) << i;

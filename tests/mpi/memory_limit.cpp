@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
   const std::string file = std::string(argv[2]) + "/shared.dat";
   const auto extra = static_cast<rlim_t>(std::strtoull(argv[1], nullptr, 10)) << 10;
   tw_group* group = nullptr;
-  thalweg::VainWait::shorten(20);
+  thalweg::MpiWait::shorten_vain_waits(20);
   if (std::strcmp(argv[3], "late") == 0) connect_all();
   if (is_poor(argv[3]) && !allow_more(extra)) return 2;
   if (hear(tw_group_mpi(MPI_COMM_WORLD, &group)) == TW_OK) {

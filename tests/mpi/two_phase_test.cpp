@@ -32,8 +32,8 @@ int good_copies = 0;
 std::atomic<int> foreign_copies{0};
 PeerCopyCall real_copy = nullptr;
 
-Status copy_or_fail(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
-  if (process == ::getpid() || ++foreign_copies <= good_copies) return real_copy(access, process, here, there);
+Status copy_or_fail(Direction direction, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
+  if (process == ::getpid() || ++foreign_copies <= good_copies) return real_copy(direction, process, here, there);
   return Status::error(Code::io_error, "the memory of another process cannot be reached", EPERM);
 }
 

@@ -20,8 +20,8 @@ std::atomic<int> copies_made{0};
 int wrong_copy = 0;
 PeerCopyCall real_copy = nullptr;
 
-Status copy_or_fail(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
-  if (++copies_made != wrong_copy) return real_copy(access, process, here, there);
+Status copy_or_fail(Direction direction, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
+  if (++copies_made != wrong_copy) return real_copy(direction, process, here, there);
   return Status::error(Code::io_error, "the memory of another process cannot be reached", EPERM);
 }
 

@@ -59,7 +59,7 @@ Op<Status> outstanding(Share& share) {
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[below(random, i)]);
   for (const std::size_t i : order) {
     const WaitPoint point{is_done, nullptr, &ops[i]};
-    co_await Until{point};
+    co_await point;
     hear(share.heard[i], std::move(ops[i].value()));
     requests[i]->let_go();
   }

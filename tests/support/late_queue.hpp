@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "storage/carry_out.hpp"
-#include "storage/io_queue.hpp"
+#include "storage/posix_queue.hpp"
 #include "support/random.hpp"
 
 namespace thalweg::test {

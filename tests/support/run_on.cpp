@@ -114,7 +114,7 @@ void call_release(void* user) { delete static_cast<Group*>(user); }
 
 void run_on_callbacks(std::int64_t tasks, std::int64_t tasks_per_process, const TeamBody& body) {
   run_on_team(tasks, [&](Group& server) {
-    GroupCallbacks calls;
+    tw_collectives calls = {};
     calls.rank = server.rank();
     calls.size = server.size();
     calls.user = run(server.duplicate()).value().release();
@@ -124,6 +124,7 @@ void run_on_callbacks(std::int64_t tasks, std::int64_t tasks_per_process, const 
     calls.scatter = call_scatter;
     calls.duplicate = call_duplicate;
     calls.release = call_release;
+    calls.process_id = calls.node_id = -1;
     if (tasks_per_process > 0) {
       calls.process_id = 100 + server.rank() / tasks_per_process;
       calls.node_id = 7 + server.rank() / (2 * tasks_per_process);

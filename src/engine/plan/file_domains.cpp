@@ -14,12 +14,6 @@ struct Mark {
   Wide bytes = 0;
 };
 
-// Around the border that is searched: fewer bytes than wanted below `low`, at least as many below `high`.
-struct Bracket {
-  Mark low;
-  Mark high;
-};
-
 // Searches borders between the lowest begin and the highest end of all lists.
 class Cutter {
  public:
@@ -41,12 +35,14 @@ class Cutter {
   // bytes, if it is within half a block of them and leaves something on both sides. `last`: the border before this one.
   Mark border(Wide wanted, const Mark& last) const {
     if (last.bytes >= wanted) return last;
-    const Bracket blocks = narrow({last, end_}, wanted, block_);
-    const bool may_be_low = fits(blocks.low, wanted, last);
-    const bool may_be_high = fits(blocks.high, wanted, last);
-    if (may_be_low && (!may_be_high || distance(blocks.low, wanted) <= distance(blocks.high, wanted)))
-      return blocks.low;
-    return may_be_high ? blocks.high : narrow(blocks, wanted, 1).high;
+    Mark low = last;
+    Mark high = end_;
+    narrow(low, high, wanted, block_);
+    const bool may_be_low = fits(low, wanted, last);
+    const bool may_be_high = fits(high, wanted, last);
+    if (may_be_low && (!may_be_high || distance(low, wanted) <= distance(high, wanted))) return low;
+    if (!may_be_high) narrow(low, high, wanted, 1);
+    return high;
   }
 
  private:
@@ -63,24 +59,20 @@ class Cutter {
            distance(border, wanted) <= block_ / 2;
   }
 
-  // Narrows the bracket until no multiple of `grain` lies between its ends. Two guesses that take the bytes for evenly
-  // spread and one bisection take turns: few steps for most accesses, and never more than three for each bit.
-  Bracket narrow(Bracket bracket, Wide wanted, std::uint64_t grain) const {
+  // Narrows the range around the border, fewer bytes than wanted below `low` and at least as many below `high`, until no
+  // multiple of `grain` lies between the two. Two guesses that take the bytes for evenly spread and one bisection take
+  // turns: few steps for most accesses, and never more than three for each bit.
+  void narrow(Mark& low, Mark& high, Wide wanted, std::uint64_t grain) const {
     for (int step = 0;; ++step) {
-      const std::uint64_t low = bracket.low.offset;
-      const std::uint64_t high = bracket.high.offset;
-      const std::uint64_t first = low - low % grain + grain;
-      const std::uint64_t last = high - 1 - (high - 1) % grain;
-      if (first > last) return bracket;
+      const std::uint64_t first = low.offset - low.offset % grain + grain;
+      const std::uint64_t last = high.offset - 1 - (high.offset - 1) % grain;
+      if (first > last) return;
       double share = 0.5;
-      if (step % 3 != 2) {
-        share = static_cast<double>(wanted - bracket.low.bytes) /
-                static_cast<double>(bracket.high.bytes - bracket.low.bytes);
-      }
-      const auto gap = static_cast<std::uint64_t>(static_cast<double>(high - low) * share);
-      const std::uint64_t offset = std::clamp(low + gap - (low + gap) % grain, first, last);
-      const Mark found = mark(offset);
-      (found.bytes >= wanted ? bracket.high : bracket.low) = found;
+      if (step % 3 != 2) share = static_cast<double>(wanted - low.bytes) / static_cast<double>(high.bytes - low.bytes);
+      const auto gap = static_cast<std::uint64_t>(static_cast<double>(high.offset - low.offset) * share);
+      const std::uint64_t guess = low.offset + gap;
+      const Mark found = mark(std::clamp(guess - guess % grain, first, last));
+      (found.bytes >= wanted ? high : low) = found;
     }
   }
 

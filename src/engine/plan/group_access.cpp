@@ -138,29 +138,16 @@ void GroupAccess::shift(std::uint64_t bytes_before) {
 }
 
 Status GroupAccess::mismatch() const {
-  const char* what = nullptr;
-  switch (difference) {
-    case Difference::none:
-      return {};
-    case Difference::direction:
-      what = "differ: one reads, one writes";
-      break;
-    case Difference::common:
-      what = "differ: one gives common arguments, one its own";
-      break;
-    case Difference::order:
-      what = "differ: one goes by the shared position, one by offsets";
-      break;
-    case Difference::file:
-      what = "name different files";
-      break;
-    case Difference::arguments:
-      what = "give different arguments where they must be common";
-      break;
-  }
+  if (difference == Difference::none) return {};
+  static constexpr const char* kTexts[] = {"",
+                                           "differ: one reads, one writes",
+                                           "differ: one gives common arguments, one its own",
+                                           "differ: one goes by the shared position, one by offsets",
+                                           "name different files",
+                                           "give different arguments where they must be common"};
   return Status::error(Code::invalid_argument, "tasks " + std::to_string(first_task) + " and " +
                                                    std::to_string(differing_task) + " of one collective access " +
-                                                   what);
+                                                   kTexts[static_cast<std::size_t>(difference)]);
 }
 
 Shape GroupAccess::shape() const {

@@ -60,11 +60,11 @@ class Model {
   Plan choose() const {
     const std::optional<Method> asked = method_of_hint();
     if (!asked.has_value()) {
-      Plan alone = cheapest_direct();
-      if (may_aggregate()) take_cheaper(alone, cheapest_aggregate());
-      if (!access_.shared_memory || tasks_ == 1) return with_reason(alone);
-      const Plan together = cheapest_shared();
-      return with_reason(together.expected_ns < alone.expected_ns ? together : alone);
+      Plan best = cheapest_direct();
+      if (may_aggregate()) take_cheaper(best, cheapest_aggregate());
+      if (access_.shared_memory && tasks_ > 1) take_cheaper(best, cheapest_shared());
+      best.reason = reason_of(best);
+      return best;
     }
     Plan chosen = *asked == Method::shared ? cheapest_shared() : cheapest_direct();
     if (*asked == Method::aggregate && access_.most_aggregators > 0) chosen = cheapest_aggregate();
@@ -278,10 +278,6 @@ class Model {
     plan.pack = style == Style::pack;
     plan.sieve = style == Style::sieve;
     plan.expected_ns = expected_ns;
-    return plan;
-  }
-  Plan with_reason(Plan plan) const {
-    plan.reason = reason_of(plan);
     return plan;
   }
   const char* reason_of(const Plan& plan) const {

@@ -21,7 +21,6 @@ class RangeLock {
    private:
     friend class RangeLock;
     RangeLock* lock = nullptr;
-    Hold* before = nullptr;
     Hold* after = nullptr;
   };
   // True: the range is held until unlock().

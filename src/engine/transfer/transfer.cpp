@@ -27,29 +27,26 @@ struct Slot {
   bool busy = false;
 };
 
-// One transfer in a queue, as an awaiter sees it.
-struct Queued {
-  IoQueue& queue;
-  IoTransfer& io;
-  // co_await: the queue has taken the transfer.
-  WaitPoint submitted() { return {try_submit, block, this}; }
-  // co_await: the transfer is done.
-  WaitPoint done() { return {is_done, block, this}; }
+void wait_for_queue(void* subject) { static_cast<const IoTransfer*>(subject)->queue->wait(kWait); }
 
- private:
-  static bool try_submit(void* self) {
-    auto& [queue, io] = *static_cast<Queued*>(self);
-    if (queue.submit(io)) return true;
-    queue.poll();
-    return queue.submit(io);
-  }
-  static bool is_done(void* self) {
-    auto& [queue, io] = *static_cast<Queued*>(self);
-    if (!io.done) queue.poll();
-    return io.done;
-  }
-  static void block(void* self) { static_cast<Queued*>(self)->queue.wait(kWait); }
-};
+// co_await: the queue has taken the transfer; the transfer is done.
+WaitPoint submitted(IoTransfer& io) {
+  const auto try_submit = [](void* subject) {
+    auto& wanted = *static_cast<IoTransfer*>(subject);
+    if (wanted.queue->submit(wanted)) return true;
+    wanted.queue->poll();
+    return wanted.queue->submit(wanted);
+  };
+  return {try_submit, wait_for_queue, &io};
+}
+WaitPoint done(IoTransfer& io) {
+  const auto is_done = [](void* subject) {
+    const auto& wanted = *static_cast<const IoTransfer*>(subject);
+    if (!wanted.done) wanted.queue->poll();
+    return wanted.done;
+  };
+  return {is_done, wait_for_queue, &io};
+}
 
 Status no_memory_for(const TransferTask& task) {
   return or_out_of_memory([&] {
@@ -82,6 +79,7 @@ class Worker {
     if (step.staged && writes() && !step.sieved) gather_into(slot.staging.data(), step);
     slot.io = IoTransfer{};
     slot.io.file = task_.file->stored.get();
+    slot.io.queue = task_.queue;
     slot.io.direction = task_.direction;
     slot.io.direct = step.direct;
     slot.io.offset = step.range.begin;
@@ -132,41 +130,59 @@ class Worker {
   TransferResult result_;
 };
 
-Status find_end(TransferTask& task) {
-  if (!task.direct || task.direction == Direction::write) return {};
-  TW_ASSIGN_OR_RETURN(task.file_end, task.file->stored->size());
-  return {};
-}
-
-Status make_worker(TransferTask& task, std::optional<Worker>& worker) {
-  try {
-    TW_RETURN_IF_ERROR(find_end(task));
-    worker.emplace(task);
-    return {};
-  } catch (const std::bad_alloc&) {
-    return no_memory_for(task);
+Status make_worker(TransferTask& task, std::optional<Worker>& worker) try {
+  if (task.direct && task.direction == Direction::read) {
+    TW_ASSIGN_OR_RETURN(task.file_end, task.file->stored->size());
   }
+  worker.emplace(task);
+  return {};
+} catch (const std::bad_alloc&) {
+  return no_memory_for(task);
 }
 
 }  // namespace
+
+bool RangeLock::try_lock(Hold& hold) {
+  const std::lock_guard guard(mutex_);
+  for (const Hold* other = first_; other != nullptr; other = other->after) {
+    const bool apart = other->range.end <= hold.range.begin || hold.range.end <= other->range.begin;
+    if (!apart && (hold.exclusive || other->exclusive)) return false;
+  }
+  hold.after = first_;
+  first_ = &hold;
+  return true;
+}
+
+void RangeLock::unlock(Hold& hold) {
+  const std::lock_guard guard(mutex_);
+  Hold** at = &first_;
+  while (*at != &hold) at = &(*at)->after;
+  *at = hold.after;
+}
+
+WaitPoint RangeLock::locked(Hold& hold) {
+  hold.lock = this;
+  const auto ready = [](void* subject) {
+    auto& wanted = *static_cast<Hold*>(subject);
+    return wanted.lock->try_lock(wanted);
+  };
+  return {ready, nullptr, &hold};
+}
 
 Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction direction, FileDomain range,
                                     std::span<const Piece> pieces) {
   const bool writes = direction == Direction::write;
   RangeLock::Hold hold;
   hold.range = range;
-  if (writes) {
-    const WaitPoint locked = file.writers.locked(hold);
-    co_await Until{locked};
-  }
+  if (writes) co_await file.writers.locked(hold);
   IoTransfer io;
   io.file = file.stored.get();
+  io.queue = &queue;
   io.direction = direction;
   io.offset = range.begin;
   io.pieces = pieces;
-  Queued queued{queue, io};
-  co_await Until{queued.submitted()};
-  co_await Until{queued.done()};
+  co_await submitted(io);
+  co_await done(io);
   if (writes) file.writers.unlock(hold);
   TransferResult result;
   result.status = std::move(io.status);
@@ -184,32 +200,29 @@ Op<TransferResult> transfer(TransferTask task) {
   Worker& worker = *made;
   while (true) {
     Slot& slot = worker.oldest();
-    Queued queued{*task.queue, slot.io};
     if (slot.busy) {
-      co_await Until{queued.done()};
+      co_await done(slot.io);
       worker.finish(slot);
     }
     if (worker.failed() || !worker.prepare(slot)) break;
     if (worker.writes()) {
       slot.hold.range = slot.step.range;
       slot.hold.exclusive = slot.step.sieved;
-      const WaitPoint locked = task.file->writers.locked(slot.hold);
-      co_await Until{locked};
+      co_await task.file->writers.locked(slot.hold);
       if (slot.step.sieved) {
         worker.rewrite(slot);
         task.file->writers.unlock(slot.hold);
         continue;
       }
     }
-    co_await Until{queued.submitted()};
+    co_await submitted(slot.io);
     slot.busy = true;
     worker.advance();
   }
   for (std::size_t i = 0; i < worker.n_slots(); ++i, worker.advance()) {
     Slot& slot = worker.oldest();
     if (!slot.busy) continue;
-    Queued queued{*task.queue, slot.io};
-    co_await Until{queued.done()};
+    co_await done(slot.io);
     worker.finish(slot);
   }
   co_return std::move(worker.result());

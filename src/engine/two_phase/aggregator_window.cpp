@@ -164,14 +164,11 @@ std::uint64_t AggregatorWindow::relayed_bytes() const {
 
 void AggregatorWindow::append_reply(Bytes& to, const ExchangeRequest& request, std::uint64_t end) const {
   const ReplyHeader header{request.header.task, seat_, end, request.header.bytes};
-  const auto append = [&to](const void* data, std::uint64_t bytes) {
-    const auto* from = static_cast<const std::byte*>(data);
-    to.insert(to.end(), from, from + bytes);
-  };
   to.reserve(to.size() + sizeof header + header.bytes);
-  append(&header, sizeof header);
-  for_each_extent(request,
-                  [&](const Extent& extent) { append(staging_.data() + (extent.offset - base_), extent.bytes); });
+  put_value(to, header);
+  for_each_extent(request, [&](const Extent& extent) {
+    put_bytes(to, {staging_.data() + (extent.offset - base_), extent.bytes});
+  });
 }
 
 }  // namespace thalweg

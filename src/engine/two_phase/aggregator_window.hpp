@@ -10,7 +10,7 @@
 #include "engine/transfer/staging_pool.hpp"
 #include "engine/transfer/transfer.hpp"
 #include "engine/two_phase/exchange_messages.hpp"
-#include "engine/two_phase/parameters.hpp"
+#include "engine/two_phase/two_phase.hpp"
 
 namespace thalweg {
 

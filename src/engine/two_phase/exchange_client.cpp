@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+
+#include "group/memory.hpp"
 
 namespace thalweg {
 
@@ -118,7 +121,8 @@ std::uint64_t ExchangeClient::most_sharers() const {
 }
 
 std::vector<Message> ExchangeClient::requests(const NodeRelay& relay, std::vector<Message>& to_relays) const {
-  std::vector<Message> to_aggregators, small;
+  std::vector<Message> to_aggregators;
+  std::map<TaskRank, Bytes> small;
   for (std::size_t i = 0; i < rounds_.n() && what_.list != nullptr; ++i) {
     const FileDomain window = rounds_.window(i);
     if (window.empty() || ahead_[i].lowest >= window.end) continue;
@@ -130,15 +134,12 @@ std::vector<Message> ExchangeClient::requests(const NodeRelay& relay, std::vecto
     header.with_bytes = !what_.reads() && header.data_path == DataPath::inline_data;
     Bytes request = make_request(*what_.list, window, header, through.has_value() ? relay.most_bytes() : 0);
     if (through.has_value() && request.size() <= relay.most_bytes()) {
-      small.push_back({*through, std::move(request)});
+      put_bytes(small[*through], request);
     } else {
       to_aggregators.push_back({what_.aggregator(i).rank, std::move(request)});
     }
   }
-  std::vector<RelayPart> parts;
-  parts.reserve(small.size());
-  for (const Message& message : small) parts.push_back({message.peer, message.data});
-  to_relays = joined(std::move(parts));
+  to_relays = messages_of(std::move(small));
   return to_aggregators;
 }
 

@@ -9,7 +9,7 @@
 
 #include "engine/two_phase/exchange_messages.hpp"
 #include "engine/two_phase/node_relay.hpp"
-#include "engine/two_phase/parameters.hpp"
+#include "engine/two_phase/two_phase.hpp"
 
 namespace thalweg {
 

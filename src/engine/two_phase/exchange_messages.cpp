@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::uint64_t kAllOfIt = ~std::uint64_t{0};
 
-void append(Bytes& to, const void* data, std::size_t bytes) {
-  const auto* begin = static_cast<const std::byte*>(data);
-  to.insert(to.end(), begin, begin + bytes);
-}
-
 }  // namespace
 
 Bytes make_request(const ExtentList& list, FileDomain window, RequestHeader header, std::uint64_t most_relayed) {
@@ -34,12 +29,12 @@ Bytes make_request(const ExtentList& list, FileDomain window, RequestHeader head
   header.encoded_bytes = counted.size();
   header.relayed = sizeof(ReplyHeader) + header.bytes <= most_relayed;
   request.reserve(sizeof header + header.encoded_bytes + (header.with_bytes ? header.bytes : 0));
-  append(request, &header, sizeof header);
+  put_value(request, header);
   ExtentEncoder written(header.data_path, &request);
   encode(written);
   if (!header.with_bytes) return request;
   for_each_in(list, window, [&](const Extent& extent) {
-    append(request, extent.memory, extent.bytes);
+    put_bytes(request, {extent.memory, extent.bytes});
     return true;
   });
   return request;
@@ -66,9 +61,9 @@ ExchangeReply ExchangeReply::of(ByteView bytes) {
 
 namespace {
 
-Status copy_with_task(PeerAccess access, const ExchangeRequest& request, std::byte* buffer, std::uint64_t begin,
+Status copy_with_task(Direction direction, const ExchangeRequest& request, std::byte* buffer, std::uint64_t begin,
                       std::uint64_t end) {
-  PeerCopy copy(access, request.header.process, buffer, begin);
+  PeerCopy copy(direction, request.header.process, buffer, begin);
   ExtentDecoder decoder(request.encoded, request.header.data_path);
   ExtentRun run;
   while (decoder.next(run)) copy.add(run, end);
@@ -86,11 +81,11 @@ Status fetch(const ExchangeRequest& request, std::byte* buffer, std::uint64_t be
     });
     return {};
   }
-  return copy_with_task(PeerAccess::read, request, buffer, begin, kAllOfIt);
+  return copy_with_task(Direction::read, request, buffer, begin, kAllOfIt);
 }
 
 Status deliver(const ExchangeRequest& request, const std::byte* buffer, std::uint64_t begin, std::uint64_t end) {
-  return copy_with_task(PeerAccess::write, request, const_cast<std::byte*>(buffer), begin, end);
+  return copy_with_task(Direction::write, request, const_cast<std::byte*>(buffer), begin, end);
 }
 
 }  // namespace thalweg

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <utility>
 
 #include "engine/two_phase/exchange_messages.hpp"
+#include "group/memory.hpp"
 
 namespace thalweg {
 
@@ -33,20 +35,6 @@ bool pays(const TwoPhase& what, std::uint64_t sharers) {
 
 }  // namespace
 
-std::vector<Message> joined(std::vector<RelayPart> parts) {
-  std::stable_sort(parts.begin(), parts.end(), [](const RelayPart& a, const RelayPart& b) { return a.to < b.to; });
-  std::vector<Message> messages;
-  for (auto first = parts.begin(); first != parts.end();) {
-    std::size_t bytes = 0;
-    auto end = first;
-    for (; end != parts.end() && end->to == first->to; ++end) bytes += end->bytes.size();
-    Message& message = messages.emplace_back(Message{first->to, {}});
-    message.data.reserve(bytes);
-    for (; first != end; ++first) message.data.insert(message.data.end(), first->bytes.begin(), first->bytes.end());
-  }
-  return messages;
-}
-
 // The exchange is half of the collectives of a round. Relayed messages still come from each node, and from each process
 // of the aggregator's own.
 bool pays_to_relay(const RelayCase& input, const StorageCosts& costs) {
@@ -72,21 +60,21 @@ std::optional<TaskRank> NodeRelay::relay_to(std::size_t aggregator) const {
 }
 
 std::vector<Message> NodeRelay::relay_requests(const std::vector<Message>& received) const {
-  std::vector<RelayPart> parts;
+  std::map<TaskRank, Bytes> onward;
   for (const Message& message : received)
     for_each_of<ExchangeRequest>(message.data, [&](const ExchangeRequest& request) {
-      parts.push_back({what_->aggregator(request.header.aggregator).rank, request.whole});
+      put_bytes(onward[what_->aggregator(request.header.aggregator).rank], request.whole);
     });
-  return joined(std::move(parts));
+  return messages_of(std::move(onward));
 }
 
 std::vector<Message> NodeRelay::relay_replies(const std::vector<Message>& received) const {
-  std::vector<RelayPart> parts;
+  std::map<TaskRank, Bytes> onward;
   for (const Message& message : received)
     for_each_of<ExchangeReply>(message.data, [&](const ExchangeReply& reply) {
-      if (reply.header.task != what_->group->rank()) parts.push_back({reply.header.task, reply.whole});
+      if (reply.header.task != what_->group->rank()) put_bytes(onward[reply.header.task], reply.whole);
     });
-  return joined(std::move(parts));
+  return messages_of(std::move(onward));
 }
 
 }  // namespace thalweg

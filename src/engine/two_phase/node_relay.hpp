@@ -9,17 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "engine/two_phase/parameters.hpp"
+#include "engine/two_phase/two_phase.hpp"
 
 namespace thalweg {
-
-// A part of a message, and its receiver; borrows its bytes.
-struct RelayPart {
-  TaskRank to;
-  ByteView bytes;
-};
-// One message for each receiver, with its parts in their order. May throw std::bad_alloc.
-std::vector<Message> joined(std::vector<RelayPart> parts);
 
 // Processes of several nodes that send to the aggregator to which most send.
 struct RelayCase {

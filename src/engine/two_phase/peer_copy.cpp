@@ -45,7 +45,7 @@ void PeerCopy::add_one(const Extent& extent) {
 }
 
 void PeerCopy::flush() {
-  if (n_ > 0 && status_.ok()) status_ = copy_peer(access_, process_, {here_.data(), n_}, {there_.data(), n_});
+  if (n_ > 0 && status_.ok()) status_ = copy_peer(direction_, process_, {here_.data(), n_}, {there_.data(), n_});
   n_ = 0;
 }
 
@@ -61,11 +61,11 @@ Status PeerCopy::move_together(const ExtentRun& run) {
   for (std::uint64_t i = 0; i < run.count; i += at_once) {
     const std::uint64_t n = std::min(at_once, run.count - i);
     std::byte* const spread = buffer_ + (run.at(i).offset - begin_);
-    if (access_ == PeerAccess::write) copy(packed.data(), run.bytes, spread, run.offset_step, run.bytes, n);
+    if (direction_ == Direction::write) copy(packed.data(), run.bytes, spread, run.offset_step, run.bytes, n);
     iovec here{packed.data(), n * run.bytes};
     iovec there{run.at(i).memory, n * run.bytes};
-    TW_RETURN_IF_ERROR(copy_peer(access_, process_, {&here, 1}, {&there, 1}));
-    if (access_ == PeerAccess::read) copy(spread, run.offset_step, packed.data(), run.bytes, run.bytes, n);
+    TW_RETURN_IF_ERROR(copy_peer(direction_, process_, {&here, 1}, {&there, 1}));
+    if (direction_ == Direction::read) copy(spread, run.offset_step, packed.data(), run.bytes, run.bytes, n);
   }
   return {};
 }

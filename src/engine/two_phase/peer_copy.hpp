@@ -18,8 +18,8 @@ namespace thalweg {
 class PeerCopy {
  public:
   // `buffer` holds the file from `begin` on.
-  PeerCopy(PeerAccess access, std::int64_t process, std::byte* buffer, std::uint64_t begin)
-      : access_(access), process_(process), buffer_(buffer), begin_(begin) {}
+  PeerCopy(Direction direction, std::int64_t process, std::byte* buffer, std::uint64_t begin)
+      : direction_(direction), process_(process), buffer_(buffer), begin_(begin) {}
   // Bytes from offset `end` on are left alone.
   void add(const ExtentRun& run, std::uint64_t end);
   Status finish();
@@ -37,7 +37,7 @@ class PeerCopy {
   void flush();
   Status move_together(const ExtentRun& run);
 
-  const PeerAccess access_;
+  const Direction direction_;
   const std::int64_t process_;
   std::byte* const buffer_;
   const std::uint64_t begin_;

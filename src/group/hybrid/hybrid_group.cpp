@@ -9,25 +9,111 @@
 // they send; where the shares of tasks need much memory, all tasks agree afterwards, and all of them can tell in
 // advance whether they will.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "async/callers.hpp"
 #include "base/wire.hpp"
 #include "group/agree.hpp"
+#include "group/basic_group.hpp"
 #include "group/groups.hpp"
-#include "group/hybrid/hybrid_layout.hpp"
 #include "group/memory.hpp"
 
 namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kSmallAllgather = 64 * 1024;
+// Up to this size of a task's part the tasks do not agree on memory.
+constexpr std::size_t kSmallPart = 112;
+
+// Equal for all threads of a process; O(processes) words.
+struct HybridLayout {
+  // First rank of each process (a task of the group of processes), and one more at the end
+  std::vector<TaskRank> begin;
+  std::int64_t mine = 0;  // this process
+  Place place;
+  bool relays = false;  // Group::relays of the group of processes
+
+  TaskRank tasks() const { return begin.back(); }
+  std::int64_t process_of(TaskRank rank) const {
+    return std::upper_bound(begin.begin(), begin.end(), rank) - begin.begin() - 1;
+  }
+  TaskRank thread_of(TaskRank rank) const { return rank - begin[static_cast<std::size_t>(process_of(rank))]; }
+};
+
+// Shared by the threads of a process in one group.
+struct HybridProcess {
+  std::shared_ptr<const HybridLayout> layout;
+  std::vector<const void*> shown;  // address from each thread for the leader, in the current collective
+  template <class T>
+  const T* shown_by(std::int64_t thread) const {
+    return static_cast<const T*>(shown[static_cast<std::size_t>(thread)]);
+  }
+};
+
+// Built from the message of each process: its number of threads, and its process in the group of processes.
+std::shared_ptr<HybridLayout> layout_of(const Gathered& all, const Group& ranks) {
+  auto layout = std::make_shared<HybridLayout>();
+  layout->mine = ranks.rank();
+  layout->place = ranks.place();
+  layout->relays = ranks.relays();
+  layout->place.tasks_in_process = 0;
+  layout->begin.push_back(0);
+  for (std::size_t p = 0; p < all.parts(); ++p) {
+    ByteView part = all.part(p);
+    const TaskRank threads = take_number(part);
+    layout->begin.push_back(layout->begin.back() + threads);
+    if (take_number(part) == layout->place.process) layout->place.tasks_in_process += threads;
+  }
+  for (TaskRank* leader : {&layout->place.process_leader, &layout->place.node_leader})
+    *leader = layout->begin[static_cast<std::size_t>(*leader)];
+  return layout;
+}
+
+std::shared_ptr<HybridProcess> share_layout(std::shared_ptr<const HybridLayout> layout) {
+  auto process = std::make_shared<HybridProcess>();
+  const auto mine = static_cast<std::size_t>(layout->mine);
+  process->shown.resize(static_cast<std::size_t>(layout->begin[mine + 1] - layout->begin[mine]));
+  process->layout = std::move(layout);
+  return process;
+}
+
+// Collects the data of all processes on their leaders. Collective over `ranks`; out of memory may fail on this task
+// alone.
+Op<Result<std::shared_ptr<HybridProcess>>> find_layout(Group& ranks, TaskRank threads) {
+  std::vector<std::int64_t> mine{threads, ranks.place().process};
+  const auto all = co_await ranks.allgather(view_of(mine));
+  if (!all.has_value()) co_return all.error();
+  co_return or_out_of_memory(
+      [&]() -> Result<std::shared_ptr<HybridProcess>> { return share_layout(layout_of(all.value(), ranks)); });
+}
+
+// The parts as messages to their tasks; invalid parts give an invalid message. May throw std::bad_alloc.
+std::vector<Message> messages_with(const Gathered& parts, TaskRank size) {
+  std::vector<Message> messages;
+  if (!check_parts(parts, size).ok()) return {Message{-1, {}}};
+  for (std::size_t i = 0; i < parts.parts(); ++i)
+    messages.push_back({static_cast<TaskRank>(i), Bytes(parts.part(i).begin(), parts.part(i).end())});
+  return messages;
+}
+
+// Collective over the threads of a process: all get the leader's object.
+template <class T>
+Op<Result<std::shared_ptr<T>>> share_among(Group& threads, std::shared_ptr<T> of_leader) {
+  std::function<std::shared_ptr<void>()> make = [&of_leader] { return std::shared_ptr<void>(of_leader); };
+  auto shared = co_await threads.share_in_process(std::move(make));
+  if (!shared.has_value()) co_return shared.error();
+  co_return std::static_pointer_cast<T>(std::move(shared).value());
+}
+
 constexpr std::size_t kFewNumbers = 31;  // of a reduction: their memory is not checked
 
-class HybridGroup final : public Group {
+class HybridGroup final : public BasicGroup {
  public:
   HybridGroup(std::unique_ptr<Group> threads, std::unique_ptr<Group> ranks, std::shared_ptr<HybridProcess> process)
       : threads_(std::move(threads)),
@@ -35,7 +121,7 @@ class HybridGroup final : public Group {
         process_(std::move(process)),
         layout_(process_->layout.get()) {}
 
-  TaskRank rank() const noexcept override { return first_rank() + threads_->rank(); }
+  TaskRank rank() const noexcept override { return first_of_process() + threads_->rank(); }
   TaskRank size() const noexcept override { return layout_->tasks(); }
   Place place() const noexcept override { return layout_->place; }
   const char* kind() const noexcept override { return "hybrid"; }
@@ -69,16 +155,16 @@ class HybridGroup final : public Group {
   // Threads are compared by the collective, not by the call: calls that begin with the same collective are compared
   // by the records of the fold, over all processes.
   void enter(Primitive primitive) const {
-    threads_->serve(call(), {primitive, first_rank()});
+    threads_->serve(call(), primitive, first_of_process());
     if (!leads()) return;
-    ranks_->serve(call(), {primitive, 0});
+    ranks_->serve(call(), primitive, 0);
     is_a_caller();
   }
   // The first step failed: the threads of this process make different calls, and all of them return.
   Status end_here(Status why) {
     if (threads_->ended().ok()) return why;
     Leaver leaver = threads_->leaver();
-    if (leaver.call == Call::none) leaver = {first_rank(), call()};
+    if (leaver.call == Call::none) leaver = {first_of_process(), call()};
     if (leads() && leaver.call != Call::none) ranks_->leave(leaver);
     end(threads_->ended(), leaver);
     return why;
@@ -88,11 +174,10 @@ class HybridGroup final : public Group {
     if (between.leaver.call != Call::none) return end_with_leaver(*this, between.leaver);
     return between.status;
   }
-  TaskRank first_rank() const { return layout_->begin[static_cast<std::size_t>(layout_->mine)]; }
+  TaskRank first_of_process() const { return layout_->begin[static_cast<std::size_t>(layout_->mine)]; }
 
   // First step: passes the data of each thread to the leader; all threads stay until the third step.
-  template <class T>
-  Op<Result<Shown<T>>> show(Primitive primitive, const T* mine);
+  Op<Status> show(Primitive primitive, const void* mine);
   // Third step: passes the leader's object to all threads of this process.
   template <class T>
   Op<std::shared_ptr<T>> share(std::shared_ptr<T> of_leader);
@@ -101,8 +186,11 @@ class HybridGroup final : public Group {
   Op<Status> leaders_agree(Status mine, const char* collective);
   // After the third step, where some tasks may need much memory: whether each task has its share.
   Op<Status> all_agree(bool had_memory, bool needs_much, const char* collective);
-  Result<std::vector<Message>> by_process(const Shown<std::vector<Message>>& shown) const;
-  Result<std::vector<Message>> mine_of(const std::vector<Message>& carried) const;
+  Result<std::vector<Message>> by_process() const;
+  // All three steps of an exchange. Null: this task has no memory for its messages. Each task takes its share from the
+  // messages of each process to its own, packed (pack_message); `take` may throw std::bad_alloc.
+  template <class Take>
+  Op<Status> exchange_as(Primitive primitive, const std::vector<Message>* outgoing, Take take);
 
   std::unique_ptr<Group> threads_;
   std::unique_ptr<Group> ranks_;  // null except on the leader
@@ -112,21 +200,19 @@ class HybridGroup final : public Group {
 
 // Each thread writes its own entry. The leader reads it before the third step, so no thread overwrites it earlier.
 // Where threads of this process make different calls it fails on all of them.
-template <class T>
-Op<Result<Shown<T>>> HybridGroup::show(Primitive primitive, const T* mine) {
+Op<Status> HybridGroup::show(Primitive primitive, const void* mine) {
   if (!ended().ok()) co_return ended();
   enter(primitive);
   process_->shown[static_cast<std::size_t>(threads_->rank())] = mine;
   const Status all_have = co_await threads_->barrier();
   if (!all_have.ok()) co_return end_here(all_have);
-  co_return Shown<T>(*process_);
+  co_return Status{};
 }
 
 template <class T>
 Op<std::shared_ptr<T>> HybridGroup::share(std::shared_ptr<T> of_leader) {
-  std::function<std::shared_ptr<void>()> make = [&of_leader] { return std::shared_ptr<void>(of_leader); };
-  auto shared = co_await threads_->share_in_process(std::move(make));
-  co_return std::static_pointer_cast<T>(std::move(shared).value());
+  auto shared = co_await share_among(*threads_, std::move(of_leader));
+  co_return std::move(shared).value();
 }
 
 // agree() does not serve: its message would name the process number of the failing task.
@@ -140,17 +226,15 @@ Op<Status> HybridGroup::leaders_agree(Status mine, const char* collective) {
 }
 
 Op<Status> HybridGroup::all_agree(bool had_memory, bool needs_much, const char* collective) {
-  Status status = memory_for(had_memory, collective);
+  Status status = had_memory ? Status{} : no_memory_for(collective);
   if (needs_much) status = co_await agree(*this, std::move(status));
   co_return status;
 }
 
 Op<Status> HybridGroup::barrier() {
-  if (!ended().ok()) co_return ended();
-  enter(Primitive::barrier);
-  const Status here = co_await threads_->barrier();
-  if (!here.ok()) co_return end_here(here);
-  auto status = std::make_shared<Status>(here);
+  const Status met = co_await show(Primitive::barrier, nullptr);
+  if (!met.ok()) co_return met;
+  auto status = std::make_shared<Status>();
   if (leads()) *status = co_await ranks_->barrier();
   status = co_await share(std::move(status));
   co_return *status;
@@ -159,113 +243,64 @@ Op<Status> HybridGroup::barrier() {
 Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t from = layout_->process_of(root);
-  const auto met = co_await show(Primitive::broadcast, &data);
-  if (!met.has_value()) co_return met.error();
-  const auto& shown = met.value();
+  const Status met = co_await show(Primitive::broadcast, &data);
+  if (!met.ok()) co_return met;
   auto received = std::make_shared<Result<Bytes>>(Bytes{});
   if (leads()) {
     ByteView sent;
-    if (from == layout_->mine) sent = *shown[layout_->thread_of(root)];
+    if (from == layout_->mine) sent = *process_->shown_by<ByteView>(layout_->thread_of(root));
     *received = co_await ranks_->broadcast(sent, from);
   }
   received = co_await share(std::move(received));
   if (!received->has_value()) co_return received->error();
   Bytes mine;
   const bool good = try_assign(mine, received->value());
-  const Status status = co_await all_agree(good, received->value().size() > kHybridSmallPart, "broadcast");
+  const Status status = co_await all_agree(good, received->value().size() > kSmallPart, "broadcast");
   if (!status.ok()) co_return status;
   co_return mine;
 }
 
 Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  const std::int64_t to = layout_->process_of(root);
-  const auto met = co_await show(Primitive::gather, &data);
-  if (!met.has_value()) co_return met.error();
-  const auto& shown = met.value();
-  auto gathered = std::make_shared<Result<Gathered>>(Gathered{});
-  if (leads()) {
-    Gathered joined;
-    const bool room = to != layout_->mine || try_reserve(joined.begin, static_cast<std::uint64_t>(size()) + 1);
-    const auto packed = room ? pack_parts(shown) : Result<Bytes>(no_memory_for("gather"));
-    const Status status = co_await leaders_agree(packed.status(), "gather");
-    if (status.ok()) {
-      *gathered = co_await ranks_->gather(packed.value(), to);
-    } else {
-      *gathered = status;
-    }
-    if (gathered->has_value() && to == layout_->mine) {
-      join_parts(*layout_, std::move(*gathered).value(), joined);
-      *gathered = std::move(joined);
-    }
-  }
-  gathered = co_await share(std::move(gathered));
-  if (!gathered->has_value()) co_return gathered->error();
-  if (rank() != root) co_return Gathered{};
-  co_return std::move(*gathered).value();  // the other threads read only its kind, which stays
+  std::vector<Message> mine;
+  const bool good = try_to([&] { mine.push_back({root, Bytes(data.begin(), data.end())}); });
+  Gathered all;
+  const auto take = [&](ByteView packed) {
+    if (rank() != root) return;
+    for_each_message(packed, [&](TaskRank, TaskRank, ByteView part) {
+      all.begin.push_back(all.data.size());
+      put_bytes(all.data, part);
+    });
+  };
+  Status status = co_await exchange_as(Primitive::gather, good ? &mine : nullptr, take);
+  if (!status.ok()) co_return status;
+  if (rank() == root) all.begin.push_back(all.data.size());
+  co_return all;
 }
 
 Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
-  // Small results are allocated beforehand, so that no status about memory is needed afterwards.
-  const std::uint64_t small =
-      std::min<std::uint64_t>(static_cast<std::uint64_t>(size()) * kHybridSmallPart, kSmallAllgather);
-  const auto begins = static_cast<std::uint64_t>(size()) + 1;
-  Gathered mine;
-  Gathered joined;
-  const bool room = try_reserve(mine.begin, begins) && try_reserve(mine.data, small) &&
-                    (!leads() || try_reserve(joined.begin, begins));
-  const auto met = co_await show(Primitive::allgather, room ? &data : nullptr);
-  if (!met.has_value()) co_return met.error();
-  const auto& shown = met.value();
-  auto gathered = std::make_shared<Result<Gathered>>(Gathered{});
-  if (leads()) {
-    const auto packed = pack_parts(shown);
-    const Status status = co_await leaders_agree(packed.status(), "allgather");
-    if (status.ok()) {
-      *gathered = co_await ranks_->allgather(packed.value());
-    } else {
-      *gathered = status;
-    }
-    if (gathered->has_value()) {
-      join_parts(*layout_, std::move(*gathered).value(), joined);
-      *gathered = std::move(joined);
-    }
-  }
-  gathered = co_await share(std::move(gathered));
-  if (!gathered->has_value()) co_return gathered->error();
-  const Gathered& all = gathered->value();
-  const bool good = try_resize(mine.begin, all.begin.size()) && try_assign(mine.data, all.data);
-  if (good) std::copy(all.begin.begin(), all.begin.end(), mine.begin.begin());
-  const Status status = co_await all_agree(good, all.data.size() > small, "allgather");
-  if (!status.ok()) co_return status;
-  co_return mine;
+  if (layout_->begin.size() > 2) co_return co_await BasicGroup::allgather(data);
+  // The threads of one process are all tasks.
+  if (!ended().ok()) co_return ended();
+  enter(Primitive::allgather);
+  auto all = co_await threads_->allgather(data);
+  if (!threads_->ended().ok()) co_return end_here(all.error());
+  co_return all;
 }
 
 Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  const std::int64_t from = layout_->process_of(root);
-  const auto met = co_await show(Primitive::scatter, &parts);
-  if (!met.has_value()) co_return met.error();
-  const auto& shown = met.value();
-  auto received = std::make_shared<Result<Bytes>>(Bytes{});
-  if (leads()) {
-    Result<Gathered> packed = Gathered{};
-    if (from == layout_->mine) packed = split_parts(*layout_, *shown[layout_->thread_of(root)]);
-    const Status status = co_await leaders_agree(packed.status(), "scatter");
-    if (status.ok()) {
-      *received = co_await ranks_->scatter(packed.value(), from);
-    } else {
-      *received = status;
-    }
-  }
-  received = co_await share(std::move(received));
-  if (!received->has_value()) co_return received->error();
-  const SplitPart part = part_of_split(received->value(), threads_->size(), threads_->rank());
-  Bytes mine;
-  const bool good = try_assign(mine, part.data);
-  const Status status = co_await all_agree(good, part.large, "scatter");
+  std::vector<Message> mine;
+  const bool good = rank() != root || try_to([&] { mine = messages_with(parts, size()); });
+  Bytes part;
+  const auto take = [&](ByteView packed) {
+    for_each_message(packed, [&](TaskRank, TaskRank receiver, ByteView data) {
+      if (receiver == rank()) part.assign(data.begin(), data.end());
+    });
+  };
+  Status status = co_await exchange_as(Primitive::scatter, good ? &mine : nullptr, take);
   if (!status.ok()) co_return status;
-  co_return mine;
+  co_return part;
 }
 
 Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
@@ -301,7 +336,7 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
 // the leader detects it at its next collective and informs them.
 void HybridGroup::leave(Leaver leaver) noexcept {
   if (!ended().ok()) return;
-  threads_->serve(leaver.call, {Primitive::leave, first_rank()});
+  threads_->serve(leaver.call, Primitive::leave, first_of_process());
   threads_->leave(leaver);
   if (leads()) ranks_->leave(leaver);
   end(has_left(leaver), leaver);
@@ -325,71 +360,36 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
   if (!between->status.ok()) co_return end_there(*between);
   std::memcpy(mine, between->records.data(), how.bytes);
   if (layout_->mine == 0) co_return Status{};
-  Folding::Record lower;
-  std::memcpy(&lower, between->records.data() + how.bytes, how.bytes);
-  if (threads_->rank() > 0) how.join(&lower, before);
-  std::memcpy(before, &lower, how.bytes);
+  alignas(std::max_align_t) std::byte lower[Folding::kMost];
+  std::memcpy(lower, between->records.data() + how.bytes, how.bytes);
+  if (threads_->rank() > 0) how.join(lower, before);
+  std::memcpy(before, lower, how.bytes);
   co_return Status{};
 }
 
-// One message per receiving process: source, receiver, length and data of each message of this process's threads.
-Result<std::vector<Message>> HybridGroup::by_process(const Shown<std::vector<Message>>& shown) const {
-  try {
-    std::vector<Message> carried;
-    std::vector<std::ptrdiff_t> place(layout_->begin.size(), -1);  // index in `carried` of each process
-    const auto data_for = [&](TaskRank peer) -> Bytes& {
-      const std::int64_t to = layout_->process_of(peer);
-      std::ptrdiff_t& at = place[static_cast<std::size_t>(to)];
-      if (at < 0) {
-        at = static_cast<std::ptrdiff_t>(carried.size());
-        carried.push_back({to, {}});
-      }
-      return carried[static_cast<std::size_t>(at)].data;
-    };
-    for (TaskRank t = 0; t < threads_->size(); ++t) {
-      if (Status bad = check_peers(*shown[t], size()); !bad.ok()) return bad;
-      for (const Message& message : *shown[t]) {
-        Bytes& data = data_for(message.peer);
-        put_number(data, first_rank() + t);
-        put_number(data, message.peer);
-        put_number(data, static_cast<std::int64_t>(message.data.size()));
-        put_bytes(data, message.data);
-      }
-    }
-    return carried;
-  } catch (const std::bad_alloc&) {
-    return no_memory_for("exchange");
+// On the leader: one message per receiving process, with the messages of this process's threads.
+Result<std::vector<Message>> HybridGroup::by_process() const try {
+  std::map<TaskRank, Bytes> carried;
+  for (TaskRank t = 0; t < threads_->size(); ++t) {
+    const auto* outgoing = process_->shown_by<std::vector<Message>>(t);
+    if (outgoing == nullptr) return out_of_memory();
+    if (Status bad = check_peers(*outgoing, size()); !bad.ok()) return bad;
+    for (const Message& message : *outgoing)
+      pack_message(carried[layout_->process_of(message.peer)], first_of_process() + t, message.peer, message.data);
   }
+  return messages_of(std::move(carried));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-// Processes come in order, and so do the threads within each message: the result is sorted by source.
-Result<std::vector<Message>> HybridGroup::mine_of(const std::vector<Message>& carried) const {
-  try {
-    std::vector<Message> mine;
-    for (const Message& from_process : carried) {
-      ByteView rest = from_process.data;
-      while (!rest.empty()) {
-        const TaskRank source = take_number(rest);
-        const TaskRank receiver = take_number(rest);
-        const auto length = static_cast<std::size_t>(take_number(rest));
-        const ByteView data = take_bytes(rest, length);
-        if (receiver == rank()) mine.push_back({source, Bytes(data.begin(), data.end())});
-      }
-    }
-    return mine;
-  } catch (const std::bad_alloc&) {
-    return no_memory_for("exchange");
-  }
-}
-
-Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outgoing) {
-  const auto met = co_await show(Primitive::exchange, &outgoing);
-  if (!met.has_value()) co_return met.error();
-  const auto& shown = met.value();
+template <class Take>
+Op<Status> HybridGroup::exchange_as(Primitive primitive, const std::vector<Message>* outgoing, Take take) {
+  const Status met = co_await show(primitive, outgoing);
+  if (!met.ok()) co_return met;
   auto received = std::make_shared<Result<std::vector<Message>>>(std::vector<Message>{});
   if (leads()) {
-    auto carried = by_process(shown);
-    const Status status = co_await leaders_agree(carried.status(), "exchange");
+    auto carried = by_process();
+    const Status status = co_await leaders_agree(carried.status(), name_of(primitive));
     if (status.ok()) {
       *received = co_await ranks_->exchange(std::move(carried).value());
     } else {
@@ -398,8 +398,17 @@ Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outg
   }
   received = co_await share(std::move(received));
   if (!received->has_value()) co_return received->error();
-  auto mine = mine_of(received->value());
-  const Status status = co_await agree(*this, mine.status());
+  const bool good = try_to([&] {
+    for (const Message& from_process : received->value()) take(ByteView(from_process.data));
+  });
+  co_return co_await all_agree(good, true, name_of(primitive));
+}
+
+// Processes come in order, and so do the threads within each message: the result is sorted by source.
+Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outgoing) {
+  std::vector<Message> mine;
+  const auto take = [&](ByteView packed) { take_messages(packed, rank(), mine); };
+  Status status = co_await exchange_as(Primitive::exchange, &outgoing, take);
   if (!status.ok()) co_return status;
   co_return mine;
 }
@@ -411,10 +420,9 @@ Op<Result<std::shared_ptr<void>>> HybridGroup::share_in_process(std::function<st
   auto object = std::make_shared<Object>(std::shared_ptr<void>{});
   // Several "processes" of `ranks_` may be one address space (a team of teams), which that group detects.
   if (leads()) *object = co_await ranks_->share_in_process(std::move(make));
-  std::function<std::shared_ptr<void>()> of_leader = [&object] { return std::shared_ptr<void>(object); };
-  auto shared = co_await threads_->share_in_process(std::move(of_leader));
+  const auto shared = co_await share_among(*threads_, std::move(object));
   if (!shared.has_value()) co_return end_here(shared.error());
-  co_return Object(*std::static_pointer_cast<Object>(std::move(shared).value()));
+  co_return *shared.value();
 }
 
 Op<Result<std::unique_ptr<Group>>> HybridGroup::copy(Copy of_ranks) {
@@ -450,10 +458,9 @@ Op<Result<std::unique_ptr<Group>>> make_hybrid_group(std::unique_ptr<Group> thre
     const Status status = co_await agree(*ranks, made->status());
     if (!status.ok()) *made = status;
   }
-  std::function<std::shared_ptr<void>()> of_leader = [&made] { return std::shared_ptr<void>(made); };
-  auto shared = co_await threads->share_in_process(std::move(of_leader));
+  auto shared = co_await share_among(*threads, std::move(made));
   if (!shared.has_value()) co_return shared.error();
-  made = std::static_pointer_cast<Made>(std::move(shared).value());
+  made = std::move(shared).value();
   if (!made->has_value()) co_return made->error();
   co_return std::unique_ptr<Group>(std::make_unique<HybridGroup>(std::move(threads), std::move(ranks), made->value()));
 }

@@ -69,16 +69,16 @@ std::span<std::byte> room_for(Gathered& all, std::size_t r) {
   return std::span(all.data).subspan(all.begin[r], all.begin[r + 1] - all.begin[r]);
 }
 
-// On the root: posts receives for the parts that exceed their packets. False when out of memory.
-bool list_parts(const Packets& packets, const MpiTree& tree, Gathered& all, MpiTransfers& transfers) try {
-  for (std::size_t r = 0; r < packets.size(); ++r) {
-    const std::size_t place = place_of(r, tree);
-    if (!packets[place].holds() && place > 0) transfers.receive(room_for(all, r), static_cast<TaskRank>(r));
-  }
-  transfers.reserve();
-  return true;
-} catch (const std::bad_alloc&) {
-  return false;
+// On the root: calls add(rank) for each part that exceeds its packet, to post its transfer. False when out of memory.
+template <class Add>
+bool list_parts(const Packets& packets, const MpiTree& tree, MpiTransfers& transfers, Add add) {
+  return try_to([&] {
+    for (std::size_t r = 0; r < packets.size(); ++r) {
+      const std::size_t place = place_of(r, tree);
+      if (!packets[place].holds() && place > 0) add(r);
+    }
+    transfers.reserve();
+  });
 }
 
 // The packet of every task; invalid parts are reported in all packets.
@@ -98,48 +98,13 @@ Packets packets_of(const Gathered& parts, const MpiTree& tree) {
   return packets;
 }
 
-// On the root: posts sends of the parts that exceed their packets. False when out of memory.
-bool list_parts(const Packets& packets, const MpiTree& tree, const Gathered& parts, MpiTransfers& transfers) try {
-  for (std::size_t r = 0; r < packets.size(); ++r) {
-    const std::size_t place = place_of(r, tree);
-    if (!packets[place].holds() && place > 0) transfers.send(parts.part(r), static_cast<TaskRank>(r));
-  }
-  transfers.reserve();
-  return true;
-} catch (const std::bad_alloc&) {
-  return false;
-}
-
-// Both return false when out of memory.
-bool make_room(const std::vector<MpiLength>& lengths, std::vector<Message>& received) {
-  if (!try_resize(received, lengths.size())) return false;
-  for (std::size_t i = 0; i < received.size(); ++i) {
-    received[i].peer = lengths[i].source;
-    if (!try_resize(received[i].data, static_cast<std::uint64_t>(lengths[i].bytes))) return false;
-  }
-  return true;
-}
-
-bool list_transfers(std::vector<Message>& received, const std::vector<Message>& outgoing, MpiTransfers& transfers) try {
-  for (Message& message : received) transfers.receive(message.data, message.peer);
-  for (const Message& message : outgoing) transfers.send(message.data, message.peer);
-  transfers.reserve();
-  return true;
-} catch (const std::bad_alloc&) {
-  return false;
-}
-
-Result<Bytes> copy_of(ByteView data, const char* collective) {
-  Bytes copy;
-  if (!try_assign(copy, data)) return no_memory_for(collective);
-  return copy;
-}
-
-Result<Gathered> only_part(ByteView data) {
-  Gathered all;
-  if (!try_assign(all.data, data) || !try_resize(all.begin, 2)) return no_memory_for("gather");
-  all.begin[1] = data.size();
-  return all;
+// False when out of memory.
+bool list_transfers(std::vector<Message>& received, const std::vector<Message>& outgoing, MpiTransfers& transfers) {
+  return try_to([&] {
+    for (Message& message : received) transfers.receive(message.data, message.peer);
+    for (const Message& message : outgoing) transfers.send(message.data, message.peer);
+    transfers.reserve();
+  });
 }
 
 // Gathers the packets of each subtree upwards, until the root has all.
@@ -156,39 +121,40 @@ Op<Status> gather_packets(const MpiChannel& channel, const MpiTree& tree, Packet
   co_return co_await mpi_send(channel, up, "gather");
 }
 
-// Scatters packets down: each rank ends with the packets of its subtree.
-Op<Status> scatter_packets(const MpiChannel& channel, const MpiTree& tree, Packets& packets) {
+// Sends data from the root to all ranks: each child gets its part_of(bit).
+template <class PartOf>
+Op<Status> pass_down(const MpiChannel& channel, const MpiTree& tree, std::span<std::byte> mine, PartOf part_of,
+                     const char* collective) {
   if (!tree.is_root()) {
-    const MpiMessage down{packets.data(), packets.size() * sizeof(SmallPacket), tree.parent()};
-    const Status status = co_await mpi_receive(channel, down, "scatter");
-    if (!status.ok()) co_return status;
-  }
-  for (int bit = tree.span / 2; bit > 0; bit /= 2) {
-    if (tree.number + bit >= tree.size) continue;
-    const MpiMessage to{&packets[static_cast<std::size_t>(bit)],
-                        static_cast<std::size_t>(tree.ranks_below(bit)) * sizeof(SmallPacket),
-                        tree.rank_of(tree.number + bit)};
-    const Status status = co_await mpi_send(channel, to, "scatter");
-    if (!status.ok()) co_return status;
-  }
-  co_return Status{};
-}
-
-// Sends one message from the root to all ranks.
-Op<Status> broadcast_message(const MpiChannel& channel, const MpiTree& tree, std::span<std::byte> data,
-                             const char* collective) {
-  if (!tree.is_root()) {
-    const MpiMessage down{data.data(), data.size(), tree.parent()};
+    const MpiMessage down{mine.data(), mine.size(), tree.parent()};
     const Status status = co_await mpi_receive(channel, down, collective);
     if (!status.ok()) co_return status;
   }
   for (int bit = tree.span / 2; bit > 0; bit /= 2) {
     if (tree.number + bit >= tree.size) continue;
-    const MpiMessage to{data.data(), data.size(), tree.rank_of(tree.number + bit)};
+    const std::span<std::byte> part = part_of(bit);
+    const MpiMessage to{part.data(), part.size(), tree.rank_of(tree.number + bit)};
     const Status status = co_await mpi_send(channel, to, collective);
     if (!status.ok()) co_return status;
   }
   co_return Status{};
+}
+
+// Each rank ends with the packets of its subtree.
+Op<Status> scatter_packets(const MpiChannel& channel, const MpiTree& tree, Packets& packets) {
+  const std::span<SmallPacket> all = packets;
+  const auto of_child = [=, &tree](int bit) {
+    const auto n = static_cast<std::size_t>(tree.ranks_below(bit));
+    return std::as_writable_bytes(all.subspan(static_cast<std::size_t>(bit), n));
+  };
+  return pass_down(channel, tree, std::as_writable_bytes(all), of_child, "scatter");
+}
+
+// Sends one message from the root to all ranks.
+Op<Status> broadcast_message(const MpiChannel& channel, const MpiTree& tree, std::span<std::byte> data,
+                             const char* collective) {
+  return pass_down(
+      channel, tree, data, [data](int) { return data; }, collective);
 }
 
 template <class T>
@@ -290,7 +256,6 @@ Op<Status> MpiGroup::send_down(std::span<std::byte> data, TaskRank root, const c
 Op<Result<Bytes>> MpiGroup::broadcast(ByteView data, TaskRank root) {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  if (is_alone()) co_return copy_of(data, "broadcast");
   LargePacket packet;
   if (is(root)) packet.put(data);
   const MpiTree tree(channel_, static_cast<int>(root));
@@ -313,7 +278,6 @@ Op<Result<Bytes>> MpiGroup::broadcast(ByteView data, TaskRank root) {
 Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  if (is_alone()) co_return only_part(data);
   const MpiTree tree(channel_, static_cast<int>(root));
   Packets packets(static_cast<std::size_t>(tree.ranks_of_subtree()));
   packets[0].put(data);
@@ -323,8 +287,9 @@ Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
 
   if (!is(root)) packets.clear();
   Gathered all;
-  MpiTransfers transfers(channel_, options_.message_limit, kWindow);
-  const bool good = !is(root) || (lay_out(packets, tree, all) && list_parts(packets, tree, all, transfers));
+  MpiTransfers transfers(channel_, options_.message_limit, "gather", kWindow);
+  const auto receive = [&](std::size_t r) { transfers.receive(room_for(all, r), static_cast<TaskRank>(r)); };
+  const bool good = !is(root) || (lay_out(packets, tree, all) && list_parts(packets, tree, transfers, receive));
   std::int64_t told = good ? 0 : kToldNoMemory;
   status = co_await broadcast_message(channel_, tree, bytes_of(told), "gather");
   if (status.ok()) status = status_told(told, "gather");
@@ -337,7 +302,7 @@ Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
     const ByteView from = place == 0 ? data : packets[place].view();
     std::copy(from.begin(), from.end(), room_for(all, r).begin());
   }
-  status = co_await transfers.finish("gather");
+  status = co_await transfers;
   if (!status.ok()) co_return status;
   co_return all;
 }
@@ -345,10 +310,6 @@ Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
 Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  if (is_alone()) {
-    if (Status bad = check_parts(parts, 1); !bad.ok()) co_return bad;
-    co_return copy_of(parts.part(0), "scatter");
-  }
   const MpiTree tree(channel_, static_cast<int>(root));
   Packets packets;
   if (is(root)) {
@@ -362,10 +323,11 @@ Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
   if (!status.ok()) co_return status;
 
   Bytes part;
-  MpiTransfers transfers(channel_, options_.message_limit, kWindow);
+  MpiTransfers transfers(channel_, options_.message_limit, "scatter", kWindow);
   if (mine.more != 0) {
+    const auto send = [&](std::size_t r) { transfers.send(parts.part(r), static_cast<TaskRank>(r)); };
     const bool good = try_resize(part, static_cast<std::uint64_t>(mine.bytes)) &&
-                      (!is(root) || list_parts(packets, tree, parts, transfers));
+                      (!is(root) || list_parts(packets, tree, transfers, send));
     status = co_await everybody_has(good ? 0 : kToldNoMemory, "scatter");
     if (!status.ok()) co_return status;
   }
@@ -378,7 +340,7 @@ Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
   } else {
     transfers.receive(part, root);
   }
-  status = co_await transfers.finish("scatter");
+  status = co_await transfers;
   if (!status.ok()) co_return status;
   co_return part;
 }
@@ -387,7 +349,7 @@ Op<Result<std::vector<std::int64_t>>> MpiGroup::allreduce(std::vector<std::int64
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   const std::size_t limit =
       std::clamp<std::size_t>(static_cast<std::size_t>(options_.message_limit) / sizeof mine[0], 1, kMostNumbers);
-  for (std::size_t done = 0; !is_alone() && done < mine.size(); done += limit) {
+  for (std::size_t done = 0; done < mine.size(); done += limit) {
     const auto numbers = std::span(mine).subspan(done, std::min(limit, mine.size() - done));
     const Status status = co_await reduce(numbers, how, "allreduce");
     if (!status.ok()) co_return status;
@@ -397,11 +359,9 @@ Op<Result<std::vector<std::int64_t>>> MpiGroup::allreduce(std::vector<std::int64
 
 Op<Status> MpiGroup::fold(void* mine, void* before, Folding how) {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
-  if (is_alone()) co_return Status{};
-  Leaver leaver;
-  Status status = co_await mpi_fold(channel_, FoldOf{mine, before, how, &leaver});
-  if (leaver.call != Call::none) status = end_with_leaver(*this, leaver);
-  co_return status;
+  const auto leaver = co_await mpi_fold(channel_, mine, before, how);
+  if (leaver.has_value() && leaver.value().call != Call::none) co_return end_with_leaver(*this, leaver.value());
+  co_return leaver.status();
 }
 
 void MpiGroup::leave(Leaver leaver) noexcept {
@@ -423,18 +383,18 @@ Op<Result<std::vector<Message>>> MpiGroup::exchange(std::vector<Message> outgoin
   const bool good = check_peers(outgoing, size()).ok();
   if (!good) outgoing.clear();
   bool memory = true;
-  const auto lengths = co_await mpi_exchange_lengths(channel_, outgoing, memory);
-  if (!lengths.has_value()) co_return lengths.error();
+  auto expected = co_await mpi_expected_messages(channel_, outgoing, memory);
+  if (!expected.has_value()) co_return expected.error();
 
-  std::vector<Message> received;
-  MpiTransfers transfers(channel_, options_.message_limit);
-  memory = memory && make_room(lengths.value(), received) && list_transfers(received, outgoing, transfers);
+  std::vector<Message>& received = expected.value();
+  MpiTransfers transfers(channel_, options_.message_limit, "exchange");
+  memory = memory && list_transfers(received, outgoing, transfers);
   Status status = co_await everybody_has(good ? (memory ? 0 : kToldNoMemory) : kToldBadArguments, "exchange");
   if (!status.ok()) co_return status;
 
-  status = co_await transfers.finish("exchange");
+  status = co_await transfers;
   if (!status.ok()) co_return status;
-  co_return received;
+  co_return std::move(received);
 }
 
 }  // namespace thalweg

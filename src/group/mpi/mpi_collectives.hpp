@@ -6,12 +6,14 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "group/basic_group.hpp"
 #include "group/call_check.hpp"
 #include "group/mpi/mpi_channel.hpp"
 #include "group/mpi/mpi_group.hpp"
+#include "group/mpi/mpi_turn.hpp"
 
 namespace thalweg {
 
@@ -20,14 +22,15 @@ Status check_mpi_runs();
 
 class MpiGroup final : public BasicGroup {
  public:
-  enum class Kind { whole, channel };  // whole: has a communicator of its own; channel: uses that of another group
-  MpiGroup(MpiChannel channel, const MpiOptions& options, Kind kind);
+  // `of_channels`: the communicator of its channels; null for a group that is a channel itself.
+  MpiGroup(MpiChannel channel, const MpiOptions& options, std::shared_ptr<const MpiCommunicator> of_channels)
+      : channel_(std::move(channel)), options_(options), of_channels_(std::move(of_channels)) {}
 
   TaskRank rank() const noexcept override { return channel_.rank; }
   TaskRank size() const noexcept override { return channel_.size; }
   Place place() const noexcept override { return place_; }
   const char* kind() const noexcept override { return "mpi"; }
-  bool any_thread() const noexcept override;
+  bool any_thread() const noexcept override { return mpi_from_any_thread(); }
 
   Op<Status> barrier() override;
   Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;
@@ -43,16 +46,16 @@ class MpiGroup final : public BasicGroup {
   bool checks_calls() const noexcept override { return check_ != nullptr; }
   Op<Status> compare_calls(Call call) override { return check_->compare(call, handle_); }
 
-  // Before first use of the group: its calls, and those of its copies, are compared from now on.
+  // Both once, before first use of the group. Its calls, and those of its copies, are compared from now on; null: they
+  // are not.
   void check_calls(std::shared_ptr<CallCheck> check) {
     check_ = std::move(check);
     if (check_ != nullptr) handle_ = check_->next_handle();
   }
-
-  // Once, before first use of the group.
   void settle(const Place& place) { place_ = place; }
 
  private:
+  std::unique_ptr<Group> copy_on(MpiChannel channel, std::shared_ptr<const MpiCommunicator> of_channels) const;
   bool is_alone() const { return channel_.size == 1; }
   bool is(TaskRank root) const { return rank() == root; }
   // Whether the group is still usable.
@@ -65,7 +68,6 @@ class MpiGroup final : public BasicGroup {
   MpiChannel channel_;
   const MpiOptions options_;
   Place place_;
-  // communicator of the next channel; null for a group that is a channel itself
   std::shared_ptr<const MpiCommunicator> of_channels_;
   int next_tag_ = MpiChannel::kTags;
   std::shared_ptr<CallCheck> check_;  // null: calls are not compared

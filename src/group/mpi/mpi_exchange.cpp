@@ -18,7 +18,7 @@ class LengthExchange final : public MpiWait {
     had_memory_ = try_reserve(lengths_, outgoing.size()) && try_reserve(sends_, outgoing.size());
   }
   bool had_memory() const { return had_memory_; }
-  std::vector<MpiLength> take() { return std::move(received_); }
+  std::vector<Message> take() { return std::move(received_); }
 
  private:
   bool advance(int& error) override;
@@ -34,7 +34,7 @@ class LengthExchange final : public MpiWait {
   bool started_ = false;
   int distance_ = 0;  // of the current round of the barrier; 0: not entered
   MPI_Request round_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  std::vector<MpiLength> received_;
+  std::vector<Message> received_;
   bool had_memory_ = true;
 };
 
@@ -59,9 +59,9 @@ bool LengthExchange::receive_one(int& error) {
   if (error != MPI_SUCCESS || found == 0) return false;
   std::int64_t bytes = 0;
   error = MPI_Mrecv(&bytes, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE);
-  had_memory_ = had_memory_ && (received_.size() < received_.capacity() ||
-                                try_reserve(received_, std::max<std::size_t>(2 * received_.size(), 8)));
-  if (had_memory_) received_.push_back({status.MPI_SOURCE, bytes});
+  had_memory_ = had_memory_ && try_to([&] {
+                  received_.push_back({status.MPI_SOURCE, Bytes(static_cast<std::size_t>(bytes))});
+                });
   got_on();
   return error == MPI_SUCCESS;
 }
@@ -101,15 +101,15 @@ bool LengthExchange::advance(int& error) {
 
 }  // namespace
 
-Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(const MpiChannel& channel, const std::vector<Message>& outgoing,
-                                                        bool& had_memory) {
+Op<Result<std::vector<Message>>> mpi_expected_messages(const MpiChannel& channel, const std::vector<Message>& outgoing,
+                                                       bool& had_memory) {
   LengthExchange exchange(channel, outgoing);
   Status status = co_await exchange;
   if (!status.ok()) co_return status;
   had_memory = exchange.had_memory();
-  std::vector<MpiLength> received = exchange.take();
+  std::vector<Message> received = exchange.take();
   std::stable_sort(received.begin(), received.end(),
-                   [](const MpiLength& a, const MpiLength& b) { return a.source < b.source; });
+                   [](const Message& a, const Message& b) { return a.peer < b.peer; });
   co_return received;
 }
 

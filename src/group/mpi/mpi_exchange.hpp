@@ -5,7 +5,6 @@
 // received. When the barrier is complete, no message is in flight.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "group/group.hpp"
@@ -13,15 +12,11 @@
 
 namespace thalweg {
 
-struct MpiLength {
-  TaskRank source;
-  std::int64_t bytes;
-};
-
-// Collective. Returns the lengths of the messages to this task, sorted by source, those of one source in sending
-// order. Another collective must follow before the next call, to separate the two. When out of memory on this task,
-// some lengths are missing, here or at its receivers, and `had_memory` is false: the tasks must still agree on that.
-Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(const MpiChannel& channel, const std::vector<Message>& outgoing,
-                                                        bool& had_memory);
+// Collective. Returns the messages to this task with room for their data, sorted by source, those of one source in
+// sending order. Another collective must follow before the next call, to separate the two. When out of memory on this
+// task, some messages are missing, here or at its receivers, and `had_memory` is false: the tasks must still agree on
+// that.
+Op<Result<std::vector<Message>>> mpi_expected_messages(const MpiChannel& channel, const std::vector<Message>& outgoing,
+                                                       bool& had_memory);
 
 }  // namespace thalweg

@@ -35,10 +35,10 @@ struct FoldPacket {
 // Every rank sends its parent one packet and gets one. When a rank has left, the packets name it: its subtree and its
 // parent receive this first, and all ranks in the end. Ranks that have left receive it, too, so that no packet stays
 // unreceived.
-Op<Status> mpi_fold(const MpiChannel& channel, FoldOf what) {
+Op<Result<Leaver>> mpi_fold(const MpiChannel& channel, void* mine, void* before, Folding how) {
   const int rank = channel.rank;
   const int size = channel.size;
-  const std::size_t bytes = what.how.bytes;
+  const std::size_t bytes = how.bytes;
   std::vector<std::byte> between;  // ranks between this one and each child, lowest first
   FoldPacket packet{};
   std::byte* const first = packet.records.data();
@@ -46,36 +46,35 @@ Op<Status> mpi_fold(const MpiChannel& channel, FoldOf what) {
   int bit = 1;
   for (; bit < size && (rank & bit) == 0; bit *= 2) {
     if (rank + bit >= size) continue;
-    const auto* joined = static_cast<const std::byte*>(what.mine);
+    const auto* joined = static_cast<const std::byte*>(mine);
     between.insert(between.end(), joined, joined + bytes);
     const Status status = co_await mpi_receive(channel, packet.message(bytes, rank + bit), "fold");
     if (!status.ok()) co_return status;
     if (packet.leaver.call != Call::none) leaver = packet.leaver;
-    if (leaver.call == Call::none) what.how.join(what.mine, first);
+    if (leaver.call == Call::none) how.join(mine, first);
   }
   if (rank > 0) {
     packet.leaver = leaver;
-    std::memcpy(first, what.mine, bytes);
+    std::memcpy(first, mine, bytes);
     Status status = co_await mpi_send(channel, packet.message(bytes, rank - bit), "fold");
     if (status.ok()) status = co_await mpi_receive(channel, packet.message(2 * bytes, rank - bit), "fold");
     if (!status.ok()) co_return status;
     if (packet.leaver.call != Call::none) leaver = packet.leaver;
-    std::memcpy(what.before, first, bytes);
-    std::memcpy(what.mine, first + bytes, bytes);
+    std::memcpy(before, first, bytes);
+    std::memcpy(mine, first + bytes, bytes);
   }
-  *what.leaver = leaver;
   for (bit /= 2; bit > 0; bit /= 2) {
     if (rank + bit >= size) continue;
     const std::byte* const lower = between.data() + between.size() - bytes;
     packet.leaver = leaver;
-    std::memcpy(first, rank > 0 ? static_cast<const std::byte*>(what.before) : lower, bytes);
-    if (rank > 0) what.how.join(first, lower);
-    std::memcpy(first + bytes, what.mine, bytes);
+    std::memcpy(first, rank > 0 ? static_cast<const std::byte*>(before) : lower, bytes);
+    if (rank > 0) how.join(first, lower);
+    std::memcpy(first + bytes, mine, bytes);
     between.resize(between.size() - bytes);
     const Status status = co_await mpi_send(channel, packet.message(2 * bytes, rank + bit), "fold");
     if (!status.ok()) co_return status;
   }
-  co_return Status{};
+  co_return leaver;
 }
 
 namespace {
@@ -91,7 +90,6 @@ struct LeftFold {
   std::size_t n = 0;
   std::array<FoldPacket, kMostNeighbours> answers;
   std::array<MPI_Request, 2 * kMostNeighbours> requests;
-  LeftFold* next = nullptr;
 
   void add(int neighbour) {
     (void)answers[n].message(2 * Folding::kMost, neighbour).receive(channel, &requests[2 * n]);
@@ -115,7 +113,7 @@ struct LeftFold {
 };
 
 std::mutex left_mutex;
-LeftFold* left_folds = nullptr;  // guarded by left_mutex
+auto& left_folds = *new std::vector<std::unique_ptr<LeftFold>>;  // guarded by left_mutex; never destroyed
 
 }  // namespace
 
@@ -123,27 +121,20 @@ void free_left_folds(bool all) noexcept {
   constexpr int kMostWaits = 100;  // of a millisecond each, for answers in flight
   const std::lock_guard lock(left_mutex);
   int waits = 0;
-  for (LeftFold** at = &left_folds; *at != nullptr;) {
-    LeftFold* const fold = *at;
+  std::erase_if(left_folds, [&](const std::unique_ptr<LeftFold>& fold) {
     bool answered = fold->is_answered();
     for (; !answered && all && waits < kMostWaits; ++waits) {
       sleep_for(std::chrono::milliseconds(1));
       answered = fold->is_answered();
     }
-    if (!answered && all) answered = fold->cancel();
-    if (!answered) {  // kept: MPI may still read the buffers
-      at = &fold->next;
-      continue;
-    }
-    *at = fold->next;
-    delete fold;
-  }
+    return answered || (all && fold->cancel());  // else it is kept: MPI may still read the buffers
+  });
 }
 
 void leave_mpi_fold(const MpiChannel& channel, Leaver leaver) noexcept {
-  const MpiTurn turn(MpiTurn::Wait{});
+  const MpiTurn turn;
   free_left_folds(false);
-  LeftFold* const fold = std::make_unique<LeftFold>(channel, leaver).release();
+  auto fold = std::make_unique<LeftFold>(channel, leaver);
   const int rank = channel.rank;
   const int size = channel.size;
   int bit = 1;
@@ -151,7 +142,7 @@ void leave_mpi_fold(const MpiChannel& channel, Leaver leaver) noexcept {
     if (rank + bit < size) fold->add(rank + bit);
   if (rank > 0) fold->add(rank - bit);
   const std::lock_guard lock(left_mutex);
-  fold->next = std::exchange(left_folds, fold);
+  left_folds.push_back(std::move(fold));
 }
 
 }  // namespace thalweg

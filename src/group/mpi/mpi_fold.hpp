@@ -7,14 +7,8 @@
 
 namespace thalweg {
 
-struct FoldOf {
-  void* mine;
-  void* before;
-  Folding how;
-  Leaver* leaver;  // [out] the task that has left; the records are invalid then
-};
-
-Op<Status> mpi_fold(const MpiChannel& channel, FoldOf what);
+// Returns the task that has left, if any (Leaver::call); the records are invalid then.
+Op<Result<Leaver>> mpi_fold(const MpiChannel& channel, void* mine, void* before, Folding how);
 
 // The communicator is kept until the neighbours have answered, which a later leave_mpi_fold() checks. At the end of
 // MPI `all` are freed, answered or not. Called within a turn (mpi_turn.hpp).

@@ -32,12 +32,12 @@ Op<Result<std::shared_ptr<const MpiCommunicator>>> copy_of(MPI_Comm comm) {
 
 }  // namespace
 
-MpiGroup::MpiGroup(MpiChannel channel, const MpiOptions& options, Kind kind)
-    : channel_(std::move(channel)), options_(options) {
-  if (kind == Kind::whole) of_channels_ = channel_.shared;
+std::unique_ptr<Group> MpiGroup::copy_on(MpiChannel channel, std::shared_ptr<const MpiCommunicator> of_channels) const {
+  auto group = std::make_unique<MpiGroup>(std::move(channel), options_, std::move(of_channels));
+  group->settle(place_);
+  group->check_calls(check_);
+  return group;
 }
-
-bool MpiGroup::any_thread() const noexcept { return mpi_from_any_thread(); }
 
 Op<Result<std::unique_ptr<Group>>> MpiGroup::duplicate() {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
@@ -48,10 +48,7 @@ Op<Result<std::unique_ptr<Group>>> MpiGroup::duplicate() {
     copy.shared = std::move(duplicated).value();
     copy.tag = 0;
   }
-  auto group = std::make_unique<MpiGroup>(std::move(copy), options_, Kind::whole);
-  group->settle(place_);
-  group->check_calls(check_);
-  co_return std::unique_ptr<Group>(std::move(group));
+  co_return copy_on(copy, copy.shared);
 }
 
 // All ranks open the channels of a group in the same order, so they agree on the tags without a message. Tags are not
@@ -69,10 +66,7 @@ Op<Result<std::unique_ptr<Group>>> MpiGroup::channel() {
   MpiChannel next = channel_;
   next.shared = of_channels_;
   next.tag = std::exchange(next_tag_, next_tag_ + MpiChannel::kTags);
-  auto group = std::make_unique<MpiGroup>(std::move(next), options_, Kind::channel);
-  group->settle(place_);
-  group->check_calls(check_);
-  co_return std::unique_ptr<Group>(std::move(group));
+  co_return copy_on(std::move(next), nullptr);
 }
 
 namespace {
@@ -90,7 +84,7 @@ Status check_thread() {
 
 Status check_communicator(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return Status::error(Code::invalid_argument, "the communicator is MPI_COMM_NULL");
-  const MpiTurn turn(MpiTurn::Wait{});
+  const MpiTurn turn;
   int inter = 0;
   MPI_Comm_test_inter(comm, &inter);
   if (inter == 0) return {};
@@ -124,7 +118,7 @@ Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options)
     if (!own.has_value()) co_return own.error();
     channel.shared = std::move(own).value();
   }
-  auto group = std::make_unique<MpiGroup>(std::move(channel), options, MpiGroup::Kind::whole);
+  auto group = std::make_unique<MpiGroup>(channel, options, channel.shared);
   const auto place = co_await find_place(*group, -1, node_id());
   if (!place.has_value()) co_return place.error();
   group->settle(place.value());

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::size_t kSmall = std::size_t{64} << 10;  // below this no message can progress
 constexpr std::size_t kMapped = std::size_t{8} << 20;  // exceeds any one mapping of UCX
+constexpr unsigned kLooks = 512;                       // polls between two readings of the clock
 constexpr std::chrono::seconds kWithoutAny{10};
 constexpr std::chrono::seconds kWithLittle{60};
 std::atomic<int> wait_divisor{1};
@@ -35,24 +36,24 @@ bool has_memory() { return std::unique_ptr<std::byte[]>(new (std::nothrow) std::
 
 MpiCommunicator::~MpiCommunicator() {
   if (mpi_ended()) return;
-  const MpiTurn turn(MpiTurn::Wait{});
+  const MpiTurn turn;
   MPI_Comm own = comm_;
   MPI_Comm_free(&own);
 }
 
-void VainWait::shorten(int divisor) { wait_divisor.store(divisor, std::memory_order_relaxed); }
+void MpiWait::shorten_vain_waits(int divisor) { wait_divisor.store(divisor, std::memory_order_relaxed); }
 
-void VainWait::looked_in_vain(const char* what) {
+void MpiWait::looked_in_vain() {
   if (++looks_ % kLooks != 0) return;
-  const auto now = Clock::now();
-  if (begin_ == Clock::time_point{}) begin_ = now;
+  const auto now = std::chrono::steady_clock::now();
+  if (begin_ == decltype(begin_){}) begin_ = now;
   const auto waited = (now - begin_) * wait_divisor.load(std::memory_order_relaxed);
   const bool starved = waited > kWithoutAny && !has_memory();
   if (!starved && (waited <= kWithLittle || can_map(kMapped))) return;
   std::array<char, 128> line{};
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
   (void)std::snprintf(line.data(), line.size(), "out of memory: MPI has completed nothing for %lld s (%s)",
-                      static_cast<long long>(seconds), what);
+                      static_cast<long long>(seconds), what_);
   end_in_call(line.data());
 }
 
@@ -74,7 +75,8 @@ MpiWait::MpiWait(const char* what) : what_(what), backoff_(kLimits) { is_a_calle
 
 void MpiWait::got_on() {
   backoff_.reset();
-  vain_wait_ = {};
+  looks_ = 0;
+  begin_ = {};
 }
 
 bool MpiWait::ready(void* self) {
@@ -83,54 +85,53 @@ bool MpiWait::ready(void* self) {
     wait.status_ = mpi_is_gone();
     return true;
   }
-  const MpiTurn turn;
+  const MpiTurn turn(std::try_to_lock);
   if (!turn.is_mine()) return false;
   int error = MPI_SUCCESS;
   const bool done = wait.advance(error);
   wait.status_ = mpi_error(error, wait.what_);
   if (done || error != MPI_SUCCESS) return true;
-  wait.vain_wait_.looked_in_vain(wait.what_);
+  wait.looked_in_vain();
   return false;
 }
 
-void MpiTransfers::add(std::byte* data, std::size_t bytes, TaskRank peer, bool sends) {
+void MpiTransfers::add(std::byte* data, std::size_t bytes, TaskRank peer, std::vector<MpiMessage>& messages) const {
   while (bytes > 0) {
     const std::size_t length = std::min(bytes, limit_);
-    pieces_.push_back({{data, length, static_cast<int>(peer)}, sends});
+    messages.push_back({data, length, static_cast<int>(peer)});
     data += length;
     bytes -= length;
   }
 }
 
 void MpiTransfers::reserve() {
-  const std::size_t most = window_ == 0 ? pieces_.size() : std::min(window_, pieces_.size());
+  const std::size_t most = window_ == 0 ? n_messages() : std::min(window_, n_messages());
   active_.reserve(most);
   finished_.reserve(most);
 }
 
 int MpiTransfers::start_next() {
-  const auto& [message, sends] = pieces_[next_++];
+  const std::size_t i = next_++;
   MPI_Request request = MPI_REQUEST_NULL;
-  const int error = sends ? message.send(channel_, &request) : message.receive(channel_, &request);
+  const int error = i < receives_.size() ? receives_[i].receive(channel_, &request)
+                                         : sends_[i - receives_.size()].send(channel_, &request);
   if (error == MPI_SUCCESS) active_.push_back(request);
   return error;
 }
 
-bool MpiTransfers::Finish::advance(int& error) {
-  auto& active = all_.active_;
-  while (all_.next_ < all_.pieces_.size() && (all_.window_ == 0 || active.size() < all_.window_)) {
-    error = all_.start_next();
+bool MpiTransfers::advance(int& error) {
+  while (next_ < n_messages() && (window_ == 0 || active_.size() < window_)) {
+    error = start_next();
     if (error != MPI_SUCCESS) return true;
   }
-  if (active.empty()) return true;
-  all_.finished_.resize(active.size());
+  if (active_.empty()) return true;
+  finished_.resize(active_.size());
   int count = 0;
-  error =
-      MPI_Testsome(static_cast<int>(active.size()), active.data(), &count, all_.finished_.data(), MPI_STATUSES_IGNORE);
+  error = MPI_Testsome(static_cast<int>(active_.size()), active_.data(), &count, finished_.data(), MPI_STATUSES_IGNORE);
   if (error != MPI_SUCCESS || count == 0) return false;
   got_on();
-  std::erase(active, MPI_REQUEST_NULL);
-  return active.empty() && all_.next_ == all_.pieces_.size();
+  std::erase(active_, MPI_REQUEST_NULL);
+  return active_.empty() && next_ == n_messages();
 }
 
 }  // namespace thalweg

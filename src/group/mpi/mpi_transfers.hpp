@@ -22,27 +22,18 @@ namespace thalweg {
 // wait in the call that failed here. Within a turn (mpi_turn.hpp).
 Status mpi_error(int code, const char* what) noexcept;
 
-// A wait for MPI during which nothing completes. MPI loses messages when an allocation fails, and reports no error:
-// UCX drops messages in a segment of shared memory (4 MiB) that it cannot attach. So the program ends where such a
-// loss is likely: after 10 s in a process that cannot map 64 KiB, after 60 s in one that cannot map 8 MiB of address
-// space. Any other wait goes on: a rank may write for minutes while the others wait.
-class VainWait {
- public:
-  void looked_in_vain(const char* what);
-  // For tests: makes the limits `divisor` times shorter.
-  static void shorten(int divisor);
-
- private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr unsigned kLooks = 512;  // polls between two readings of the clock
-  unsigned looks_ = 0;
-  Clock::time_point begin_{};
-};
-
 // co_await: calls MPI in this thread's turns until its work is done; the driver resumes other coroutines in between.
 // Returns the status.
+//
+// A wait in vain: MPI loses messages when an allocation fails, and reports no error: UCX drops messages in a segment of
+// shared memory (4 MiB) that it cannot attach. So the program ends where such a loss is likely, since nothing has
+// completed: after 10 s in a process that cannot map 64 KiB, after 60 s in one that cannot map 8 MiB of address space.
+// Any other wait goes on: a rank may write for minutes while the others wait.
 class MpiWait {
  public:
+  // For tests: makes the limits of waits in vain `divisor` times shorter.
+  static void shorten_vain_waits(int divisor);
+
   explicit MpiWait(const char* what);
   virtual ~MpiWait() = default;
   MpiWait(const MpiWait&) = delete;
@@ -61,11 +52,14 @@ class MpiWait {
  private:
   static bool ready(void* self);
   static void block(void* self) { static_cast<MpiWait*>(self)->backoff_.wait(); }
+  void looked_in_vain();
 
   const char* const what_;
   Status status_;
-  Backoff backoff_;     // reset at each completion
-  VainWait vain_wait_;  // reset at each completion
+  // Of the wait since the last completion.
+  Backoff backoff_;
+  unsigned looks_ = 0;
+  std::chrono::steady_clock::time_point begin_{};
 };
 
 // co_await: makes one MPI call, and completes the requests that it starts, two at most.
@@ -120,47 +114,35 @@ inline auto mpi_swap(const MpiChannel& by, MpiMessage out, MpiMessage in, const 
   return mpi_finish(both, what);
 }
 
-// Sends and receives of one collective step. Between two tasks they match in the order in which they were added.
-class MpiTransfers {
+// co_await: the sends and receives of one collective step. Between two tasks they match in the order in which they were
+// added.
+class MpiTransfers final : public MpiWait {
  public:
   // At most `window` messages at a time (0: no limit). A task that both sends and receives must not set a limit.
-  MpiTransfers(const MpiChannel& channel, int message_limit, std::size_t window = 0)
-      : channel_(channel), limit_(static_cast<std::size_t>(message_limit)), window_(window) {}
-  MpiTransfers(const MpiTransfers&) = delete;
-  MpiTransfers& operator=(const MpiTransfers&) = delete;
+  MpiTransfers(const MpiChannel& channel, int message_limit, const char* what, std::size_t window = 0)
+      : MpiWait(what), channel_(channel), limit_(static_cast<std::size_t>(message_limit)), window_(window) {}
 
-  // `data` and `into` stay alive until finish() is done. May throw std::bad_alloc, as may reserve(), which allocates
-  // for finish().
-  void send(ByteView data, TaskRank to) { add(const_cast<std::byte*>(data.data()), data.size(), to, true); }
-  void receive(std::span<std::byte> into, TaskRank from) { add(into.data(), into.size(), from, false); }
+  // `data` and `into` stay alive until all are complete. May throw std::bad_alloc, as may reserve(), which allocates
+  // for the wait.
+  void send(ByteView data, TaskRank to) { add(const_cast<std::byte*>(data.data()), data.size(), to, sends_); }
+  void receive(std::span<std::byte> into, TaskRank from) { add(into.data(), into.size(), from, receives_); }
   void reserve();
-
-  class Finish final : public MpiWait {
-   public:
-    Finish(MpiTransfers& all, const char* what) : MpiWait(what), all_(all) {}
-
-   private:
-    bool advance(int& error) override;
-    MpiTransfers& all_;
-  };
-  // co_await: completes all of them.
-  Finish finish(const char* what) { return {*this, what}; }
+  // Without messages MPI is not called, and no turn is taken.
+  bool await_ready() { return n_messages() == 0 || MpiWait::await_ready(); }
 
  private:
-  struct Piece {
-    MpiMessage message;
-    bool sends;
-  };
-  void add(std::byte* data, std::size_t bytes, TaskRank peer, bool sends);
+  void add(std::byte* data, std::size_t bytes, TaskRank peer, std::vector<MpiMessage>& messages) const;
+  std::size_t n_messages() const { return receives_.size() + sends_.size(); }
   int start_next();
+  bool advance(int& error) override;
 
   const MpiChannel& channel_;
   const std::size_t limit_;
   const std::size_t window_;
-  std::vector<Piece> pieces_;
-  std::size_t next_ = 0;             // first piece not yet started
-  std::vector<MPI_Request> active_;  // started and not complete
-  std::vector<int> finished_;        // scratch of MPI_Testsome
+  std::vector<MpiMessage> receives_, sends_;  // started in this order
+  std::size_t next_ = 0;                      // first one not yet started
+  std::vector<MPI_Request> active_;           // started and not complete
+  std::vector<int> finished_;                 // scratch of MPI_Testsome
 };
 
 }  // namespace thalweg

@@ -16,17 +16,13 @@ namespace thalweg {
 namespace {
 
 // Recursive: a program may call the library between tw_mpi_lock and tw_mpi_unlock.
-struct Turns {
-  std::recursive_mutex lock;
-  std::atomic<int> wanted{0};  // number of threads that poll for the lock; only a hint
-  std::atomic<int> level{MPI_THREAD_SINGLE};
-  std::atomic<bool> promised{false};
-};
-
-Turns& turns() {
-  static auto* all = new Turns;  // never destroyed: threads may outlive main()
-  return *all;
+std::recursive_mutex& turn_lock() {
+  static auto* lock = new std::recursive_mutex;  // never destroyed: threads may outlive main()
+  return *lock;
 }
+std::atomic<int> n_wanted{0};  // threads that poll for the lock; only a hint
+std::atomic<int> thread_level{MPI_THREAD_SINGLE};
+std::atomic<bool> turns_promised{false};
 
 void end_all_ranks() {
   int finalized = 0;
@@ -44,18 +40,18 @@ bool is_promised_outside() {
 
 }  // namespace
 
-MpiTurn::MpiTurn() : locks_(turns().level.load(std::memory_order_relaxed) == MPI_THREAD_SERIALIZED) {
+MpiTurn::MpiTurn(std::try_to_lock_t) : locks_(thread_level.load(std::memory_order_relaxed) == MPI_THREAD_SERIALIZED) {
   if (!locks_) return;
-  mine_ = turns().lock.try_lock();
-  if (!mine_) turns().wanted.store(1, std::memory_order_relaxed);
+  mine_ = turn_lock().try_lock();
+  if (!mine_) n_wanted.store(1, std::memory_order_relaxed);
 }
 
-MpiTurn::MpiTurn(Wait) : locks_(turns().level.load(std::memory_order_relaxed) == MPI_THREAD_SERIALIZED) {
-  if (locks_) turns().lock.lock();
+MpiTurn::MpiTurn() : locks_(thread_level.load(std::memory_order_relaxed) == MPI_THREAD_SERIALIZED) {
+  if (locks_) turn_lock().lock();
 }
 
 MpiTurn::~MpiTurn() {
-  if (locks_ && mine_) turns().lock.unlock();
+  if (locks_ && mine_) turn_lock().unlock();
 }
 
 Status mpi_begins() {
@@ -63,8 +59,8 @@ Status mpi_begins() {
   static int error = MPI_SUCCESS;
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
-  turns().level.store(level, std::memory_order_relaxed);
-  const MpiTurn turn(MpiTurn::Wait{});  // taken before `once`: the holder of the turn may come here, too
+  thread_level.store(level, std::memory_order_relaxed);
+  const MpiTurn turn;  // taken before `once`: the holder of the turn may come here, too
   std::call_once(once, [] {
     error = hear_of_mpi_end();
     set_end_of_others(end_all_ranks);
@@ -74,9 +70,9 @@ Status mpi_begins() {
 }
 
 bool mpi_from_any_thread() {
-  const int level = turns().level.load(std::memory_order_relaxed);
+  const int level = thread_level.load(std::memory_order_relaxed);
   if (level == MPI_THREAD_MULTIPLE) return true;
-  return level == MPI_THREAD_SERIALIZED && (turns().promised.load(std::memory_order_relaxed) || is_promised_outside());
+  return level == MPI_THREAD_SERIALIZED && (turns_promised.load(std::memory_order_relaxed) || is_promised_outside());
 }
 
 Status mpi_take_turns() {
@@ -88,15 +84,15 @@ Status mpi_take_turns() {
     return Status::error(Code::invalid_argument,
                          "MPI was initialised for use by its main thread only: threads can take turns where it is "
                          "initialised with MPI_THREAD_SERIALIZED");
-  turns().promised.store(true, std::memory_order_relaxed);
+  turns_promised.store(true, std::memory_order_relaxed);
   return {};
 }
 
 void mpi_lock() {
-  if (turns().wanted.exchange(0, std::memory_order_relaxed) != 0) yield_core();
-  turns().lock.lock();
+  if (n_wanted.exchange(0, std::memory_order_relaxed) != 0) yield_core();
+  turn_lock().lock();
 }
 
-void mpi_unlock() { turns().lock.unlock(); }
+void mpi_unlock() { turn_lock().unlock(); }
 
 }  // namespace thalweg

@@ -8,15 +8,16 @@
 // that holds the lock while it waits in MPI blocks the library's MPI calls then, and nothing else.
 #pragma once
 
+#include <mutex>
+
 #include "base/status.hpp"
 
 namespace thalweg {
 
 class MpiTurn {
  public:
-  struct Wait {};
-  MpiTurn();               // takes the turn only if it is free
-  explicit MpiTurn(Wait);  // waits; for calls that cannot be postponed
+  MpiTurn();                             // waits; for calls that cannot be postponed
+  explicit MpiTurn(std::try_to_lock_t);  // takes the turn only if it is free
   ~MpiTurn();
   MpiTurn(const MpiTurn&) = delete;
   MpiTurn& operator=(const MpiTurn&) = delete;

@@ -25,12 +25,12 @@ void Team::show(Epoch epoch, TaskRank rank, Mark mark, ByteView data) {
     return mine.show(mine.inline_data.data(), data.size(), mark);
   }
   mine.show(data.data(), data.size(), mark);
-  flags_[epoch & 1].borrowed.store(true, std::memory_order_relaxed);
+  borrowed_[epoch & 1].store(true, std::memory_order_relaxed);
 }
 
 void Team::show_address(Epoch epoch, TaskRank rank, Mark mark, const void* address) {
   slot(epoch, rank).show(address, 0, mark);
-  flags_[epoch & 1].borrowed.store(true, std::memory_order_relaxed);
+  borrowed_[epoch & 1].store(true, std::memory_order_relaxed);
 }
 
 void Team::leave(TaskRank rank) {
@@ -57,9 +57,8 @@ void Team::arrive(Epoch epoch, Mark mark) {
   // The last task to arrive: all have left epoch-1, whose flags become those of epoch+1. No task arrives there before
   // the store of epoch_ below, so relaxed order is enough for the two resets.
   arrived_.store(0, std::memory_order_relaxed);
-  Flags& next = flags_[(epoch + 1) & 1];
-  next.borrowed.store(false, std::memory_order_relaxed);
-  next.failed.store(false, std::memory_order_relaxed);
+  borrowed_[(epoch + 1) & 1].store(false, std::memory_order_relaxed);
+  failed_[(epoch + 1) & 1].store(false, std::memory_order_relaxed);
   const std::uint32_t verdict = all >> kCountBits == print * size ? 0 : kOutOfStep;
   epoch_.store(after(epoch) | verdict, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) > 0) futex_wake_all(epoch_);

@@ -32,21 +32,21 @@ class Team {
   struct Mark {
     Call call = Call::none;
     // For the threads of a hybrid group: its collective, compared in place of the call
-    Primitive within = Primitive::none;
+    Primitive outer = Primitive::none;
     Primitive primitive = Primitive::none;
     constexpr std::uint32_t key() const {  // equal keys: matching calls
-      const bool inner = within != Primitive::none;
-      const auto outer = inner ? 256U + static_cast<unsigned>(within) : static_cast<unsigned>(class_of(call));
-      return outer << 4 | static_cast<unsigned>(primitive);
+      const bool inner = outer != Primitive::none;
+      const auto compared = inner ? 256U + static_cast<unsigned>(outer) : static_cast<unsigned>(class_of(call));
+      return compared << 4 | static_cast<unsigned>(primitive);
     }
     constexpr std::uint64_t bits() const {  // 16
-      return static_cast<unsigned>(call) << 8 | static_cast<unsigned>(within) << 4 | static_cast<unsigned>(primitive);
+      return static_cast<unsigned>(call) << 8 | static_cast<unsigned>(outer) << 4 | static_cast<unsigned>(primitive);
     }
     static constexpr Mark of(std::uint64_t bits) {
       return {static_cast<Call>(bits >> 8), static_cast<Primitive>(bits >> 4 & 15), static_cast<Primitive>(bits & 15)};
     }
     const char* name() const { return call != Call::none ? name_of(call) : name_of_primitive(); }
-    const char* name_of_primitive() const { return name_of(within != Primitive::none ? within : primitive); }
+    const char* name_of_primitive() const { return name_of(outer != Primitive::none ? outer : primitive); }
   };
 
   // Two cache lines of its own: neighbours do not share one, and the adjacent-line prefetcher does no harm. The task
@@ -79,10 +79,10 @@ class Team {
   void show_address(Epoch epoch, TaskRank rank, Mark mark, const void* address);
 
   // Whether a task published borrowed data in `epoch`; the same answer on all tasks once it has passed.
-  bool any_borrowed(Epoch epoch) const { return flags_[epoch & 1].borrowed.load(std::memory_order_relaxed); }
+  bool any_borrowed(Epoch epoch) const { return borrowed_[epoch & 1].load(std::memory_order_relaxed); }
   // Marks a failure while reading, before this task arrives at `epoch`; all tasks see it once that has passed.
-  void mark_failed(Epoch epoch) { flags_[epoch & 1].failed.store(true, std::memory_order_relaxed); }
-  bool any_failed(Epoch epoch) const { return flags_[epoch & 1].failed.load(std::memory_order_relaxed); }
+  void mark_failed(Epoch epoch) { failed_[epoch & 1].store(true, std::memory_order_relaxed); }
+  bool any_failed(Epoch epoch) const { return failed_[epoch & 1].load(std::memory_order_relaxed); }
 
   // This task takes part no more: its group is freed. Epochs that need it never pass.
   void leave(TaskRank rank);
@@ -109,18 +109,14 @@ class Team {
   static_assert(kMostTasks < 1 << kCountBits && kPrintBits + 2 * kCountBits <= 64);
   static std::uint64_t fingerprint(Mark mark);
 
-  // Relaxed order suffices for both: the barrier around them orders them.
-  struct Flags {
-    std::atomic<bool> borrowed{false};
-    std::atomic<bool> failed{false};
-  };
-
   const std::int64_t size_;
   const std::shared_ptr<Roster> roster_;  // shared with all duplicates
   const bool crowded_;                    // the team has more tasks than cores
   std::vector<Slot> slots_;               // each is written by its task only, see slot()
   std::vector<std::atomic<bool>> taken_;  // ranks that have a group
-  Flags flags_[2];                        // by parity; the last task to arrive at e clears those of e+1
+  // By parity of the epoch; the last task to arrive at e clears those of e+1. Relaxed order suffices: the barrier around
+  // them orders them.
+  std::atomic<bool> borrowed_[2] = {}, failed_[2] = {};
   // Release, acquire: a task that sees the leaver sees all epochs that the leaver has passed.
   std::atomic<TaskRank> left_{-1};
   // Released by every arrival, acquired by the last one: it sees all slots, and passes that on with epoch_.

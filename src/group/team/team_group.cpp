@@ -83,7 +83,7 @@ class TeamGroup final : public Group {
   Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;
   Op<Result<Gathered>> gather(ByteView data, TaskRank root) override;
   Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override;
-  Op<Result<Gathered>> allgather(ByteView data) override;
+  Op<Result<Gathered>> allgather(ByteView data) override { return collect(Primitive::allgather, data, true); }
   Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override;
   Op<Status> fold(void* mine, void* before, Folding how) override;
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
@@ -92,7 +92,7 @@ class TeamGroup final : public Group {
   void leave(Leaver leaver) noexcept override;
 
  private:
-  Team::Mark mark(Primitive primitive) const { return {call(), within().primitive, primitive}; }
+  Team::Mark mark(Primitive primitive) const { return {call(), outer(), primitive}; }
   void show(Primitive primitive, ByteView data) { team_->show(epoch_, rank_, mark(primitive), data); }
   void show_address(Primitive primitive, const void* address) {
     team_->show_address(epoch_, rank_, mark(primitive), address);
@@ -117,10 +117,12 @@ class TeamGroup final : public Group {
   // Ends the group where the tasks made different calls; returns the failure of all.
   Status refuse();
 
+  // A gather; `receives`: this task gets the parts.
+  Op<Result<Gathered>> collect(Primitive primitive, ByteView data, bool receives);
   Op<Result<std::shared_ptr<void>>> share(Primitive primitive, std::function<std::shared_ptr<void>()> make);
   bool has_room_for_small(Gathered& all) const;
   bool copy_all(Gathered& all);
-  bool take_messages(std::vector<Message>& received);
+  void take_messages(std::vector<Message>& received);
   TaskRank task_shown(TaskRank rank);
 
   std::shared_ptr<Team> team_;
@@ -133,10 +135,9 @@ class TeamGroup final : public Group {
 Status TeamGroup::refuse() {
   if (!ended().ok()) return team_->roster().now();
   if (const TaskRank left = team_->who_left(); left >= 0 && !team_->passed(passed_)) {
-    end(gone_without(within().first_rank + left));
+    end(gone_without(first_rank() + left));
     return ended();
   }
-  const TaskRank base = within().first_rank;
   CallsOfAll calls;
   for (TaskRank r = 0; r < size(); ++r) calls.join({shown(r).mark().call, task_shown(r)});
   if (calls.differ()) return end_out_of_step(*this, calls);
@@ -144,7 +145,8 @@ Status TeamGroup::refuse() {
   const Team::Mark first = shown(0).mark();
   TaskRank other = 1;
   while (other + 1 < size() && shown(other).mark().key() == first.key()) ++other;
-  const TwoCalls two{base, base + other, first.name_of_primitive(), shown(other).mark().name_of_primitive()};
+  const TwoCalls two{first_rank(), first_rank() + other, first.name_of_primitive(),
+                     shown(other).mark().name_of_primitive()};
   end(out_of_step(two, false));
   return different_calls(two);
 }
@@ -173,7 +175,7 @@ bool TeamGroup::copy_all(Gathered& all) {
 
 // The number that a leaver reports: its rank in the outermost group.
 TaskRank TeamGroup::task_shown(TaskRank rank) {
-  if (shown(rank).mark().primitive != Primitive::leave) return within().first_rank + rank;
+  if (shown(rank).mark().primitive != Primitive::leave) return first_rank() + rank;
   Leaver leaver;
   std::memcpy(&leaver, shown(rank).data, sizeof leaver);
   return leaver.task;
@@ -183,7 +185,7 @@ TaskRank TeamGroup::task_shown(TaskRank rank) {
 void TeamGroup::leave(Leaver leaver) noexcept {
   if (!ended().ok()) return;
   left_ = true;
-  serve(leaver.call, within());
+  serve(leaver.call, outer(), first_rank());
   static_assert(sizeof leaver <= Team::kInlineBytes);
   show(Primitive::leave, std::as_bytes(std::span(&leaver, 1)));
   (void)arrive(Primitive::leave);
@@ -216,37 +218,26 @@ Op<Result<Bytes>> TeamGroup::broadcast(ByteView data, TaskRank root) {
   co_return copy;
 }
 
-Op<Result<Gathered>> TeamGroup::gather(ByteView data, TaskRank root) {
+Op<Result<Gathered>> TeamGroup::collect(Primitive primitive, ByteView data, bool receives) {
   if (!ended().ok()) co_return ended();
-  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  show(Primitive::gather, data);
+  show(primitive, data);
   Gathered all;
-  if (rank_ == root && !has_room_for_small(all)) team_->mark_failed(epoch_);
-  co_await arrive(Primitive::gather);
+  if (receives && !has_room_for_small(all)) team_->mark_failed(epoch_);
+  co_await arrive(primitive);
   if (!in_step()) co_return refuse();
-  if (any_failed()) co_return no_memory_for("gather");
-  const bool good = rank_ != root || copy_all(all);
+  if (any_failed()) co_return no_memory_for(name_of(primitive));
+  const bool good = !receives || copy_all(all);
   if (any_borrowed()) {
-    co_await arrive_after_reading(Primitive::gather, good);
-    if (any_failed()) co_return no_memory_for("gather");
+    co_await arrive_after_reading(primitive, good);
+    if (any_failed()) co_return no_memory_for(name_of(primitive));
   }
   co_return all;
 }
 
-Op<Result<Gathered>> TeamGroup::allgather(ByteView data) {
+Op<Result<Gathered>> TeamGroup::gather(ByteView data, TaskRank root) {
   if (!ended().ok()) co_return ended();
-  show(Primitive::allgather, data);
-  Gathered all;
-  if (!has_room_for_small(all)) team_->mark_failed(epoch_);
-  co_await arrive(Primitive::allgather);
-  if (!in_step()) co_return refuse();
-  if (any_failed()) co_return no_memory_for("allgather");
-  const bool good = copy_all(all);
-  if (any_borrowed()) {
-    co_await arrive_after_reading(Primitive::allgather, good);
-    if (any_failed()) co_return no_memory_for("allgather");
-  }
-  co_return all;
+  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  co_return co_await collect(Primitive::gather, data, rank_ == root);
 }
 
 Op<Result<Bytes>> TeamGroup::scatter(const Gathered& parts, TaskRank root) {
@@ -294,28 +285,25 @@ Op<Status> TeamGroup::fold(void* mine, void* before, Folding how) {
   show(Primitive::fold, ByteView(static_cast<const std::byte*>(mine), how.bytes));
   co_await arrive(Primitive::fold);
   if (!in_step()) co_return refuse();
-  Folding::Record so_far;
-  std::memcpy(&so_far, shown(0).view().data(), how.bytes);
+  alignas(std::max_align_t) std::byte so_far[Folding::kMost];
+  std::memcpy(so_far, shown(0).view().data(), how.bytes);
   for (TaskRank r = 1; r < size(); ++r) {
-    if (r == rank_) std::memcpy(before, &so_far, how.bytes);
-    how.join(&so_far, shown(r).view().data());
+    if (r == rank_) std::memcpy(before, so_far, how.bytes);
+    how.join(so_far, shown(r).view().data());
   }
   if (any_borrowed()) co_await arrive_after_reading(Primitive::fold, true);
-  std::memcpy(mine, &so_far, how.bytes);
+  std::memcpy(mine, so_far, how.bytes);
   co_return Status{};
 }
 
 // A message has one receiver, which moves its bytes instead of copying them; no other task touches them.
-bool TeamGroup::take_messages(std::vector<Message>& received) try {
+void TeamGroup::take_messages(std::vector<Message>& received) {
   for (TaskRank r = 0; r < size(); ++r) {
     auto* theirs = const_cast<std::vector<Message>*>(static_cast<const std::vector<Message>*>(shown(r).data));
     for (Message& message : *theirs) {
       if (message.peer == rank_) received.push_back({r, std::move(message.data)});
     }
   }
-  return true;
-} catch (const std::bad_alloc&) {
-  return false;
 }
 
 Op<Result<std::vector<Message>>> TeamGroup::exchange(std::vector<Message> outgoing) {
@@ -327,7 +315,8 @@ Op<Result<std::vector<Message>>> TeamGroup::exchange(std::vector<Message> outgoi
   bool good = true;
   for (TaskRank r = 0; r < size(); ++r) good = good && shown(r).data != nullptr;
   std::vector<Message> received;
-  co_await arrive_after_reading(Primitive::exchange, !good || take_messages(received));
+  const bool taken = !good || try_to([&] { take_messages(received); });
+  co_await arrive_after_reading(Primitive::exchange, taken);
   if (!good) co_return bad_arguments_in("exchange");
   if (any_failed()) co_return no_memory_for("exchange");
   co_return received;

@@ -235,8 +235,8 @@ Result<std::uint64_t> PhysicalWriter::write_large_pack(format::Frame& frame) {
   const std::uint64_t directory_offset = extent.start + format::kDirectoryOffset;
   frame.directory_crc = format::bound_crc(header_.id, directory_offset, directory);
   directory.resize(frame.data_offset - format::kDirectoryOffset);  // up to the payload
-  const std::span<const std::byte> parts[] = {directory, payload_.bytes()};
-  TW_RETURN_IF_ERROR(file_->write_parts(directory_offset, parts));
+  const Piece pieces[] = {piece_of(directory), piece_of(payload_.bytes())};
+  TW_RETURN_IF_ERROR(file_->transfer(Direction::write, directory_offset, pieces).status());
   TW_RETURN_IF_ERROR(write_frame(frame, extent.start));
   return extent.start;
 }

@@ -24,8 +24,8 @@ struct Flag {
     ++flag.blocked;
     flag.up = true;
   }
-  Until wait() { return {{ready, nullptr, this}}; }
-  Until wait_blocking() { return {{ready, block, this}}; }
+  WaitPoint wait() { return {ready, nullptr, this}; }
+  WaitPoint wait_blocking() { return {ready, block, this}; }
 };
 
 Op<int> wait_for(Flag& flag, int result) {

@@ -85,10 +85,10 @@ TEST(SharedPosition, IsShownInTheOrderOfTheTickets) {
 // Task 0 is in another process: a late message does not undo a newer one.
 TEST(SharedPosition, FollowsTheLatestTicketThatWasHeard) {
   SharedPosition position;
-  position.follow(0, 10);
-  position.follow(2, 30);
-  position.follow(1, 20);
-  position.follow(2, 99);
+  position.settle(0, 10);
+  position.settle(2, 30);
+  position.settle(1, 20);
+  position.settle(2, 99);
 
   EXPECT_EQ(position.value(), 30u);
   EXPECT_TRUE(position.is_turn(position.draw()));

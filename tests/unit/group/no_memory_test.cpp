@@ -100,7 +100,7 @@ void run_on_frugal_callbacks(std::int64_t tasks, const TeamBody& body) {
   Board board;
   run_on_team(tasks, [&](Group& team) {
     Served mine{&team, &board};
-    GroupCallbacks calls;
+    tw_collectives calls = {};
     calls.rank = team.rank();
     calls.size = team.size();
     calls.user = &mine;

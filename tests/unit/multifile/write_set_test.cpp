@@ -16,13 +16,10 @@ class SyncedFile final : public StoredFile {
  public:
   SyncedFile(std::string path, std::function<Status()> on_sync)
       : path_(std::move(path)), on_sync_(std::move(on_sync)) {}
-  Status write(std::uint64_t, std::span<const std::byte>) override { return {}; }
-  Status write_parts(std::uint64_t, std::span<const std::span<const std::byte>>) override { return {}; }
   Result<std::uint64_t> transfer(Direction, std::uint64_t, std::span<const Piece>) override { return std::uint64_t{0}; }
   Result<std::uint64_t> transfer_direct(Direction, std::uint64_t, std::span<const Piece>) override {
     return std::uint64_t{0};
   }
-  Result<std::size_t> read(std::uint64_t, std::span<std::byte>) override { return std::size_t{0}; }
   Result<std::uint64_t> size() override { return std::uint64_t{0}; }
   Status truncate(std::uint64_t) override { return {}; }
   Status preallocate(std::uint64_t, std::uint64_t) override { return {}; }

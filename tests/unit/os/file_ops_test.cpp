@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/endian.hpp"
 #include "os/filesystem_info.hpp"
 
 namespace thalweg {
@@ -62,6 +63,8 @@ ssize_t bottomless_write_parts(int, const iovec* parts, int count, off_t) {
   return bottomless_write(0, nullptr, bytes, 0);
 }
 
+constexpr OpenOptions kNew{.write = true, .create = true, .exclusive = true};
+
 class FileOps : public testing::Test {
  protected:
   void SetUp() override {
@@ -69,7 +72,7 @@ class FileOps : public testing::Test {
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;
     path_ = folder_ + "/file";
-    file_ = open_file(path_, {FileAccess::read_write, FileCreation::exclusive}).value();
+    file_ = open_file(path_, kNew).value();
     saved_ = transfer_calls();
     calls_made = 0;
     largest_call = 0;
@@ -78,7 +81,10 @@ class FileOps : public testing::Test {
     transfer_calls() = saved_;
     std::filesystem::remove_all(folder_);
   }
-  Status write(std::uint64_t offset, ByteView data) { return write_at(file_, path_, offset, std::span(&data, 1)); }
+  Status write(std::uint64_t offset, ByteView data) {
+    const Piece piece = piece_of(data);
+    return transfer_at(file_, {path_, Direction::write, offset}, {&piece, 1}).status();
+  }
 
   std::string folder_, path_;
   FileDescriptor file_;
@@ -93,30 +99,15 @@ Bytes pattern(std::size_t bytes) {
 
 TEST_F(FileOps, InterruptedAndShortTransfersAreContinued) {
   transfer_calls() = {meagre_read, meagre_read_parts, meagre_write, meagre_write_parts, interrupted_sync};
-  const Bytes data = pattern(12345);
-  const ByteView parts[] = {
-      ByteView(data).first(5000), {}, ByteView(data).subspan(5000, 1), ByteView(data).subspan(5001)};
-
-  EXPECT_TRUE(write_at(file_, path_, 3, parts).ok());
-  EXPECT_TRUE(sync_file(file_, path_).ok());
-  Bytes back(data.size());
-  const auto got = read_at(file_, path_, 3, back);
-
-  ASSERT_TRUE(got.has_value());
-  EXPECT_EQ(got.value(), data.size());
-  EXPECT_EQ(back, data);
-}
-
-TEST_F(FileOps, InterruptedAndShortTransfersOfPiecesAreContinued) {
-  transfer_calls() = {meagre_read, meagre_read_parts, meagre_write, meagre_write_parts, interrupted_sync};
   Bytes data = pattern(12345), back(12345);
-  const iovec from[] = {{data.data(), 5000}, {nullptr, 0}, {data.data() + 5000, 1}, {data.data() + 5001, 7344}};
-  const iovec to[] = {{back.data(), 12}, {back.data() + 12, 12333}, {nullptr, 0}};
+  const Piece from[] = {{data.data(), 5000}, {nullptr, 0}, {data.data() + 5000, 1}, {data.data() + 5001, 7344}};
+  const Piece to[] = {{back.data(), 12}, {back.data() + 12, 12333}, {nullptr, 0}};
 
-  EXPECT_EQ(transfer_at(file_, {path_, true, 3}, from).value(), data.size());
-  EXPECT_EQ(transfer_at(file_, {path_, false, 3}, to).value(), data.size());
+  EXPECT_EQ(transfer_at(file_, {path_, Direction::write, 3}, from).value(), data.size());
+  EXPECT_TRUE(sync_file(file_, path_).ok());
+  EXPECT_EQ(transfer_at(file_, {path_, Direction::read, 3}, to).value(), data.size());
   EXPECT_EQ(back, data);
-  EXPECT_EQ(transfer_at(file_, {path_, false, 12000}, to).value(), 348u);
+  EXPECT_EQ(transfer_at(file_, {path_, Direction::read, 12000}, to).value(), 348u);
 }
 
 TEST_F(FileOps, ABusyFileIsTriedAgain) {
@@ -148,10 +139,10 @@ TEST_F(FileOps, MoreThanTheKernelTakesIsSplit) {
   transfer_calls().write_parts = bottomless_write_parts;
   const std::size_t part_bytes = std::size_t{5} << 30;
   // Never read: a hook replaces the call.
-  const ByteView big(reinterpret_cast<const std::byte*>(this), part_bytes);
-  const ByteView parts[] = {big, big};
+  const Piece big{reinterpret_cast<std::byte*>(this), part_bytes};
+  const Piece pieces[] = {big, big};
 
-  EXPECT_TRUE(write_at(file_, path_, 0, parts).ok());
+  EXPECT_TRUE(transfer_at(file_, {path_, Direction::write, 0}, pieces).has_value());
 
   EXPECT_EQ(largest_call, std::size_t{1} << 30);
   EXPECT_EQ(calls_made, 10);
@@ -166,9 +157,9 @@ TEST_F(FileOps, ShortDirectTransfersAreContinuedFromTheLastBlock) {
     return ::pread(fd, data, std::min<std::size_t>(bytes, 700), at);
   };
   Bytes back(4096);
-  const iovec part{back.data(), back.size()};
+  const Piece part{back.data(), back.size()};
 
-  const auto got = transfer_at(file_, {path_, false, 0, 512}, std::span(&part, 1));
+  const auto got = transfer_at(file_, {path_, Direction::read, 0, 512}, std::span(&part, 1));
 
   ASSERT_TRUE(got.has_value()) << got.error().message();
   EXPECT_EQ(got.value(), 3000u);
@@ -180,37 +171,38 @@ TEST_F(FileOps, DirectTransfersThatNeverMoveABlockFail) {
   ASSERT_TRUE(write(0, pattern(3000)).ok());
   transfer_calls().write = [](int, const void*, std::size_t, off_t) -> ssize_t { return 100; };
   Bytes data(1024);
-  const iovec part{data.data(), data.size()};
+  const Piece part{data.data(), data.size()};
 
-  EXPECT_EQ(transfer_at(file_, {path_, true, 0, 512}, std::span(&part, 1)).status().code(), Code::io_error);
+  EXPECT_EQ(transfer_at(file_, {path_, Direction::write, 0, 512}, std::span(&part, 1)).status().code(), Code::io_error);
 }
 
 TEST_F(FileOps, AWriteAbove4GiBArrives) {
   std::filesystem::remove(path_);
   path_ = "/dev/shm/thalweg_above_4_gib_" + std::to_string(::getpid());
-  auto made = open_file(path_, {FileAccess::read_write, FileCreation::exclusive});
+  auto made = open_file(path_, kNew);
   if (!made.has_value()) GTEST_SKIP() << made.error().message();
-  const FileDescriptor file = std::move(made).value();
+  file_ = std::move(made).value();
   EXPECT_TRUE(remove_file(path_).ok());
   const Bytes data = pattern(100);
   const std::uint64_t far = (std::uint64_t{1} << 32) - 50;
 
-  EXPECT_TRUE(write_at(file, path_, far, std::vector<ByteView>{data}).ok());
+  EXPECT_TRUE(write(far, data).ok());
 
   Bytes back(200);
-  EXPECT_EQ(read_at(file, path_, far, back).value(), 100u);
+  const Piece to = piece_of(back);
+  EXPECT_EQ(transfer_at(file_, {path_, Direction::read, far}, {&to, 1}).value(), 100u);
   back.resize(100);
   EXPECT_EQ(back, data);
-  EXPECT_EQ(file_size(file, path_).value(), far + 100);
+  EXPECT_EQ(file_size(file_, path_).value(), far + 100);
 }
 
 TEST_F(FileOps, DescriptorsAreNotInherited) { EXPECT_TRUE(::fcntl(file_.get(), F_GETFD) & FD_CLOEXEC); }
 
 TEST_F(FileOps, ErrorsOfTheSystemKeepTheirMeaning) {
-  EXPECT_EQ(open_file(folder_ + "/none/file", {FileAccess::read_write, FileCreation::truncate}).status().code(),
+  EXPECT_EQ(open_file(folder_ + "/none/file", {.write = true, .create = true, .truncate = true}).status().code(),
             Code::not_found);
-  EXPECT_EQ(open_file(path_, {FileAccess::read_write, FileCreation::exclusive}).status().code(), Code::already_exists);
-  EXPECT_EQ(open_file(folder_, {FileAccess::read_write, FileCreation::never}).status().code(), Code::io_error);
+  EXPECT_EQ(open_file(path_, kNew).status().code(), Code::already_exists);
+  EXPECT_EQ(open_file(folder_, {.write = true}).status().code(), Code::io_error);
   EXPECT_EQ(remove_file(folder_ + "/none").code(), Code::not_found);
   EXPECT_EQ(sync_folder(folder_ + "/none").code(), Code::not_found);
   EXPECT_EQ(filesystem_info(folder_ + "/none/file").status().code(), Code::not_found);

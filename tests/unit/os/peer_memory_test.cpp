@@ -47,16 +47,16 @@ TEST(PeerMemory, OfAnotherProcessIsReadAndWritten) {
   iovec here[] = {{back, 4}, {back + 4, 60}};
   iovec there[] = {{text, 30}, {text + 30, 34}};
 
-  ASSERT_TRUE(copy_peer(PeerAccess::read, child.process(), here, there).ok());
+  ASSERT_TRUE(copy_peer(Direction::read, child.process(), here, there).ok());
   EXPECT_STREQ(back, "as it was");
 
   char news[] = "there too";
   iovec from[] = {{news, sizeof news}};
   iovec to[] = {{text, sizeof news}};
-  ASSERT_TRUE(copy_peer(PeerAccess::write, child.process(), from, to).ok());
+  ASSERT_TRUE(copy_peer(Direction::write, child.process(), from, to).ok());
   iovec again[] = {{back, 64}};
   iovec where[] = {{text, 64}};
-  ASSERT_TRUE(copy_peer(PeerAccess::read, child.process(), again, where).ok());
+  ASSERT_TRUE(copy_peer(Direction::read, child.process(), again, where).ok());
   EXPECT_STREQ(back, "there too");
   EXPECT_STREQ(text, "changed here");
 }
@@ -79,7 +79,7 @@ TEST(PeerMemory, OfMoreThanTwoGigabytesIsCopiedWhole) {
 
   iovec here[] = {{to.data(), 100}, {to.data() + 100, kBytes - 100}};
   iovec there[] = {{from.data(), kBytes - 50}, {from.data() + kBytes - 50, 50}};
-  ASSERT_TRUE(copy_peer(PeerAccess::read, child.process(), here, there).ok());
+  ASSERT_TRUE(copy_peer(Direction::read, child.process(), here, there).ok());
 
   for (std::size_t i = 0; i < 8192; ++i) ASSERT_EQ(last[i], std::byte{0x5A}) << i;
 }
@@ -90,7 +90,7 @@ TEST(PeerMemory, OfThisProcessNeedsNoLeave) {
   iovec here[] = {{b, 3}, {b + 3, 5}};
   iovec there[] = {{a, 8}};
 
-  EXPECT_TRUE(copy_peer(PeerAccess::read, ::getpid(), here, there).ok());
+  EXPECT_TRUE(copy_peer(Direction::read, ::getpid(), here, there).ok());
   EXPECT_STREQ(b, "one two");
   EXPECT_TRUE(can_reach(probe_of_this_process()));
 }
@@ -107,7 +107,7 @@ TEST(PeerMemory, ThatIsNotThereIsAnErrorWithWords) {
   iovec here{&byte, 1};
   iovec there{reinterpret_cast<void*>(16), 1};
 
-  const Status status = copy_peer(PeerAccess::read, child.process(), {&here, 1}, {&there, 1});
+  const Status status = copy_peer(Direction::read, child.process(), {&here, 1}, {&there, 1});
 
   EXPECT_EQ(status.code(), Code::io_error);
   EXPECT_NE(status.os_errno(), 0);

@@ -103,7 +103,7 @@ TEST(Sim, WaitsForWhatIsNoGroup) {
   int asked = 0;
   run_on_sim(3, 1, [&asked](Group& group) -> Op<Status> {
     const WaitPoint third_time{[](void* count) { return ++*static_cast<int*>(count) >= 3; }, nullptr, &asked};
-    if (group.rank() == 1) co_await Until{third_time};
+    if (group.rank() == 1) co_await third_time;
     co_return co_await group.barrier();
   });
 
@@ -115,7 +115,7 @@ TEST(Sim, AClosedWorldReportsAWaitThatNeverEnds) {
   std::vector<Op<Status>> ops;
   const auto body = [](Group& group) -> Op<Status> {
     const WaitPoint never{[](void*) { return false; }, nullptr, nullptr};
-    if (group.rank() == 1) co_await Until{never};
+    if (group.rank() == 1) co_await never;
     co_return co_await group.barrier();
   };
   for (TaskRank r = 0; r < 3; ++r) ops.push_back(body(world.group(r)));

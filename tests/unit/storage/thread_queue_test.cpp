@@ -56,9 +56,6 @@ class StoppedFile final : public StoredFile {
   void has_no_descriptor() { descriptor_ = -1; }
 
   Result<std::uint64_t> transfer_direct(Direction, std::uint64_t, std::span<const Piece>) override { return unused(); }
-  Status write(std::uint64_t, std::span<const std::byte>) override { return unused(); }
-  Status write_parts(std::uint64_t, std::span<const std::span<const std::byte>>) override { return unused(); }
-  Result<std::size_t> read(std::uint64_t, std::span<std::byte>) override { return unused(); }
   Result<std::uint64_t> size() override { return unused(); }
   Status truncate(std::uint64_t) override { return unused(); }
   Status preallocate(std::uint64_t, std::uint64_t) override { return unused(); }

@@ -229,9 +229,9 @@ TEST(FaultBackend, CountsAndRecordsCalls) {
   const auto backend = make_fault_backend(make_memory_backend(), script);
   const auto file = open(*backend, OpenMode::create);
   const Bytes a = filled(3, 1), b = filled(4, 2);
-  const std::span<const std::byte> parts[] = {a, b};
+  const Piece pieces[] = {piece_of(a), piece_of(b)};
 
-  EXPECT_TRUE(file->write_parts(5, parts).ok());
+  EXPECT_TRUE(file->transfer(Direction::write, 5, pieces).has_value());
   EXPECT_FALSE(file->sync().ok());
 
   const auto records = backend->records();
