@@ -5,13 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "access/view.hpp"
 #include "base/checked_math.hpp"
-#include "capi/calling.hpp"
 #include "capi/file_handle.hpp"
-#include "capi/guard.hpp"
-#include "capi/view_handle.hpp"
-#include "thalweg/file.h"
 
 namespace thalweg {
 
@@ -76,11 +71,11 @@ bool grow(std::uint64_t& bytes, std::uint64_t extent) {
 
 Status check_sizes(const char* function, const ArrayCall& given, std::span<const tw_dim> dims) {
   std::uint64_t in_file = given.item_bytes, in_memory = given.item_bytes;
-  for (std::int32_t i = 0; i < given.n_dims; ++i) {
-    const tw_dim& dim = dims[static_cast<std::size_t>(i)];
+  for (std::int32_t i = 0; const tw_dim& dim : dims) {
     std::uint64_t extent = 0;
     if (!grow(in_file, static_cast<std::uint64_t>(dim.global))) return too_large(function, i, "array");
     if (!add_halo(dim, extent) || !grow(in_memory, extent)) return too_large(function, i, "local memory");
+    ++i;
   }
   if (in_file > View::kMost - static_cast<std::uint64_t>(given.offset))
     return Status::error(Code::out_of_range, std::string(function) + ": an array of " + std::to_string(in_file) +
@@ -125,19 +120,17 @@ PlacedAccess to_access(const ArrayCall& given) {
 }
 
 tw_status move_array(tw_file* file, const ArrayCall& given, size_t* moved) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, name_of(given.call));
-    file->last = run(calling(*file, given.call).access(to_access(given)));
-    if (moved != nullptr) *moved = static_cast<size_t>(file->last.moved);
-    return file->last.status;
+  return on_handle(file, name_of(given.call), [&](tw_file& open) {
+    open.last = run(calling(open, given.call).access(to_access(given)));
+    if (moved != nullptr) *moved = static_cast<size_t>(open.last.moved);
+    return open.last.status;
   });
 }
 
 tw_status start_array(tw_file* file, const ArrayCall& given, tw_request** request) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, name_of(given.call));
-    (void)starting(file->impl->group(), given.call);
-    return start_placed(name_of(given.call), {file, nullptr}, to_access(given), default_progress(), request);
+  return on_handle(file, name_of(given.call), [&](tw_file& open) {
+    (void)starting(open.impl->group(), given.call);
+    return start_placed(name_of(given.call), &open, nullptr, to_access(given), default_progress(), request);
   });
 }
 

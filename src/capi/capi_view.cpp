@@ -4,8 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "capi/guard.hpp"
-#include "capi/view_handle.hpp"
+#include "capi/file_handle.hpp"
 
 namespace thalweg {
 

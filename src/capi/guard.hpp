@@ -7,11 +7,14 @@
 
 #include "async/last_words.hpp"
 #include "base/status.hpp"
-#include "capi/last_error.hpp"
+#include "base/visibility.hpp"
 
 namespace thalweg {
 
-// Turns the exception being handled into a status of this task. In a collective call (calling.hpp) it ends the program:
+// Remembers a failure for this thread, for tw_last_error(), and returns its code; OK changes nothing and returns 0.
+TW_SHARED std::int32_t set_last_error(const Status& status) noexcept;
+
+// Turns the exception being handled into a status of this task. In a collective call (handles.hpp) it ends the program:
 // the other tasks would wait for ever.
 TW_SHARED std::int32_t set_last_exception() noexcept;
 
@@ -32,7 +35,7 @@ inline Status invalid_argument(const char* function, const std::string& what) {
 
 // For arguments that must not be NULL.
 inline Status null_argument(const char* function, const char* argument) {
-  return Status::error(Code::invalid_argument, std::string(function) + ": " + argument + " is NULL");
+  return invalid_argument(function, std::string(argument) + " is NULL");
 }
 
 // What the calls do that free a handle: deletes it and sets it to null. `handle` may be null.

@@ -10,7 +10,8 @@
 #include "vpfile/vpfile.hpp"
 
 struct tw_vpfile : thalweg::OpenHandle {
-  tw_vpfile() : OpenHandle(Threads::several) {}
+  static constexpr const char* kName = "vpfile";
+  tw_vpfile() : OpenHandle(true) {}
 
   thalweg::Status store_own() override;
   const void* written() const override;
@@ -29,6 +30,12 @@ struct tw_vpfile : thalweg::OpenHandle {
 };
 
 namespace thalweg {
+
+// A collective call on an open vpfile.
+inline VpFile& calling(tw_vpfile& vpfile, Call call) {
+  calling(vpfile.impl->group(), call);
+  return *vpfile.impl;
+}
 
 // The local number of a VP of this task.
 Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp);
