@@ -218,8 +218,7 @@ void undo(const WriteRoot& root, const OpenRequest& request) {
     remove_files(*root.backend, root.path, root.plan);
     return;
   }
-  for (const PlannedFile& file : root.plan.files)
-    abandon_session(*root.backend, root.path, file.header, file.state, file.session.previous_offset);
+  for (const PlannedFile& file : root.plan.files) abandon_session(*root.backend, root.path, file);
 }
 
 // Steps 5 to 7, from the plan of task 0 to a handle that serves `ranges`.

@@ -202,9 +202,7 @@ class Hole : public Claims {
     ASSERT_TRUE(file->read(0, page).has_value());
     const format::FileHeader header = format::parse_header(ByteView(page).first(512), kMostBytes).value();
     format::StateSlot slot =
-        format::parse_state(ByteView(page).subspan(512, 128), ByteView(page).subspan(1024, 128), header.id)
-            .value()
-            .newest;
+        format::parse_state(ByteView(page).subspan(512, 128), ByteView(page).subspan(1024, 128), header.id).value();
     format::IndexPage counts;
     counts.n_local = kClaimed;
     counts.n_entries = listed ? kClaimed - 1 : kClaimed;

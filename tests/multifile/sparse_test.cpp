@@ -91,6 +91,7 @@ class Sparse : public testing::Test {
   void put_chunk(const FileBytes& begin, std::uint64_t offset, const FileBytes& data) {
     const format::FileHeader header = format::parse_header(ByteView(begin).first(512), kHuge).value();
     format::Frame frame;
+    frame.offset = offset;
     frame.kind = format::FrameKind::chunk;
     frame.extent = 8192;
     frame.data_offset = 4096;
@@ -99,7 +100,7 @@ class Sparse : public testing::Test {
     const format::FillSlot fill{data.size(), 1, crc32c(data), false};
     const std::uint64_t slot = offset + format::kFillSlotOffset[0];
     auto file = storage_->open(kImagePath, OpenMode::read_write).value();
-    ASSERT_TRUE(file->write(offset, format::encode_frame(frame, header.id, offset)).ok());
+    ASSERT_TRUE(file->write(offset, format::encode_frame(frame, header.id)).ok());
     ASSERT_TRUE(file->write(slot, format::encode_fill(fill, header.id, slot)).ok());
     ASSERT_TRUE(file->write(offset + frame.data_offset, data).ok());
   }

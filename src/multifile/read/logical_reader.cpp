@@ -24,9 +24,8 @@ Result<std::unique_ptr<LogicalReader>> LogicalReader::make(const PhysicalReader&
                                                            ReaderSettings& settings) {
   for (const format::PieceEntry& piece : pieces) {
     if (piece.logical_offset <= entry.bytes && piece.logical_bytes <= entry.bytes - piece.logical_offset) continue;
-    return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': a piece of logical file " +
-                                                 std::to_string(rank) + " reaches beyond its " +
-                                                 std::to_string(entry.bytes) + " bytes");
+    return physical.corrupt("a piece of logical file " + std::to_string(rank) + " reaches beyond its " +
+                            std::to_string(entry.bytes) + " bytes");
   }
   std::unique_ptr<LogicalReader> reader(new LogicalReader(physical, rank, entry, std::move(pieces), settings));
   TW_RETURN_IF_ERROR(reader->resolve());
@@ -90,7 +89,7 @@ std::uint64_t LogicalReader::skip_zeros(std::uint64_t at) const {
 }
 
 Status LogicalReader::damaged(const std::string& what, std::uint64_t physical_offset) const {
-  return Status::error(Code::corrupt_file, "'" + physical_.file().path() + "', logical file " + std::to_string(rank_) +
+  return Status::error(Code::corrupt_file, "'" + physical_.path() + "', logical file " + std::to_string(rank_) +
                                                ", offset " + std::to_string(physical_offset) + ": " + what);
 }
 
@@ -234,11 +233,10 @@ Result<format::Frame> LogicalReader::frame_of(const format::PieceEntry& piece) c
   std::vector<std::byte> bytes(format::kFrameBytes);
   TW_RETURN_IF_ERROR(read_exactly(physical_.file(), piece.physical_offset, bytes));
   const std::uint64_t room = format::kMaxOffset - piece.physical_offset;
-  const format::ParsedFrame parsed = format::parse_frame(bytes, physical_.header(), piece.physical_offset, room);
-  const format::Frame& frame = parsed.frame;
-  if (parsed.check == format::FrameCheck::valid && frame.kind == format::FrameKind::chunk && frame.rank == rank_ &&
-      frame.logical_offset == piece.logical_offset && piece.logical_bytes <= frame.capacity())
-    return frame;
+  const auto frame = format::parse_frame(bytes, physical_.header(), piece.physical_offset, room);
+  if (frame && frame->kind == format::FrameKind::chunk && frame->rank == rank_ &&
+      frame->logical_offset == piece.logical_offset && piece.logical_bytes <= frame->capacity())
+    return *frame;
   return damaged("the frame of a chunk is damaged or that of another one", piece.physical_offset);
 }
 
@@ -247,7 +245,7 @@ Status LogicalReader::open_chunk(std::uint32_t number) {
   chunk_piece_ = ~0u;
   const format::PieceEntry& piece = pieces_[number];
   TW_ASSIGN_OR_RETURN(const format::Frame frame, frame_of(piece));
-  chunk_data_ = piece.physical_offset + frame.data_offset;
+  chunk_data_ = frame.data();
   if (verifies()) TW_RETURN_IF_ERROR(load_table(piece, frame));
   chunk_piece_ = number;
   return {};

@@ -36,26 +36,23 @@ std::string way_out(const std::string& path, std::uint32_t number) {
 }  // namespace
 
 Status PhysicalReader::stopped() const {
-  return Status::error(Code::stopped, "'" + file_->path() + "': stopped by the caller");
+  return Status::error(Code::stopped, "'" + path() + "': stopped by the caller");
+}
+
+Status PhysicalReader::corrupt(const std::string& what) const {
+  return Status::error(Code::corrupt_file, "'" + path() + "': " + what);
 }
 
 Result<std::unique_ptr<PhysicalReader>> PhysicalReader::open(std::unique_ptr<StoredFile> file, std::uint32_t number) {
   auto reader = std::make_unique<PhysicalReader>();
   reader->file_ = std::move(file);
-  const std::string& path = reader->file_->path();
-  if (Status status = reader->read_header(number); !status.ok()) return about(path, status);
-  reader->readable_ = about(path, reader->read_index());
+  TW_RETURN_IF_ERROR(about(reader->path(), reader->read_header(number)));
+  reader->readable_ = about(reader->path(), reader->read_index());
   return reader;
 }
 
 std::vector<RecoveredIndex::File>::const_iterator RecoveredIndex::find(std::uint64_t local) const {
-  return std::lower_bound(files.begin(), files.end(), local,
-                          [](const File& file, std::uint64_t wanted) { return file.local < wanted; });
-}
-
-format::FileEntry RecoveredIndex::file(std::uint64_t local) const {
-  const auto found = find(local);
-  return found != files.end() && found->local == local ? found->entry : format::FileEntry{};
+  return std::ranges::lower_bound(files, local, {}, &File::local);
 }
 
 Status PhysicalReader::read_header(std::uint32_t number) {
@@ -72,21 +69,16 @@ Status PhysicalReader::read_header(std::uint32_t number) {
   const auto place = [&](int i) {
     return std::span<const std::byte>(page).subspan(format::kSlotOffset[i], format::kSlotBytes);
   };
-  auto state = format::parse_state(place(0), place(1), header_.id);
-  if (state.has_value()) {
-    state_ = state->newest;
-    state_before_ = state->before;
-  }
+  auto state = format::parse_state(place(0), place(1), header_.id, &state_before_);
+  if (state.has_value()) state_ = *state;
   readable_ = state.status();
   // A slot that was written but does not verify may have held a newer state.
-  const std::vector<std::byte> nothing(format::kSlotBytes);
+  const ByteView nothing;
   for (int i = 0; i < 2 && readable_.ok(); ++i) {
-    const bool written = !std::equal(nothing.begin(), nothing.end(), place(i).begin());
-    const bool valid =
-        format::parse_state(i == 0 ? place(0) : nothing, i == 1 ? place(1) : nothing, header_.id).has_value();
-    if (written && !valid)
+    const auto alone = format::parse_state(i == 0 ? place(0) : nothing, i == 1 ? place(1) : nothing, header_.id);
+    if (!format::all_zero(place(i)) && !alone.has_value())
       readable_ = Status::error(Code::corrupt_file, "state slot " + std::string(i == 0 ? "A" : "B") +
-                                                        " is damaged; try " + way_out(file_->path(), number));
+                                                        " is damaged; try " + way_out(path(), number));
   }
   return {};
 }
@@ -95,16 +87,22 @@ Status PhysicalReader::read_index() {
   TW_RETURN_IF_ERROR(readable_);
   if (!closed())
     return Status::error(Code::not_closed, "was not closed by the program that wrote it; " +
-                                               way_out(file_->path(), header_.id.physical) +
+                                               way_out(path(), header_.id.physical) +
                                                " brings back everything that was flushed");
   if (file_bytes_ < state_.end)
     return Status::error(Code::corrupt_file, "is truncated: it has " + std::to_string(file_bytes_) + " bytes of " +
                                                  std::to_string(state_.end) + "; try " +
-                                                 way_out(file_->path(), header_.id.physical));
-  std::vector<std::byte> page(kPageBytes);
-  TW_RETURN_IF_ERROR(read_exactly(*file_, state_.index_offset, page));
-  TW_ASSIGN_OR_RETURN(index_, format::parse_index_page(page, header_, state_, file_bytes_));
+                                                 way_out(path(), header_.id.physical));
+  TW_ASSIGN_OR_RETURN(index_, index_page(state_, file_bytes_));
   return {};
+}
+
+Result<format::IndexPage> PhysicalReader::index_page(format::StateSlot slot, std::uint64_t file_bytes) const {
+  slot.state = format::FileState::closed;
+  slot.end = slot.index_offset + slot.index_bytes;
+  std::vector<std::byte> page(kPageBytes);
+  TW_RETURN_IF_ERROR(read_exactly(*file_, slot.index_offset, page));
+  return format::parse_index_page(page, header_, slot, file_bytes);
 }
 
 Status PhysicalReader::check_not_replaced() const {
@@ -113,7 +111,7 @@ Status PhysicalReader::check_not_replaced() const {
   auto now = format::parse_header(std::span(bytes).first(got), file_bytes_);
   if (now.has_value() && now->id == header_.id) return {};
   return Status::error(Code::corrupt_file,
-                       "'" + file_->path() + "' was replaced while it was open for reading; open it again");
+                       "'" + path() + "' was replaced while it was open for reading; open it again");
 }
 
 Status PhysicalReader::explain(Status status) const {
@@ -123,12 +121,7 @@ Status PhysicalReader::explain(Status status) const {
 }
 
 Status PhysicalReader::use_index_before_session() {
-  format::StateSlot before = state_;
-  before.state = format::FileState::closed;
-  before.end = before.index_offset + before.index_bytes;
-  std::vector<std::byte> page(kPageBytes);
-  TW_RETURN_IF_ERROR(read_exactly(*file_, before.index_offset, page));
-  TW_ASSIGN_OR_RETURN(index_, format::parse_index_page(page, header_, before, file_bytes_));
+  TW_ASSIGN_OR_RETURN(index_, index_page(state_, file_bytes_));
   readable_ = {};
   return {};
 }
@@ -142,7 +135,7 @@ Result<std::span<const std::byte>> PhysicalReader::page(SectionKind kind, std::u
     page.bytes.resize(kPageBytes);
     Status status = read_exactly(*file_, at, page.bytes);
     if (status.ok()) status = format::check_page(page.bytes, kind, number, header_.id, at);
-    if (!status.ok()) return about(file_->path(), explain(std::move(status)));
+    if (!status.ok()) return about(path(), explain(std::move(status)));
     page.offset = at;
   }
   return std::span<const std::byte>(page.bytes);
@@ -161,9 +154,8 @@ Result<std::vector<std::byte>> PhysicalReader::section(SectionKind kind, std::ui
   constexpr std::uint64_t kAtOnce = 256;  // pages
   const std::uint64_t n_pages = format::section_pages(n_entries, entry_bytes);
   if (offset > file_bytes_ || n_pages > (file_bytes_ - offset) / kPageBytes)
-    return Status::error(Code::corrupt_file, "'" + file_->path() + "': a section of " + std::to_string(n_entries) +
-                                                 " entries at offset " + std::to_string(offset) +
-                                                 " does not fit into the file");
+    return corrupt("a section of " + std::to_string(n_entries) + " entries at offset " + std::to_string(offset) +
+                   " does not fit into the file");
   const std::uint64_t per_page = format::kPagePayload / entry_bytes;
   std::vector<std::byte> entries, pages;
   for (std::uint64_t first = 0; first < n_pages; first += kAtOnce) {
@@ -173,7 +165,7 @@ Result<std::vector<std::byte>> PhysicalReader::section(SectionKind kind, std::ui
                         n = std::min(kAtOnce * per_page, n_entries - first * per_page);
     TW_RETURN_IF_ERROR(read_exactly(*file_, at, pages));
     auto found = format::parse_section(pages, kind, n, entry_bytes, header_.id, at, first);
-    if (!found.has_value()) return about(file_->path(), found.error());
+    if (!found.has_value()) return about(path(), found.error());
     entries.insert(entries.end(), found->begin(), found->end());
   }
   return entries;
@@ -204,7 +196,7 @@ Result<std::span<const std::byte>> PhysicalReader::stored_entry(std::uint64_t pl
 Result<std::uint64_t> PhysicalReader::listed_local(std::uint64_t place, PageCache& cache) const {
   TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
   const auto local = format::parse_listed_local(bytes, index_);
-  if (!local.has_value()) return about(file_->path(), local.error());
+  if (!local.has_value()) return about(path(), local.error());
   return local;
 }
 
@@ -253,7 +245,10 @@ Result<std::uint64_t> PhysicalReader::listed_place(std::uint64_t local_index, Pa
 }
 
 Result<format::FileEntry> PhysicalReader::file_entry(std::uint64_t local_index, PageCache& cache) const {
-  if (recovered_) return recovered_->file(local_index);
+  if (recovered_) {
+    const auto found = recovered_->find(local_index);
+    return found != recovered_->files.end() && found->local == local_index ? found->entry : format::FileEntry{};
+  }
   std::uint64_t place = local_index;
   if (index_.is_listed()) {
     TW_ASSIGN_OR_RETURN(place, listed_place(local_index, cache));
@@ -263,7 +258,7 @@ Result<format::FileEntry> PhysicalReader::file_entry(std::uint64_t local_index, 
   }
   TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
   const auto entry = format::parse_file_entry(bytes.last(format::kFileEntryBytes), index_);
-  if (!entry.has_value()) return about(file_->path(), entry.error());
+  if (!entry.has_value()) return about(path(), entry.error());
   return entry;
 }
 
@@ -322,9 +317,8 @@ Status PhysicalReader::check_order(const GoOn& go_on) const {
       auto local = listed_local(i, cache);
       if (!local.has_value()) break;  // reported by its reader
       if (*local < least)
-        return Status::error(Code::corrupt_file, "'" + file_->path() + "': the listed entries of the index do not " +
-                                                     "ascend: " + std::to_string(*local) + " at place " +
-                                                     std::to_string(i));
+        return corrupt("the listed entries of the index do not ascend: " + std::to_string(*local) + " at place " +
+                       std::to_string(i));
       least = *local + 1;
     }
   }
@@ -359,7 +353,7 @@ Result<std::vector<format::PieceEntry>> PhysicalReader::pieces(const format::Fil
     TW_ASSIGN_OR_RETURN(const auto bytes, section_entry(SectionKind::pieces, index_.pieces_offset,
                                                         entry.first_piece + i, format::kPieceEntryBytes, cache));
     const auto piece = format::parse_piece_entry(bytes, index_);
-    if (!piece.has_value()) return about(file_->path(), piece.error());
+    if (!piece.has_value()) return about(path(), piece.error());
     result.push_back(piece.value());
   }
   return result;
@@ -367,6 +361,7 @@ Result<std::vector<format::PieceEntry>> PhysicalReader::pieces(const format::Fil
 
 Result<std::string> PhysicalReader::name(const format::FileEntry& entry, PageCache& cache) const {
   std::string text;
+  if (entry.name_bytes == 0) return text;
   if (recovered_) text = recovered_->names.substr(entry.name_offset, entry.name_bytes);
   while (!recovered_ && text.size() < entry.name_bytes) {
     const std::uint64_t at = entry.name_offset + text.size(), within = at % format::kPagePayload;
@@ -376,7 +371,7 @@ Result<std::string> PhysicalReader::name(const format::FileEntry& entry, PageCac
     text.append(reinterpret_cast<const char*>(content.data()) + within, n);
   }
   if (text.find('\0') == std::string::npos) return text;
-  return Status::error(Code::corrupt_file, "'" + file_->path() + "': a name with a NUL inside");
+  return corrupt("a name with a NUL inside");
 }
 
 Result<format::Attributes> PhysicalReader::attributes() const {
@@ -385,7 +380,7 @@ Result<format::Attributes> PhysicalReader::attributes() const {
   TW_ASSIGN_OR_RETURN(const auto bytes,
                       section(SectionKind::attributes, index_.attributes_offset, index_.attributes_bytes, 1));
   auto attributes = format::parse_attributes(bytes);
-  if (!attributes.has_value()) return about(file_->path(), attributes.error());
+  if (!attributes.has_value()) return about(path(), attributes.error());
   return attributes;
 }
 

@@ -56,7 +56,6 @@ struct RecoveredIndex {
   std::uint64_t session_offset = 0;
 
   std::vector<File>::const_iterator find(std::uint64_t local) const;  // the first one that is not before it
-  format::FileEntry file(std::uint64_t local) const;
 };
 
 class PhysicalReader {
@@ -65,6 +64,7 @@ class PhysicalReader {
   static Result<std::unique_ptr<PhysicalReader>> open(std::unique_ptr<StoredFile> file, std::uint32_t number);
 
   StoredFile& file() const { return *file_; }
+  const std::string& path() const { return file_->path(); }
   const format::FileHeader& header() const { return header_; }
   const format::StateSlot& state() const { return state_; }
   // The previous state, where the other slot is valid.
@@ -78,6 +78,9 @@ class PhysicalReader {
   Status explain(Status status) const;
   // not_closed or corrupt_file where the file cannot be read as it is.
   const Status& readable() const { return readable_; }
+  // The page of the index that a state slot names, which was written when the file was closed with `file_bytes` bytes or
+  // more.
+  Result<format::IndexPage> index_page(format::StateSlot slot, std::uint64_t file_bytes) const;
   // Uses the index before the open session, which is one of this process.
   Status use_index_before_session();
   // Replaces the index.
@@ -110,7 +113,8 @@ class PhysicalReader {
   // The first page of a section from `number` on that is not a hole; `n_pages` when there is none.
   Result<std::uint64_t> next_page(std::uint64_t section_offset, std::uint64_t number, std::uint64_t n_pages) const;
 
-  Status stopped() const;  // the status of a call that its caller stopped
+  Status stopped() const;                         // the status of a call that its caller stopped
+  Status corrupt(const std::string& what) const;  // corrupt_file, with the name of the file before `what`
 
  private:
   Status read_header(std::uint32_t number);

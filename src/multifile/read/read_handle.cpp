@@ -45,28 +45,27 @@ Result<LogicalReader*> ReadHandle::reader(std::uint64_t rank) {
 }
 
 Result<LogicalReader*> ReadHandle::make_reader(std::uint64_t rank) {
-  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
-  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
-  TW_ASSIGN_OR_RETURN(auto list, physical->pieces(file, index_cache_[at.physical], settings_.go_on));
+  const PhysicalReader* physical = nullptr;
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry_in(rank, physical));
+  TW_ASSIGN_OR_RETURN(auto list, physical->pieces(file, cache_of(*physical), settings_.go_on));
   TW_ASSIGN_OR_RETURN(auto reader, LogicalReader::make(*physical, rank, file, std::move(list), settings_));
   return readers_.put(rank, std::move(reader), settings_.buffer_bytes, current_);
 }
 
-Result<format::FileEntry> ReadHandle::entry(std::uint64_t rank) {
+Result<format::FileEntry> ReadHandle::entry_in(std::uint64_t rank, const PhysicalReader*& physical) {
   TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
+  TW_ASSIGN_OR_RETURN(physical, files_->physical(at.physical));
   if (at.local_index >= physical->header().n_local)
     return Status::error(Code::corrupt_file, "'" + files_->path() + "': the table puts rank " + std::to_string(rank) +
                                                  " beyond the logical files of physical file " +
                                                  std::to_string(at.physical));
-  PageCache& cache = index_cache_[at.physical];
+  PageCache& cache = cache_of(*physical);
   if (physical->header().mapping == format::Mapping::table) {
     TW_ASSIGN_OR_RETURN(const auto bytes,
                         physical->section_entry(format::SectionKind::ranks, physical->header().ranks_offset,
                                                 at.local_index, sizeof(std::uint64_t), cache));
     if (load_le<std::uint64_t>(bytes) != rank)
-      return Status::error(Code::corrupt_file, "'" + physical->file().path() + "' and the table of '" + files_->path() +
+      return Status::error(Code::corrupt_file, "'" + physical->path() + "' and the table of '" + files_->path() +
                                                    "' do not agree on where logical file " + std::to_string(rank) +
                                                    " is");
   }
@@ -98,12 +97,10 @@ Result<EntryRun> ReadHandle::run_at(std::uint64_t rank) {
 }
 
 Result<std::string> ReadHandle::name(std::uint64_t rank, std::uint32_t& mode) {
-  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
+  const PhysicalReader* physical = nullptr;
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry_in(rank, physical));
   mode = file.mode;
-  if (file.name_bytes == 0) return std::string();
-  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
-  return physical->name(file, index_cache_[at.physical]);
+  return physical->name(file, cache_of(*physical));
 }
 
 Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
@@ -129,20 +126,18 @@ Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
 }
 
 Result<std::vector<format::PieceEntry>> ReadHandle::pieces(std::uint64_t rank) {
-  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
-  return physical->pieces(file, index_cache_[at.physical], settings_.go_on);
+  const PhysicalReader* physical = nullptr;
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry_in(rank, physical));
+  return physical->pieces(file, cache_of(*physical), settings_.go_on);
 }
 
 Result<std::uint64_t> ReadHandle::physical_position(std::uint64_t rank, const format::PieceEntry& piece) {
   if (piece.kind == format::PieceKind::packed) return piece.physical_offset;
-  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
-  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
+  const PhysicalReader* physical = nullptr;
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry_in(rank, physical));
   TW_ASSIGN_OR_RETURN(const auto reader, LogicalReader::make(*physical, rank, file, {}, settings_));
   TW_ASSIGN_OR_RETURN(const format::Frame frame, reader->frame_of(piece));
-  return piece.physical_offset + frame.data_offset;
+  return frame.data();
 }
 
 Result<const format::Attributes*> ReadHandle::attributes() {

@@ -24,7 +24,10 @@ class ReadHandle {
   Result<LogicalReader*> reader(std::uint64_t rank);
 
   // The entry of any logical file of the multifile; all zeros where nothing is stored.
-  Result<format::FileEntry> entry(std::uint64_t rank);
+  Result<format::FileEntry> entry(std::uint64_t rank) {
+    const PhysicalReader* physical = nullptr;
+    return entry_in(rank, physical);
+  }
   // The run of logical files that begins at `rank`: see PhysicalReader::run_at.
   Result<EntryRun> run_at(std::uint64_t rank);
   Result<std::string> name(std::uint64_t rank, std::uint32_t& mode);
@@ -39,6 +42,9 @@ class ReadHandle {
 
  private:
   Result<LogicalReader*> make_reader(std::uint64_t rank);
+  // As entry(), and the physical file in which it stands.
+  Result<format::FileEntry> entry_in(std::uint64_t rank, const PhysicalReader*& physical);
+  PageCache& cache_of(const PhysicalReader& physical) { return index_cache_[physical.header().id.physical]; }
 
   const std::shared_ptr<ReadSet> files_;
   const ServedRanges served_;

@@ -10,12 +10,10 @@ namespace thalweg {
 
 Status ReadSet::open() {
   const std::lock_guard lock(mutex_);
-  if (!opened_) open_status_ = open_first();
+  if (!opened_) open_status_ = physical(0).status();
   opened_ = true;
   return open_status_;
 }
-
-Status ReadSet::open_first() { return physical(0).status(); }
 
 // Reads which logical files lie in which physical file. The numbers are checked before a recovery trusts them.
 Status ReadSet::use_as_first(PhysicalReader& physical) {
@@ -31,9 +29,7 @@ Status ReadSet::read_bounds() {
                                                std::uint64_t{h.n_physical} + 1, watch_.go_on));
   if (bounds_.front() == 0 && bounds_.back() == h.n_logical && std::is_sorted(bounds_.begin(), bounds_.end()))
     return {};
-  return Status::error(
-      Code::corrupt_file,
-      "'" + path_ + "': the bounds of its physical files do not ascend from 0 to " + std::to_string(h.n_logical));
+  return first_->corrupt("the bounds of its physical files do not ascend from 0 to " + std::to_string(h.n_logical));
 }
 
 // Names the format of a refused file that is no multifile.
@@ -84,7 +80,7 @@ Status ReadSet::check_member(const PhysicalReader& physical) const {
       a.mapping == format::Mapping::table || (b.first_rank == bounds_[k] && b.n_local == bounds_[k + 1] - bounds_[k]);
   if (same_set && same_share) return {};
   return Status::error(Code::corrupt_file,
-                       "'" + physical.file().path() + "' belongs to another multifile than '" + path_ + "'");
+                       "'" + physical.path() + "' belongs to another multifile than '" + path_ + "'");
 }
 
 Result<PhysicalReader*> ReadSet::physical(std::uint32_t number) {
@@ -105,9 +101,8 @@ Result<Location> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) 
                       first_->section_entry(format::SectionKind::table, h.map_offset, rank, 8, cache_of_first));
   const Location found{load_le<std::uint32_t>(entry), load_le<std::uint32_t>(entry.subspan(4))};
   if (found.physical < h.n_physical) return found;
-  return Status::error(Code::corrupt_file, "'" + path_ + "': the table puts rank " + std::to_string(rank) +
-                                               " into physical file " + std::to_string(found.physical) + " of " +
-                                               std::to_string(h.n_physical));
+  return first_->corrupt("the table puts rank " + std::to_string(rank) + " into physical file " +
+                         std::to_string(found.physical) + " of " + std::to_string(h.n_physical));
 }
 
 Result<std::uint64_t> ReadSet::end_of_lost_places(std::uint64_t rank) const {
@@ -135,8 +130,8 @@ Result<std::vector<std::uint64_t>> ReadSet::ranks(const PhysicalReader& physical
   }
   if (steps.stopped()) return physical.stopped();
   if (!twice && last < h.n_logical) return result;
-  return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': its section of ranks has " +
-                                               (twice ? "a rank twice" : "ranks beyond the last one"));
+  return physical.corrupt(std::string("its section of ranks has ") +
+                          (twice ? "a rank twice" : "ranks beyond the last one"));
 }
 
 }  // namespace thalweg

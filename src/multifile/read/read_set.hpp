@@ -48,7 +48,6 @@ class ReadSet {
   const std::vector<std::uint64_t>& bounds() const { return bounds_; }
 
  private:
-  Status open_first();
   Status use_as_first(PhysicalReader& physical);
   Status read_bounds();
   Result<std::unique_ptr<PhysicalReader>> open_physical(std::uint32_t number);

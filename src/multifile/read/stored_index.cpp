@@ -15,13 +15,6 @@ using format::SectionKind;
 
 namespace {
 
-// The state slot at the time when its index was complete.
-format::StateSlot as_closed(format::StateSlot closed) {
-  closed.state = format::FileState::closed;
-  closed.end = closed.index_offset + closed.index_bytes;
-  return closed;
-}
-
 // Checks that the ranges of pieces and of names ascend with the logical files.
 class PieceRanges {
  public:
@@ -36,9 +29,8 @@ class PieceRanges {
   Status take_range(const char* what, std::uint64_t local, std::uint64_t begin, std::uint64_t n, std::uint64_t& end) {
     if (n == 0) return {};
     if (begin < end)
-      return Status::error(Code::corrupt_file, "'" + physical_.file().path() + "': the index gives " + what + " " +
-                                                   std::to_string(begin) + " to local logical file " +
-                                                   std::to_string(local) + " and to one before it");
+      return physical_.corrupt("the index gives " + std::string(what) + " " + std::to_string(begin) +
+                               " to local logical file " + std::to_string(local) + " and to one before it");
     end = begin + n;
     return {};
   }
@@ -62,8 +54,7 @@ Status load_files(const PhysicalReader& physical, const format::IndexPage& index
     if (index.is_listed()) {
       TW_ASSIGN_OR_RETURN(local, format::parse_listed_local(bytes, index));
       if (!result.files.empty() && local <= result.files.back().local)
-        return Status::error(Code::corrupt_file,
-                             "'" + physical.file().path() + "': the listed entries of the index do not ascend");
+        return physical.corrupt("the listed entries of the index do not ascend");
     }
     TW_ASSIGN_OR_RETURN(const auto entry, format::parse_file_entry(bytes.last(format::kFileEntryBytes), index));
     TW_RETURN_IF_ERROR(ranges.take(local, entry));
@@ -84,13 +75,10 @@ Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on) {
 }
 
 Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::StateSlot& slot, const GoOn& go_on) {
-  const format::StateSlot closed = as_closed(slot);
-  if (closed.index_offset == 0 || closed.end > physical.file_bytes())
-    return Status::error(Code::corrupt_file, "'" + physical.file().path() + "' has no complete index");
-  std::vector<std::byte> page(kPageBytes);
-  TW_RETURN_IF_ERROR(read_exactly(physical.file(), closed.index_offset, page));
-  TW_ASSIGN_OR_RETURN(const format::IndexPage index,
-                      format::parse_index_page(page, physical.header(), closed, physical.file_bytes()));
+  const std::uint64_t end = slot.index_offset + slot.index_bytes;
+  if (slot.index_offset == 0 || end > physical.file_bytes())
+    return Status::error(Code::corrupt_file, "'" + physical.path() + "' has no complete index");
+  TW_ASSIGN_OR_RETURN(const format::IndexPage index, physical.index_page(slot, physical.file_bytes()));
   RecoveredIndex result;
   TW_RETURN_IF_ERROR(load_files(physical, index, go_on, result));
   TW_ASSIGN_OR_RETURN(const auto pieces, physical.section(format::SectionKind::pieces, index.pieces_offset,
@@ -110,7 +98,7 @@ Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::
   TW_ASSIGN_OR_RETURN(const auto attributes, physical.section(format::SectionKind::attributes, index.attributes_offset,
                                                               index.attributes_bytes, 1));
   TW_ASSIGN_OR_RETURN(result.attributes, format::parse_attributes(attributes));
-  result.end = closed.end;
+  result.end = end;
   result.session = index.session;
   result.session_offset = slot.covered_session_offset;
   return result;
@@ -118,57 +106,51 @@ Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::
 
 namespace {
 
-// The valid pages of a section of bytes.
-class ByteSection {
- public:
-  void put(std::uint64_t number, std::span<const std::byte> payload) {
-    pages_.try_emplace(number, reinterpret_cast<const char*>(payload.data()), kPagePayload);
-  }
-  // No value where one of its pages is missing.
-  std::optional<std::string> bytes(std::uint64_t begin, std::uint64_t n) const {
-    std::string found;
-    while (n > 0) {
-      const auto page = pages_.find(begin / kPagePayload);
-      if (page == pages_.end()) return std::nullopt;
-      found.append(page->second, begin % kPagePayload, n);
-      const std::uint64_t here = std::min(n, kPagePayload - begin % kPagePayload);
-      begin += here;
-      n -= here;
-    }
-    return found;
-  }
-  // Pages 0, 1, ... up to the first one that is missing.
-  std::string front() const {
-    std::string found;
-    for (const auto& [number, page] : pages_) {
-      if (number * kPagePayload != found.size()) break;
-      found += page;
-    }
-    return found;
-  }
+// The valid pages of a section of bytes, by number.
+using BytePages = std::map<std::uint64_t, std::string>;
 
- private:
-  std::map<std::uint64_t, std::string> pages_;  // by number
-};
+// No value where a page with some of the `n` bytes from `begin` on is missing.
+std::optional<std::string> bytes_of(const BytePages& pages, std::uint64_t begin, std::uint64_t n) {
+  std::string found;
+  while (n > 0) {
+    const auto page = pages.find(begin / kPagePayload);
+    if (page == pages.end()) return std::nullopt;
+    found.append(page->second, begin % kPagePayload, n);
+    const std::uint64_t here = std::min(n, kPagePayload - begin % kPagePayload);
+    begin += here;
+    n -= here;
+  }
+  return found;
+}
+
+// Pages 0, 1, ... up to the first one that is missing.
+std::string front_of(const BytePages& pages) {
+  std::string found;
+  for (const auto& [number, page] : pages) {
+    if (number * kPagePayload != found.size()) break;
+    found += page;
+  }
+  return found;
+}
 
 class Salvage {
  public:
   Salvage(const PhysicalReader& physical, const GoOn& go_on)
-      : physical_(physical), go_on_(go_on), slot_(as_closed(physical.state())) {}
+      : physical_(physical), go_on_(go_on), slot_(physical.state()), end_(slot_.index_offset + slot_.index_bytes) {}
 
   Result<SalvagedIndex> run() {
     constexpr std::uint64_t kPagesPerAsk = 256;
     std::vector<std::byte> page(kPageBytes);
-    for (std::uint64_t at = slot_.index_offset, i = 1; at < slot_.end; at += kPageBytes, ++i) {
+    for (std::uint64_t at = slot_.index_offset, i = 1; at < end_; at += kPageBytes, ++i) {
       if (i % kPagesPerAsk == 0 && go_on_ && !go_on_()) return physical_.stopped();
       if (at >= physical_.file_bytes()) {
-        lose(at, slot_.end);
+        lose(at, end_);
         break;
       }
       TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(at, page));
       const bool whole = got == kPageBytes;
       if (at == slot_.index_offset) {
-        if (whole) note_layout(page);
+        note_layout();
       } else if (!whole || !take(page, at)) {
         TW_ASSIGN_OR_RETURN(const std::uint64_t next, behind_hole(at));
         lose(at, next);
@@ -187,11 +169,11 @@ class Salvage {
   Result<std::uint64_t> behind_hole(std::uint64_t at) const {
     TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical_.file().next_data(at));
     const std::uint64_t next = at + kPageBytes;
-    return std::clamp(data / kPageBytes * kPageBytes, next, std::max(slot_.end, next));
+    return std::clamp(data / kPageBytes * kPageBytes, next, std::max(end_, next));
   }
 
-  void note_layout(std::span<const std::byte> page) {
-    auto index = format::parse_index_page(page, physical_.header(), slot_, slot_.end);
+  void note_layout() {
+    auto index = physical_.index_page(slot_, end_);
     if (!index.has_value()) return;
     pieces_begin_ = index->pieces_offset;
     pieces_end_ = index->names_offset;
@@ -213,13 +195,9 @@ class Salvage {
     if (number > slot_.index_bytes / kPageBytes) return false;
     if (is(SectionKind::files)) return take_files(page.first(kPagePayload), number);
     if (is(SectionKind::listed_files)) return take_listed(page.first(kPagePayload), number);
-    if (is(SectionKind::names)) {
-      names_.put(number, page.first(kPagePayload));
-    } else if (is(SectionKind::attributes)) {
-      attributes_.put(number, page.first(kPagePayload));
-    } else {
-      return is(SectionKind::pieces);
-    }
+    BytePages* const kept = is(SectionKind::names) ? &names_ : is(SectionKind::attributes) ? &attributes_ : nullptr;
+    if (kept == nullptr) return is(SectionKind::pieces);
+    kept->try_emplace(number, reinterpret_cast<const char*>(page.data()), kPagePayload);
     return true;
   }
 
@@ -287,15 +265,14 @@ class Salvage {
   // Names follow each other: one that begins before the end of the previous one does not belong to this index.
   void keep_names() {
     auto& files = result_.index.files;
-    const auto by_local = [](const auto& a, const auto& b) { return a.local < b.local; };
-    std::stable_sort(files.begin(), files.end(), by_local);  // pages may come from another place
-    const auto same = [](const auto& a, const auto& b) { return a.local == b.local; };
-    files.erase(std::unique(files.begin(), files.end(), same), files.end());
+    std::ranges::stable_sort(files, {}, &RecoveredIndex::File::local);  // pages may come from another place
+    const auto twice = std::ranges::unique(files, {}, &RecoveredIndex::File::local);
+    files.erase(twice.begin(), twice.end());
     std::uint64_t end = 0;
     for (auto& file : files) {
       format::FileEntry& entry = file.entry;
       if (entry.name_bytes == 0) continue;
-      auto name = entry.name_offset >= end ? names_.bytes(entry.name_offset, entry.name_bytes) : std::nullopt;
+      auto name = entry.name_offset >= end ? bytes_of(names_, entry.name_offset, entry.name_bytes) : std::nullopt;
       const bool legal = name.has_value() && name->find('\0') == std::string::npos;
       if (legal) end = entry.name_offset + entry.name_bytes;
       if (!legal) ++result_.lost_names;
@@ -308,7 +285,7 @@ class Salvage {
 
   // Pairs fill the section up to the zeros of its last page, and no key is empty.
   void keep_attributes() {
-    const std::string whole = attributes_.front();
+    const std::string whole = front_of(attributes_);
     const auto bytes = std::as_bytes(std::span(whole));
     std::uint64_t end = 0;
     while (bytes.size() - end >= 8) {
@@ -324,8 +301,9 @@ class Salvage {
   const PhysicalReader& physical_;
   const GoOn& go_on_;
   const format::StateSlot slot_;
+  const std::uint64_t end_;  // of the index
   SalvagedIndex result_;
-  ByteSection names_, attributes_;
+  BytePages names_, attributes_;
   std::uint64_t pieces_begin_ = 0, pieces_end_ = 0;  // of the section, where the index page is valid
   std::uint64_t listed_pages_ = 0;                   // of the files section if it is listed
 };

@@ -190,12 +190,10 @@ class Creation {
   format::FileHeader old_;
 };
 
-// The slots describe the last two sessions. If neither were on the storage, the sessions before could not be found.
-bool stands_on_unsynced(const PlannedFile& file) { return file.state.session >= 2 && !file.state.durable; }
-
 Status begin_one(Backend& backend, const std::string& path, const WritePlan& plan, const PlannedFile& planned) {
   TW_ASSIGN_OR_RETURN(auto file, open_to_change(backend, path, planned.header));
-  if (stands_on_unsynced(planned)) TW_RETURN_IF_ERROR(file->sync());
+  // The slots describe the last two sessions. If neither were on the storage, the sessions before could not be found.
+  if (planned.state.session >= 2 && !planned.state.durable) TW_RETURN_IF_ERROR(file->sync());
   TW_RETURN_IF_ERROR(file->truncate(planned.session_offset));  // bytes behind the end are unused
   TW_RETURN_IF_ERROR(file->write(planned.session_offset, encode_session_front(plan, planned)));
   TW_RETURN_IF_ERROR(write_state(*file, planned.header, planned.state));
@@ -219,16 +217,15 @@ Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::
                                          "another program wrote over it; it is left as it is");
 }
 
-void abandon_session(Backend& backend, const std::string& path, const format::FileHeader& header,
-                     const format::StateSlot& open, std::uint64_t previous_session_offset) {
-  auto file = open_to_change(backend, path, header);
+void abandon_session(Backend& backend, const std::string& path, const PlannedFile& planned) {
+  auto file = open_to_change(backend, path, planned.header);
   if (!file.has_value()) return;
-  format::StateSlot before = open;
+  format::StateSlot before = planned.state;
   before.session -= 1;
-  before.session_offset = previous_session_offset;
+  before.session_offset = planned.session.previous_offset;
   const format::StateSlot closed =
-      format::closed_state(before, open.index_offset, open.index_offset + open.index_bytes, open.durable);
-  (void)write_state(**file, header, closed).ok();
+      format::closed_state(before, before.index_offset, before.index_offset + before.index_bytes, before.durable);
+  (void)write_state(**file, planned.header, closed).ok();
 }
 
 void remove_files(Backend& backend, const std::string& path, const WritePlan& plan) {
@@ -246,8 +243,7 @@ Status begin_session(Backend& backend, const std::string& path, const WritePlan&
   for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
     const Status status = begin_one(backend, path, plan, plan.files[k]);
     if (status.ok()) continue;
-    for (std::uint32_t i = 0; i <= k; ++i)
-      abandon_session(backend, path, plan.files[i].header, plan.files[i].state, plan.files[i].session.previous_offset);
+    for (std::uint32_t i = 0; i <= k; ++i) abandon_session(backend, path, plan.files[i]);
     return status;
   }
   return {};
