@@ -34,11 +34,6 @@ Status fill_open(const char* path, int32_t flags, const tw_options* options, Pla
   return {};
 }
 
-Status check_offset(const char* function, std::int64_t offset) {
-  if (offset >= 0) return {};
-  return invalid_argument(function, "offset is " + std::to_string(offset) + "; offsets are 0 .. 2^63-1");
-}
-
 Status check_numbers(const char* function, const tw_access& given) {
   if (given.direction != TW_ACCESS_READ && given.direction != TW_ACCESS_WRITE)
     return invalid_argument(function,
@@ -111,6 +106,11 @@ PlacedAccess for_others(tw_file* file, TaskAccess access) {
 }
 
 }  // namespace
+
+Status check_offset(const char* function, std::int64_t offset) {
+  if (offset >= 0) return {};
+  return invalid_argument(function, "offset is " + std::to_string(offset) + "; offsets are 0 .. 2^63-1");
+}
 
 TaskAccess to_access(const char* function, const tw_access* given) {
   TaskAccess access;
@@ -251,11 +251,7 @@ tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* p
 
 tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* view) {
   return on_all(file, Call::tw_file_set_view, [&](PlainFile& impl) {
-    Status mine;
-    if (displacement < 0)
-      mine = or_out_of_memory([&] {
-        return invalid_argument("tw_file_set_view", "displacement is " + std::to_string(displacement) + "; 0 or more");
-      });
+    Status mine = or_out_of_memory([&] { return check_number("tw_file_set_view", "displacement", displacement); });
     const View* seen = view != nullptr ? &view->impl : nullptr;
     return run(impl.set_view(seen, static_cast<std::uint64_t>(displacement), std::move(mine)));
   });
@@ -272,8 +268,7 @@ tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence, int64
 tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset) {
   return on_handle(file, "tw_file_view_offset", [&](tw_file& open) -> Status {
     if (offset == nullptr) return null_argument("tw_file_view_offset", "offset");
-    if (position < 0)
-      return invalid_argument("tw_file_view_offset", "position is " + std::to_string(position) + "; 0 or more");
+    TW_RETURN_IF_ERROR(check_number("tw_file_view_offset", "position", position));
     TW_ASSIGN_OR_RETURN(const std::uint64_t found, open.impl->offset_in_file(static_cast<std::uint64_t>(position)));
     *offset = static_cast<int64_t>(found);
     return {};

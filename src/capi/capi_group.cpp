@@ -214,8 +214,7 @@ tw_status tw_group_broadcast(tw_group* group, void* data, size_t nbytes, int64_t
 
 tw_status tw_group_allreduce(tw_group* group, int64_t* values, int64_t n, tw_reduction how) {
   return on_group(group, Call::tw_group_allreduce, [&](Group& tasks) -> Status {
-    Status mine;
-    if (n < 0) mine = invalid_argument("tw_group_allreduce", "n is " + std::to_string(n) + "; 0 or more");
+    Status mine = check_number("tw_group_allreduce", "n", n);
     if (values == nullptr && n > 0) mine = null_argument("tw_group_allreduce", "values");
     TW_RETURN_IF_ERROR(run(agree(tasks, std::move(mine))));
     return run(allreduce_into(tasks, {values, static_cast<std::size_t>(n)}, how));

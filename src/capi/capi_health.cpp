@@ -172,8 +172,7 @@ tw_status tw_vpfile_flatten(const char* from, const char* to, int64_t record_byt
                             tw_progress_fn progress, void* user) {
   return guarded([&]() -> Status {
     if (from == nullptr || to == nullptr) return null_argument("tw_vpfile_flatten", from == nullptr ? "from" : "to");
-    if (record_bytes < 0)
-      return invalid_argument("tw_vpfile_flatten", "record_bytes is " + std::to_string(record_bytes) + "; 0 or more");
+    TW_RETURN_IF_ERROR(check_number("tw_vpfile_flatten", "record_bytes", record_bytes));
     return flatten_vpfile(posix_backend(), from, to, static_cast<std::uint64_t>(record_bytes),
                           static_cast<std::byte>(fill), make_watch(nullptr, progress, user));
   });

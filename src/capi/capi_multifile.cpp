@@ -21,11 +21,11 @@ Status fill_request(const char* path, int32_t flags, const tw_options* options, 
   request.exclusive = how.exclusive;
   request.create = how.create;
   request.recover = how.recover;
-  TW_ASSIGN_OR_RETURN(request.config.options, multifile_hints(options));
+  TW_ASSIGN_OR_RETURN(request.options, multifile_hints(options));
   if (options == nullptr) return {};
-  if (options->serving.has_value()) request.config.serving = *options->serving;
-  request.config.mapping = options->mapping;
-  request.config.progress = options->progress;
+  if (options->serving.has_value()) request.serving = *options->serving;
+  request.mapping = options->mapping;
+  request.progress = options->progress;
   return {};
 }
 

@@ -202,7 +202,7 @@ tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, int64_t i, t
       return Status::error(Code::not_found, "piece " + std::to_string(i) + " of " + std::to_string(pieces.size()) +
                                                 " of logical file " + std::to_string(rank));
     const format::PieceEntry& found = pieces[static_cast<std::size_t>(i)];
-    TW_ASSIGN_OR_RETURN(const Location at, handle.locate(r));
+    TW_ASSIGN_OR_RETURN(const PlacedRange at, handle.locate(r));
     TW_ASSIGN_OR_RETURN(const std::uint64_t offset, handle.physical_position(r, found));
     *piece = tw_piece{static_cast<int32_t>(found.kind),
                       static_cast<int32_t>(found.codec),

@@ -88,7 +88,7 @@ void add_hints(tw_options& options, const std::string& more) {
 }
 
 Status check_dimensions(const char* function, int32_t n_dims, bool has_numbers) {
-  if (n_dims < 0) return invalid_argument(function, "n_dims is " + std::to_string(n_dims) + "; 0 or more");
+  TW_RETURN_IF_ERROR(check_number(function, "n_dims", n_dims));
   if (n_dims > 0 && !has_numbers) return invalid_argument(function, "the numbers of the dimensions are NULL");
   return {};
 }
@@ -190,7 +190,7 @@ tw_status tw_options_set_hints(tw_options* options, const char* hints) {
 tw_status tw_options_set_ranks(tw_options* options, int64_t n_logical, const int64_t* ranks, int64_t n_ranks) {
   constexpr const char* kCall = "tw_options_set_ranks";
   return change(options, kCall, [&](tw_options& set) -> Status {
-    if (n_ranks < 0) return invalid_argument(kCall, "n_ranks is " + std::to_string(n_ranks) + "; 0 or more");
+    TW_RETURN_IF_ERROR(check_number(kCall, "n_ranks", n_ranks));
     if (ranks == nullptr && n_ranks > 0) return null_argument(kCall, "ranks");
     if (n_logical < -1)
       return invalid_argument(kCall, "n_logical is " + std::to_string(n_logical) + "; -1 or more is allowed");

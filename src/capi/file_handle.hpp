@@ -15,12 +15,7 @@ struct tw_file : thalweg::OpenHandle {
   static constexpr const char* kName = "file";
   tw_file() : OpenHandle(true) {}
 
-  thalweg::Status store_own() override { return {}; }
-  const void* written() const override { return nullptr; }
   std::int64_t tasks() const override { return impl->group().size(); }
-  void end_unclosed(bool) override {}
-  std::string path() const override { return {}; }
-  bool is_first() const override { return false; }
   bool needs_transport() const override;
   thalweg::Status begin_to_leave() override;
 
@@ -41,6 +36,12 @@ struct tw_view {
 namespace thalweg {
 
 inline constexpr std::int32_t kMostDimensions = 1024;  // a larger number is taken for garbage
+
+// Checks the number of dimensions of an array, under the name of the argument, and its order.
+Status check_array(const char* function, const char* name, std::int32_t n, tw_array_order order);
+ArrayOrder order_of(tw_array_order order);
+// An offset in a file.
+Status check_offset(const char* function, std::int64_t offset);
 
 // A collective call on an open file.
 inline PlainFile& calling(tw_file& file, Call call) {

@@ -38,6 +38,11 @@ inline Status null_argument(const char* function, const char* argument) {
   return invalid_argument(function, std::string(argument) + " is NULL");
 }
 
+// For numbers that must not be negative.
+inline Status check_number(const char* function, const std::string& name, std::int64_t number) {
+  return number >= 0 ? Status{} : invalid_argument(function, name + " is " + std::to_string(number) + "; 0 or more");
+}
+
 // What the calls do that free a handle: deletes it and sets it to null. `handle` may be null.
 template <class Handle>
 void free_handle(Handle** handle) noexcept {

@@ -16,7 +16,6 @@ struct tw_multifile : thalweg::OpenHandle {
   thalweg::Status store_own() override;
   const void* written() const override;
   std::int64_t tasks() const override;
-  void end_unclosed(bool) override {}
   std::string path() const override;
   bool is_first() const override;
   bool needs_transport() const override;

@@ -33,15 +33,17 @@ class OpenHandle {
     era_.store(writes ? process_era() : kAnyProcess, std::memory_order_release);
   }
 
-  // Independent: stores what this task has in memory, where it writes.
-  virtual Status store_own() = 0;
+  // Handles that write, and have data in memory until a close, override these.
+  // Independent: stores what this task has in memory.
+  virtual Status store_own() { return {}; }
   // The object that all tasks of this process share which have the file open; null: it is not open for writing.
-  virtual const void* written() const = 0;
-  virtual std::int64_t tasks() const = 0;
+  virtual const void* written() const { return nullptr; }
   // After that, in place of the close. `by_all`: all tasks are in this process, and have stored what they had.
-  virtual void end_unclosed(bool by_all) = 0;
-  virtual std::string path() const = 0;
-  virtual bool is_first() const = 0;  // task 0, which names the file
+  virtual void end_unclosed([[maybe_unused]] bool by_all) {}
+  virtual std::string path() const { return {}; }
+  virtual bool is_first() const { return false; }  // task 0, which names the file
+
+  virtual std::int64_t tasks() const = 0;
   // For a group that ends with MPI: begins to store what this task has, together with the others where all are needed,
   // and leaves the group, so that nobody waits for this task.
   virtual bool needs_transport() const = 0;

@@ -34,11 +34,11 @@ class Claims : public testing::Test {
     request.path = path;
     request.access = access;
     request.recover = recover;
-    MultifileOptions& options = request.config.options;
+    MultifileOptions& options = request.options;
     options.physical_files = physical_files;
     options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
     if (access != MultifileMode::read)
-      request.config.serving = {Serving::Kind::list, static_cast<std::int64_t>(kClaimed), 0, 0, kWritten};
+      request.serving = {Serving::Kind::list, static_cast<std::int64_t>(kClaimed), 0, 0, kWritten};
     auto file = run(open_multifile(*group_, std::move(request)));
     EXPECT_TRUE(file.has_value()) << file.status().message();
     return std::move(file).value();

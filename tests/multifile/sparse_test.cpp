@@ -28,11 +28,11 @@ class Sparse : public testing::Test {
     request.path = path;
     request.access = access;
     request.recover = recover;
-    MultifileOptions& options = request.config.options;
+    MultifileOptions& options = request.options;
     options.physical_files = 1;
     options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
     options.buffer_bytes = 500;
-    if (access == MultifileMode::create) request.config.serving = {Serving::Kind::range, 3, 0, 3, {}};
+    if (access == MultifileMode::create) request.serving = {Serving::Kind::range, 3, 0, 3, {}};
     auto file = run(open_multifile(*group_, std::move(request)));
     EXPECT_TRUE(file.has_value()) << file.status().message();
     return std::move(file).value();

@@ -9,9 +9,9 @@ Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string&
   auto set = std::make_shared<ReadSet>(std::move(backend), path, unclosed, std::move(watch));
   TW_RETURN_IF_ERROR(set->open());
   const std::uint64_t n = set->header().n_logical;
-  std::vector<PlacedRange> all;
-  if (n > 0) all.push_back({0, n, 0, 0});
-  return ReadHandle(std::move(set), std::move(all), ReaderSettings{kReadBytes, true, {}, {}, true});
+  std::vector<RankRange> all;
+  if (n > 0) all.push_back({0, n});
+  return ReadHandle(std::move(set), all, {.buffer_bytes = kReadBytes, .reads_once = true});
 }
 
 Status FullRead::visit_runs(const Visit& visit) {

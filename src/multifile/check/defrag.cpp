@@ -126,15 +126,15 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   request.path = to;
   request.access = MultifileMode::create;
   request.exclusive = true;
-  request.config.options = options;
-  request.config.progress = [&report](auto, auto) { return report.go_on(); };
-  request.config.options.physical_files = 1;
-  request.config.options.defragments = true;
+  request.options = options;
+  request.progress = [&report](auto, auto) { return report.go_on(); };
+  request.options.physical_files = 1;
+  request.options.defragments = true;
   std::vector<std::int64_t> stored;
-  TW_ASSIGN_OR_RETURN(request.config.options.chunk_bytes, room_for(source, report, options.alignment_bytes, stored));
+  TW_ASSIGN_OR_RETURN(request.options.chunk_bytes, room_for(source, report, options.alignment_bytes, stored));
   const bool all = std::cmp_equal(stored.size(), n);
-  request.config.serving = {all ? Serving::Kind::range : Serving::Kind::list, n, 0, all ? n : 0, {}};
-  if (!all) request.config.serving.list = std::move(stored);
+  request.serving = {all ? Serving::Kind::range : Serving::Kind::list, n, 0, all ? n : 0, {}};
+  if (!all) request.serving.list = std::move(stored);
   TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));
   Status status = copy_all(source, *target->writing, report);
   if (status.ok()) {

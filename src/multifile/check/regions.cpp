@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/sorted_runs.hpp"
 #include "multifile/read/slab_walk.hpp"
 #include "multifile/read/stored_index.hpp"
 
@@ -60,7 +61,7 @@ class PhysicalRegions {
   }
 
   Status add_frame(const format::Frame& frame) {
-    if (++n_frames_ % kAskEach == 0) TW_RETURN_IF_ERROR(ask());
+    if (++n_frames_ % kAskEach == 0 && go_on_ && !go_on_()) return physical_.stopped();
     if (frame.kind == format::FrameKind::pack) return add_pack(frame);
     if (frame.kind == format::FrameKind::reserved) {
       add(RegionKind::tail, frame.offset, frame.extent);
@@ -87,37 +88,19 @@ class PhysicalRegions {
     return {};
   }
 
-  Status ask() const { return go_on_ && !go_on_() ? physical_.stopped() : Status{}; }
-
-  // Frames come domain by domain. So many at a time that the caller is heard.
-  Status sort_regions() {
-    constexpr std::size_t kAtOnce = 1 << 16;
-    const auto at = [this](std::size_t i) {
-      return regions_.begin() + static_cast<std::ptrdiff_t>(std::min(i, regions_.size()));
-    };
-    if (std::ranges::is_sorted(regions_, {}, &Region::offset)) return {};
-    for (std::size_t i = 0; i < regions_.size(); i += kAtOnce) {
-      TW_RETURN_IF_ERROR(ask());
-      std::ranges::sort(at(i), at(i + kAtOnce), {}, &Region::offset);
-    }
-    for (std::size_t width = kAtOnce; width < regions_.size(); width *= 2) {
-      for (std::size_t i = 0; i < regions_.size(); i += 2 * width) {
-        TW_RETURN_IF_ERROR(ask());
-        std::ranges::inplace_merge(at(i), at(i + width), at(i + 2 * width), {}, &Region::offset);
-      }
-    }
-    return {};
-  }
-
+  // Frames come domain by domain.
   Result<std::vector<Region>> fill_gaps() {
-    TW_RETURN_IF_ERROR(sort_regions());
+    SortedRuns<Region> sorted;
+    Steps steps(go_on_);
+    sorted.add_all(regions_, steps);
     std::vector<Region> all;
     std::uint64_t at = 0;
     const auto hole_until = [&](std::uint64_t end) {
       if (end > at) all.push_back({RegionKind::hole, physical_.header().id.physical, at, end - at, -1});
       at = std::max(at, end);
     };
-    for (Region region : regions_) {
+    for (const Region* next = sorted.next(); next != nullptr && steps.go_on(); next = sorted.next()) {
+      Region region = *next;
       if (region.offset >= physical_.file_bytes()) break;
       hole_until(region.offset);
       region.bytes = std::min(region.offset + region.bytes, physical_.file_bytes()) - region.offset;
@@ -125,6 +108,7 @@ class PhysicalRegions {
       all.push_back(region);
       at = region.offset + region.bytes;
     }
+    if (steps.stopped()) return physical_.stopped();
     hole_until(physical_.file_bytes());
     return all;
   }

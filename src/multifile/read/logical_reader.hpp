@@ -29,8 +29,8 @@ struct ReadAhead {
 struct ReaderSettings {
   std::uint64_t buffer_bytes = 256 * 1024;
   bool verify = true;
-  ReadAhead ahead;
-  GoOn go_on;               // asked where there are very many pieces; may be empty
+  ReadAhead ahead = {};
+  GoOn go_on = {};          // asked where there are very many pieces; may be empty
   bool reads_once = false;  // each logical file is read once: few readers are kept, and no positions
 };
 

@@ -128,17 +128,18 @@ Status PhysicalReader::use_index_before_session() {
 
 Result<std::span<const std::byte>> PhysicalReader::page(SectionKind kind, std::uint64_t offset, std::uint64_t number,
                                                         PageCache& cache) const {
-  PageCache::Page& page = cache.pages[static_cast<std::size_t>(kind) - 1];
+  std::vector<std::byte>& page = cache.pages[static_cast<std::size_t>(kind) - 1];
+  std::uint64_t& cached = cache.offsets[static_cast<std::size_t>(kind) - 1];
   const std::uint64_t at = offset + number * kPageBytes;
-  if (page.offset != at) {
-    page.offset = 0;
-    page.bytes.resize(kPageBytes);
-    Status status = read_exactly(*file_, at, page.bytes);
-    if (status.ok()) status = format::check_page(page.bytes, kind, number, header_.id, at);
+  if (cached != at) {
+    cached = 0;
+    page.resize(kPageBytes);
+    Status status = read_exactly(*file_, at, page);
+    if (status.ok()) status = format::check_page(page, kind, number, header_.id, at);
     if (!status.ok()) return about(path(), explain(std::move(status)));
-    page.offset = at;
+    cached = at;
   }
-  return std::span<const std::byte>(page.bytes);
+  return std::span<const std::byte>(page);
 }
 
 Result<std::span<const std::byte>> PhysicalReader::section_entry(SectionKind kind, std::uint64_t section_offset,
@@ -193,8 +194,9 @@ Result<std::span<const std::byte>> PhysicalReader::stored_entry(std::uint64_t pl
   return section_entry(index_.files_kind(), index_.files_offset, place, index_.file_entry_bytes(), cache);
 }
 
-Result<std::uint64_t> PhysicalReader::listed_local(std::uint64_t place, PageCache& cache) const {
+Result<std::uint64_t> PhysicalReader::local_at(std::uint64_t place, PageCache& cache) const {
   TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
+  if (!index_.is_listed()) return place;
   const auto local = format::parse_listed_local(bytes, index_);
   if (!local.has_value()) return about(path(), local.error());
   return local;
@@ -205,7 +207,7 @@ Result<std::uint64_t> PhysicalReader::listed_page(std::uint64_t local_index, Pag
   const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
   const std::uint64_t n_pages = format::section_pages(index_.n_entries, format::kListedEntryBytes);
   const auto begins_before = [&](std::uint64_t page) -> Result<bool> {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t first, listed_local(page * per_page, cache));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t first, local_at(page * per_page, cache));
     return first <= local_index;
   };
   std::uint64_t low = 0, high = n_pages;
@@ -229,15 +231,16 @@ Result<std::uint64_t> PhysicalReader::listed_page(std::uint64_t local_index, Pag
   return last;
 }
 
-// Place of the first listed entry that is not before `local_index`; n_entries when there is none. In a page that cannot
-// be read it is the first one.
-Result<std::uint64_t> PhysicalReader::listed_place(std::uint64_t local_index, PageCache& cache) const {
+// Place of the first entry that is not before `local_index`; n_entries when there is none. In a page of listed entries
+// that cannot be read it is the first one.
+Result<std::uint64_t> PhysicalReader::place_from(std::uint64_t local_index, PageCache& cache) const {
+  if (!index_.is_listed()) return local_index;
   const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
   TW_ASSIGN_OR_RETURN(const std::uint64_t page, listed_page(local_index, cache));
   std::uint64_t low = page * per_page, high = std::min(low + per_page, index_.n_entries);
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
-    auto there = listed_local(middle, cache);
+    auto there = local_at(middle, cache);
     if (!there.has_value()) return page * per_page;
     (*there < local_index ? low : high) = *there < local_index ? middle + 1 : middle;
   }
@@ -249,13 +252,10 @@ Result<format::FileEntry> PhysicalReader::file_entry(std::uint64_t local_index, 
     const auto found = recovered_->find(local_index);
     return found != recovered_->files.end() && found->local == local_index ? found->entry : format::FileEntry{};
   }
-  std::uint64_t place = local_index;
-  if (index_.is_listed()) {
-    TW_ASSIGN_OR_RETURN(place, listed_place(local_index, cache));
-    if (place == index_.n_entries) return format::FileEntry{};
-    TW_ASSIGN_OR_RETURN(const std::uint64_t there, listed_local(place, cache));
-    if (there != local_index) return format::FileEntry{};
-  }
+  TW_ASSIGN_OR_RETURN(const std::uint64_t place, place_from(local_index, cache));
+  if (place == index_.n_entries) return format::FileEntry{};
+  TW_ASSIGN_OR_RETURN(const std::uint64_t there, local_at(place, cache));
+  if (there != local_index) return format::FileEntry{};
   TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
   const auto entry = format::parse_file_entry(bytes.last(format::kFileEntryBytes), index_);
   if (!entry.has_value()) return about(path(), entry.error());
@@ -275,15 +275,9 @@ Result<EntryRun> PhysicalReader::run_at(std::uint64_t local_index, PageCache& ca
     if (here) return EntryRun{local_index + 1, true, {}};
     return EntryRun{found == recovered_->files.end() ? n : found->local, false, {}};
   }
-  if (!index_.is_listed()) {
-    const Status there = stored_entry(local_index, cache).status();
-    if (is_loss(there.code())) return lost_run(local_index, local_index, there, cache);
-    TW_RETURN_IF_ERROR(there);
-    return EntryRun{local_index + 1, true, {}};
-  }
-  TW_ASSIGN_OR_RETURN(const std::uint64_t place, listed_place(local_index, cache));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t place, place_from(local_index, cache));
   if (place == index_.n_entries) return EntryRun{n, false, {}};
-  auto there = listed_local(place, cache);
+  auto there = local_at(place, cache);
   if (is_loss(there.status().code())) return lost_run(local_index, place, there.status(), cache);
   TW_RETURN_IF_ERROR(there.status());
   const bool here = *there == local_index;
@@ -314,7 +308,7 @@ Status PhysicalReader::check_order(const GoOn& go_on) const {
     if (page == n_pages) return {};
     if (page % 64 == 63 && go_on && !go_on()) return stopped();
     for (std::uint64_t i = page * per_page; i < std::min((page + 1) * per_page, index_.n_entries); ++i) {
-      auto local = listed_local(i, cache);
+      auto local = local_at(i, cache);
       if (!local.has_value()) break;  // reported by its reader
       if (*local < least)
         return corrupt("the listed entries of the index do not ascend: " + std::to_string(*local) + " at place " +
@@ -333,8 +327,7 @@ Result<EntryRun> PhysicalReader::lost_run(std::uint64_t local_index, std::uint64
     TW_ASSIGN_OR_RETURN(page, next_page(index_.files_offset, page, n_pages));
     if (page == n_pages) return EntryRun{header_.n_local, false, std::move(why)};
     const std::uint64_t first = page * per_page;
-    if (!stored_entry(first, cache).has_value()) continue;
-    auto end = index_.is_listed() ? listed_local(first, cache) : Result<std::uint64_t>(first);
+    auto end = local_at(first, cache);
     if (end.has_value() && *end > local_index) return EntryRun{*end, false, std::move(why)};
   }
 }

@@ -17,13 +17,10 @@
 
 namespace thalweg {
 
-// The index pages read last; belongs to one task.
+// The index pages read last, one of each section kind; belongs to one task.
 struct PageCache {
-  struct Page {
-    std::uint64_t offset = 0;  // 0: nothing
-    std::vector<std::byte> bytes;
-  };
-  Page pages[9];            // by section kind: one page of each at a time
+  std::uint64_t offsets[9] = {};  // 0: nothing
+  std::vector<std::byte> pages[9];
   std::uint64_t place = 0;  // of listed file entries: the one that was found last
 };
 
@@ -122,9 +119,10 @@ class PhysicalReader {
   Result<std::span<const std::byte>> page(format::SectionKind kind, std::uint64_t offset, std::uint64_t number,
                                           PageCache& cache) const;
   Result<std::span<const std::byte>> stored_entry(std::uint64_t place, PageCache& cache) const;
-  Result<std::uint64_t> listed_local(std::uint64_t place, PageCache& cache) const;
+  // The local index of the entry at a place.
+  Result<std::uint64_t> local_at(std::uint64_t place, PageCache& cache) const;
   Result<std::uint64_t> listed_page(std::uint64_t local_index, PageCache& cache) const;
-  Result<std::uint64_t> listed_place(std::uint64_t local_index, PageCache& cache) const;
+  Result<std::uint64_t> place_from(std::uint64_t local_index, PageCache& cache) const;
   Result<EntryRun> lost_run(std::uint64_t local_index, std::uint64_t place, Status why, PageCache& cache) const;
 
   std::unique_ptr<StoredFile> file_;

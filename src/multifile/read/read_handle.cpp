@@ -4,9 +4,15 @@
 
 namespace thalweg {
 
-ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, std::vector<PlacedRange> served, ReaderSettings settings)
+static std::vector<PlacedRange> without_places(const std::vector<RankRange>& ranges) {
+  std::vector<PlacedRange> result;
+  for (const RankRange& range : ranges) result.push_back({range.first, range.count});
+  return result;
+}
+
+ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, const std::vector<RankRange>& served, ReaderSettings settings)
     : files_(std::move(files)),
-      served_(std::move(served)),
+      served_(without_places(served)),
       settings_(std::move(settings)),
       readers_(settings_.reads_once) {
   settings_.go_on = [set = files_.get()] { return set->may_go_on(); };
@@ -53,23 +59,22 @@ Result<LogicalReader*> ReadHandle::make_reader(std::uint64_t rank) {
 }
 
 Result<format::FileEntry> ReadHandle::entry_in(std::uint64_t rank, const PhysicalReader*& physical) {
-  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
+  TW_ASSIGN_OR_RETURN(const PlacedRange at, locate(rank));
   TW_ASSIGN_OR_RETURN(physical, files_->physical(at.physical));
-  if (at.local_index >= physical->header().n_local)
-    return Status::error(Code::corrupt_file, "'" + files_->path() + "': the table puts rank " + std::to_string(rank) +
-                                                 " beyond the logical files of physical file " +
-                                                 std::to_string(at.physical));
+  if (at.local >= physical->header().n_local)
+    return files_->first().corrupt("the table puts rank " + std::to_string(rank) +
+                                   " beyond the logical files of physical file " + std::to_string(at.physical));
   PageCache& cache = cache_of(*physical);
   if (physical->header().mapping == format::Mapping::table) {
     TW_ASSIGN_OR_RETURN(const auto bytes,
-                        physical->section_entry(format::SectionKind::ranks, physical->header().ranks_offset,
-                                                at.local_index, sizeof(std::uint64_t), cache));
+                        physical->section_entry(format::SectionKind::ranks, physical->header().ranks_offset, at.local,
+                                                sizeof(std::uint64_t), cache));
     if (load_le<std::uint64_t>(bytes) != rank)
       return Status::error(Code::corrupt_file, "'" + physical->path() + "' and the table of '" + files_->path() +
                                                    "' do not agree on where logical file " + std::to_string(rank) +
                                                    " is");
   }
-  return physical->file_entry(at.local_index, cache);
+  return physical->file_entry(at.local, cache);
 }
 
 Result<EntryRun> ReadHandle::run_at(std::uint64_t rank) {
@@ -80,18 +85,17 @@ Result<EntryRun> ReadHandle::run_at(std::uint64_t rank) {
     return EntryRun{std::max(end, rank + 1), false, at.status()};
   }
   TW_RETURN_IF_ERROR(at.status());
-  const std::uint64_t first = rank - (table ? 0 : at->local_index);
+  const std::uint64_t first = rank - (table ? 0 : at->local);
   auto physical = files_->physical(at->physical);
   if (is_loss(physical.status().code()))
-    return EntryRun{table ? rank + 1 : first + files_->bounds()[at->physical + 1] - files_->bounds()[at->physical],
-                    false, physical.status()};
+    return EntryRun{table ? rank + 1 : files_->mapping().bounds[at->physical + 1], false, physical.status()};
   TW_RETURN_IF_ERROR(physical.status());
   if (table) {
     const Status there = entry(rank).status();
     if (!there.ok() && !is_loss(there.code())) return there;
     return EntryRun{rank + 1, there.ok(), there};
   }
-  TW_ASSIGN_OR_RETURN(EntryRun run, (*physical)->run_at(at->local_index, index_cache_[at->physical]));
+  TW_ASSIGN_OR_RETURN(EntryRun run, (*physical)->run_at(at->local, index_cache_[at->physical]));
   run.end += first;
   return run;
 }

@@ -14,7 +14,7 @@ namespace thalweg {
 
 class ReadHandle {
  public:
-  ReadHandle(std::shared_ptr<ReadSet> files, std::vector<PlacedRange> served, ReaderSettings settings);
+  ReadHandle(std::shared_ptr<ReadSet> files, const std::vector<RankRange>& served, ReaderSettings settings);
 
   Status seek_to(std::uint64_t rank, std::int64_t position);
   Result<LogicalReader*> current_or_first();
@@ -33,7 +33,7 @@ class ReadHandle {
   Result<std::string> name(std::uint64_t rank, std::uint32_t& mode);
   Result<std::uint64_t> find(const std::string& name);
   Result<std::vector<format::PieceEntry>> pieces(std::uint64_t rank);
-  Result<Location> locate(std::uint64_t rank) { return files_->locate(rank, map_cache_); }
+  Result<PlacedRange> locate(std::uint64_t rank) { return files_->locate(rank, map_cache_); }
   // Position of the first content byte of a piece in its physical file.
   Result<std::uint64_t> physical_position(std::uint64_t rank, const format::PieceEntry& piece);
   Result<const format::Attributes*> attributes();
@@ -47,7 +47,7 @@ class ReadHandle {
   PageCache& cache_of(const PhysicalReader& physical) { return index_cache_[physical.header().id.physical]; }
 
   const std::shared_ptr<ReadSet> files_;
-  const ServedRanges served_;
+  const ServedRanges served_;  // without their places
   ReaderSettings settings_;
   ReaderCache readers_;
   LogicalReader* current_ = nullptr;

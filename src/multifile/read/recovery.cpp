@@ -65,23 +65,17 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
     return physical.corrupt(
         "a session cannot be read although the file was closed, and what is left of its index does not tell which of " +
         std::to_string(n_unknown) + " logical files have lost bytes");
-  std::vector<RecoveredIndex::File> files;
-  auto old = left.index.files.begin();
-  const auto keep_until = [&](std::uint64_t local) {
-    while (old != left.index.files.end() && old->local < local) files.push_back(*old++);
-  };
-  for (const SalvagedIndex::Range& range : unknown) {
-    keep_until(range.begin);
+  std::vector<RecoveredIndex::File>& files = left.index.files;
+  const std::size_t n_old = files.size();
+  for (const SalvagedIndex::Range& range : unknown)
     for (std::uint64_t local = range.begin; local < range.end; ++local) {
-      RecoveredIndex::File file;
+      const std::span<RecoveredIndex::File> old(files.data(), n_old);
+      const auto found = std::ranges::lower_bound(old, local, {}, &RecoveredIndex::File::local);
+      RecoveredIndex::File& file = found != old.end() && found->local == local ? *found : files.emplace_back();
       file.local = local;
-      if (old != left.index.files.end() && old->local == local) file = *old++;
       file.doubted = true;
-      files.push_back(file);
     }
-  }
-  keep_until(physical.header().n_local);
-  left.index.files = std::move(files);
+  std::ranges::sort(files, {}, &RecoveredIndex::File::local);
   if (watch.finding)
     watch.finding("'" + physical.file().path() + "': a session cannot be read although the file was closed; " +
                   std::to_string(n_unknown) + " logical files may have lost bytes by that and are marked damaged");

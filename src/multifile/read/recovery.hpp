@@ -14,7 +14,6 @@ namespace thalweg {
 
 struct Recovery {
   RecoveredIndex index;
-  std::uint64_t damaged_logical = 0;         // logical files with flushed bytes that cannot be read
   bool damaged = false;                      // something flushed may be lost or unreadable
   std::uint64_t frames_end = 0;              // behind everything in the walked sessions
   std::vector<format::Frame> refused_packs;  // their directories are not valid

@@ -79,12 +79,6 @@ class LogicalMerge {
   bool damaged_ = false, cut_ = false;
 };
 
-void mark_damaged(RecoveredIndex::File& file, Recovery& recovery) {
-  recovery.damaged_logical += (file.entry.flags & format::kFileDamaged) == 0;
-  recovery.damaged = true;
-  file.entry.flags |= format::kFileDamaged;
-}
-
 // Adds a logical file of the base index, or a new one, with the pieces found of it.
 void add_file(const RecoveredIndex& base, const Scan& scan, RecoveredIndex::File file,
               std::span<const FoundPiece> found, Steps& steps, Recovery& recovery) {
@@ -94,20 +88,22 @@ void add_file(const RecoveredIndex& base, const Scan& scan, RecoveredIndex::File
   std::vector<format::PieceEntry> fresh;
   LogicalMerge logical(scan.lost_frames, steps, fresh, file.entry);
   logical.run(found);
-  recovery.damaged_logical += logical.damaged();
   recovery.damaged |= logical.damaged() || logical.cut();
   if (logical.cut())
     scan.report_file(file.local,
                      "has " + std::to_string(file.entry.bytes) +
                          " bytes: what was written to it later, and never synced, did not get to the storage whole");
-  if (file.recorded_bytes > file.entry.bytes) {  // the damaged index recorded more bytes than the pieces hold
+  const bool incomplete = file.recorded_bytes > file.entry.bytes;  // than the damaged index recorded
+  if (incomplete) {
     scan.report_file(file.local, "had " + std::to_string(file.recorded_bytes) +
                                      " bytes when it was closed; of the last " +
                                      std::to_string(file.recorded_bytes - file.entry.bytes) + " nothing is found");
     file.entry.bytes = file.recorded_bytes;
-    mark_damaged(file, recovery);
   }
-  if (file.doubted) mark_damaged(file, recovery);
+  if (incomplete || file.doubted) {
+    recovery.damaged = true;
+    file.entry.flags |= format::kFileDamaged;
+  }
   file.entry.first_piece = index.pieces.size();
   // Readers refuse the gaps of a damaged file. Gaps from before the damage are known to be zeros and stay readable.
   const bool newly_damaged = (file.entry.flags & format::kFileDamaged) != 0 && sound_before > 0;

@@ -15,36 +15,29 @@ using format::SectionKind;
 
 namespace {
 
-// Checks that the ranges of pieces and of names ascend with the logical files.
-class PieceRanges {
- public:
-  explicit PieceRanges(const PhysicalReader& physical) : physical_(physical) {}
+// Checks that the pieces, or the bytes of the names, of a logical file follow those of the ones before it, up to `end`.
+Status take_range(const PhysicalReader& physical, const char* what, std::uint64_t local, std::uint64_t begin,
+                  std::uint64_t n, std::uint64_t& end) {
+  if (n == 0) return {};
+  if (begin < end)
+    return physical.corrupt("the index gives " + std::string(what) + " " + std::to_string(begin) +
+                            " to local logical file " + std::to_string(local) + " and to one before it");
+  end = begin + n;
+  return {};
+}
 
-  Status take(std::uint64_t local, const format::FileEntry& entry) {
-    TW_RETURN_IF_ERROR(take_range("piece", local, entry.first_piece, entry.n_pieces, pieces_end_));
-    return take_range("byte of the names", local, entry.name_offset, entry.name_bytes, names_end_);
-  }
-
- private:
-  Status take_range(const char* what, std::uint64_t local, std::uint64_t begin, std::uint64_t n, std::uint64_t& end) {
-    if (n == 0) return {};
-    if (begin < end)
-      return physical_.corrupt("the index gives " + std::string(what) + " " + std::to_string(begin) +
-                               " to local logical file " + std::to_string(local) + " and to one before it");
-    end = begin + n;
-    return {};
-  }
-
-  const PhysicalReader& physical_;
-  std::uint64_t pieces_end_ = 0, names_end_ = 0;
-};
+Status take_ranges(const PhysicalReader& physical, std::uint64_t local, const format::FileEntry& entry,
+                   std::uint64_t& pieces_end, std::uint64_t& names_end) {
+  TW_RETURN_IF_ERROR(take_range(physical, "piece", local, entry.first_piece, entry.n_pieces, pieces_end));
+  return take_range(physical, "byte of the names", local, entry.name_offset, entry.name_bytes, names_end);
+}
 
 Status load_files(const PhysicalReader& physical, const format::IndexPage& index, const GoOn& go_on,
                   RecoveredIndex& result) {
   const std::uint64_t entry_bytes = index.file_entry_bytes();
   TW_ASSIGN_OR_RETURN(const auto files,
                       physical.section(index.files_kind(), index.files_offset, index.n_entries, entry_bytes, go_on));
-  PieceRanges ranges(physical);
+  std::uint64_t pieces_end = 0, names_end = 0;
   Steps steps(go_on);
   result.files.reserve(index.n_entries);  // their pages are there
   for (std::uint64_t i = 0; i < index.n_entries; ++i) {
@@ -57,7 +50,7 @@ Status load_files(const PhysicalReader& physical, const format::IndexPage& index
         return physical.corrupt("the listed entries of the index do not ascend");
     }
     TW_ASSIGN_OR_RETURN(const auto entry, format::parse_file_entry(bytes.last(format::kFileEntryBytes), index));
-    TW_RETURN_IF_ERROR(ranges.take(local, entry));
+    TW_RETURN_IF_ERROR(take_ranges(physical, local, entry, pieces_end, names_end));
     result.files.push_back({local, entry});
   }
   return {};
@@ -66,10 +59,10 @@ Status load_files(const PhysicalReader& physical, const format::IndexPage& index
 }  // namespace
 
 Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on) {
-  PieceRanges ranges(physical);
+  std::uint64_t pieces_end = 0, names_end = 0;
   TW_RETURN_IF_ERROR(physical.check_order(go_on));
-  const auto take = [&](std::uint64_t local, Result<format::FileEntry> entry) {
-    return entry.has_value() ? ranges.take(local, *entry) : Status{};  // their readers report the others
+  const auto take = [&](std::uint64_t local, Result<format::FileEntry> entry) {  // their readers report the others
+    return entry.has_value() ? take_ranges(physical, local, *entry, pieces_end, names_end) : Status{};
   };
   return physical.each_entry(take, go_on);
 }
@@ -193,8 +186,8 @@ class Salvage {
       return format::check_page(page, kind, number, physical_.header().id, at).ok();
     };
     if (number > slot_.index_bytes / kPageBytes) return false;
-    if (is(SectionKind::files)) return take_files(page.first(kPagePayload), number);
-    if (is(SectionKind::listed_files)) return take_listed(page.first(kPagePayload), number);
+    if (is(SectionKind::files)) return take_entries(page, number, false);
+    if (is(SectionKind::listed_files)) return take_entries(page, number, true);
     BytePages* const kept = is(SectionKind::names) ? &names_ : is(SectionKind::attributes) ? &attributes_ : nullptr;
     if (kept == nullptr) return is(SectionKind::pieces);
     kept->try_emplace(number, reinterpret_cast<const char*>(page.data()), kPagePayload);
@@ -209,31 +202,20 @@ class Salvage {
     return any;
   }
 
-  bool take_files(std::span<const std::byte> entries, std::uint64_t number) {
-    constexpr std::uint64_t kPerPage = kPagePayload / format::kFileEntryBytes;
-    const std::uint64_t n_local = physical_.header().n_local;
-    const std::uint64_t begin = std::min(number * kPerPage, n_local), end = std::min(begin + kPerPage, n_local);
-    for (std::uint64_t local = begin; local < end; ++local) {
-      const auto bytes = entries.subspan((local - begin) * format::kFileEntryBytes, format::kFileEntryBytes);
-      if (!take_entry(local, bytes)) return false;
-    }
-    result_.known.push_back({begin, end, number, false});
-    return true;
-  }
-
-  // Behind the last entry of the section there are zeros, which would read as an entry of local index 0.
-  bool take_listed(std::span<const std::byte> entries, std::uint64_t number) {
-    constexpr std::uint64_t kPerPage = kPagePayload / format::kListedEntryBytes;
-    SalvagedIndex::Range known;
-    for (std::uint64_t i = 0; i < kPerPage; ++i) {
-      const auto bytes = entries.subspan(i * format::kListedEntryBytes, format::kListedEntryBytes);
-      const auto local = load_le<std::uint64_t>(bytes);
-      if (i > 0 && local < known.end) break;
-      if (local >= physical_.header().n_local || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
+  // Behind the last entry of the section there are zeros, which would read as a listed entry of local index 0.
+  bool take_entries(std::span<const std::byte> page, std::uint64_t number, bool listed) {
+    const std::uint64_t entry_bytes = listed ? format::kListedEntryBytes : format::kFileEntryBytes;
+    const std::uint64_t per_page = kPagePayload / entry_bytes, n_local = physical_.header().n_local;
+    SalvagedIndex::Range known{.page = number, .listed = listed};
+    for (std::uint64_t i = 0; i < per_page; ++i) {
+      const auto bytes = page.subspan(i * entry_bytes, entry_bytes);
+      const std::uint64_t local = listed ? load_le<std::uint64_t>(bytes) : number * per_page + i;
+      if (listed ? i > 0 && local < known.end : local >= n_local) break;
+      if (local >= n_local || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
       if (i == 0) known.begin = local;
       known.end = local + 1;
     }
-    result_.known.push_back({known.begin, known.end, number, true});
+    result_.known.push_back(known);
     return true;
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "formats/known_file.hpp"
 #include "multifile/write/index_writer.hpp"
@@ -122,7 +123,7 @@ class Creation {
       TW_ASSIGN_OR_RETURN(const bool is_it, hold_opened(*targets_[0].file));
       if (!is_it) continue;
       TW_RETURN_IF_ERROR(measure(0, !made));
-      old_ = header_of(targets_[0]);
+      if (targets_[0].bytes > 0) old_ = header_of(targets_[0]);
       return check_first();
     }
     return replaced_again_and_again(path_);
@@ -132,19 +133,16 @@ class Creation {
   Status check_first() {
     if (targets_[0].bytes == 0 || overwrite_foreign_) return {};
     TW_RETURN_IF_ERROR(check_may_overwrite(backend_, path_, format::KnownFormat::multifile));
-    return old_.n_physical > 0 && old_.id.physical != 0 ? check_replaceable(0) : Status{};
+    return old_ && old_->id.physical != 0 ? check_replaceable(0) : Status{};
   }
 
-  // A header with 0 physical files where it cannot be parsed.
-  static format::FileHeader header_of(const Target& target) {
-    format::FileHeader none;
-    none.n_physical = 0;
-    if (target.bytes == 0) return none;
+  // No value where it cannot be parsed.
+  static std::optional<format::FileHeader> header_of(const Target& target) {
     std::array<std::byte, format::kHeaderBytes> bytes{};
     auto got = target.file->read(0, bytes);
-    if (!got.has_value() || *got < bytes.size()) return none;
-    auto header = format::parse_header(bytes, target.bytes);
-    return header.has_value() ? *header : none;
+    if (!got.has_value()) return std::nullopt;
+    auto header = format::parse_header(ByteView(bytes).first(*got), target.bytes);
+    return header.has_value() ? std::optional(*header) : std::nullopt;
   }
 
   // The caller gives NAME, not NAME.000001: that name may belong to something else.
@@ -153,8 +151,8 @@ class Creation {
     if (target.bytes == 0) return {};
     std::array<std::byte, format::kMagicBytes> begin{};
     TW_ASSIGN_OR_RETURN(const std::size_t got, target.file->read(0, begin));
-    const format::FileHeader header = header_of(target);
-    const bool another = header.n_physical > 0 && header.id.physical != k;
+    const auto header = header_of(target);
+    const bool another = header && header->id.physical != k;
     if (!another && format::begins_as_multifile(ByteView(begin).first(got))) return {};
     return Status::error(Code::unsafe, "creating '" + path_ + "': '" + target.name + "' exists and is " +
                                            (another ? "part of another multifile" : "no part of a multifile") +
@@ -172,12 +170,13 @@ class Creation {
   // Removes the files, known by their uuid, that a replaced multifile with more physical files would leave. One that
   // cannot be removed does no harm.
   void remove_stale_files() {
-    for (auto k = static_cast<std::uint32_t>(targets_.size()); k < old_.n_physical; ++k) {
+    if (!old_) return;
+    for (auto k = static_cast<std::uint32_t>(targets_.size()); k < old_->n_physical; ++k) {
       const std::string name = format::physical_name(path_, k);
       auto file = backend_.open(name, OpenMode::read);
       if (!file.has_value()) continue;
       auto stale = PhysicalReader::open(std::move(file).value(), k);
-      if (stale.has_value() && (*stale)->header().id.uuid == old_.id.uuid) (void)backend_.remove(name).ok();
+      if (stale.has_value() && (*stale)->header().id.uuid == old_->id.uuid) (void)backend_.remove(name).ok();
     }
   }
 
@@ -187,7 +186,7 @@ class Creation {
   const bool overwrite_foreign_;
   const WritePlan& plan_;
   std::vector<Target> targets_;
-  format::FileHeader old_;
+  std::optional<format::FileHeader> old_;
 };
 
 Status begin_one(Backend& backend, const std::string& path, const WritePlan& plan, const PlannedFile& planned) {
