@@ -216,9 +216,7 @@ tw_status tw_file_size(tw_file* file, int64_t* nbytes) {
   return on_all(file, Call::tw_file_size, [&](PlainFile& impl) -> Status {
     Status mine;
     if (nbytes == nullptr) mine = or_out_of_memory([] { return null_argument("tw_file_size", "nbytes"); });
-    TW_ASSIGN_OR_RETURN(const std::uint64_t size, run(impl.size(std::move(mine))));
-    *nbytes = static_cast<int64_t>(size);
-    return {};
+    return put(run(impl.size(std::move(mine))), nbytes);
   });
 }
 
@@ -242,11 +240,8 @@ tw_status tw_file_sync(tw_file* file) {
 }
 
 tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* position) {
-  return on_all(file, Call::tw_file_seek, [&](PlainFile& impl) -> Status {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t now, run(impl.seek(offset, whence, {})));
-    if (position != nullptr) *position = static_cast<int64_t>(now);
-    return {};
-  });
+  return on_all(file, Call::tw_file_seek,
+                [&](PlainFile& impl) { return put(run(impl.seek(offset, whence, {})), position); });
 }
 
 tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* view) {
@@ -258,20 +253,15 @@ tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* v
 }
 
 tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence, int64_t* position) {
-  return on_handle(file, "tw_file_seek_view", [&](tw_file& open) -> Status {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t now, open.impl->seek_view(offset, whence));
-    if (position != nullptr) *position = static_cast<int64_t>(now);
-    return {};
-  });
+  return on_handle(file, "tw_file_seek_view",
+                   [&](tw_file& open) { return put(open.impl->seek_view(offset, whence), position); });
 }
 
 tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset) {
   return on_handle(file, "tw_file_view_offset", [&](tw_file& open) -> Status {
     if (offset == nullptr) return null_argument("tw_file_view_offset", "offset");
     TW_RETURN_IF_ERROR(check_number("tw_file_view_offset", "position", position));
-    TW_ASSIGN_OR_RETURN(const std::uint64_t found, open.impl->offset_in_file(static_cast<std::uint64_t>(position)));
-    *offset = static_cast<int64_t>(found);
-    return {};
+    return put(open.impl->offset_in_file(static_cast<std::uint64_t>(position)), offset);
   });
 }
 

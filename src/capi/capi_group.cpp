@@ -74,12 +74,6 @@ Op<Status> allreduce_into(Group& group, std::span<std::int64_t> values, tw_reduc
   co_return Status{};
 }
 
-// Thread 0 of a process that cannot take part tells the other processes, which wait for it.
-Status leave_hybrid(tw_group* ranks, Status why) {
-  if (ranks == nullptr) return why;
-  return run(agree(*ranks->impl, std::move(why)));
-}
-
 Status check_hybrid(const Group& threads, const tw_group* ranks, tw_group** group) {
   if (group == nullptr) return null_argument("tw_group_hybrid", "group");
   if (threads.rank() == 0 && ranks == nullptr) return null_argument("tw_group_hybrid", "ranks");
@@ -156,8 +150,13 @@ tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** group) {
 
 tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group) {
   return guarded([&]() -> Status {
-    if (threads == nullptr && ranks != nullptr) (void)starting(*ranks->impl, Call::tw_group_hybrid);
-    if (threads == nullptr) return leave_hybrid(ranks, null_argument("tw_group_hybrid", "threads"));
+    if (threads == nullptr) {
+      Status why = null_argument("tw_group_hybrid", "threads");
+      if (ranks == nullptr) return why;
+      (void)starting(*ranks->impl, Call::tw_group_hybrid);
+      return run(
+          agree(*ranks->impl, std::move(why)));  // tells the other processes, which wait for thread 0 of this one
+    }
     return run(hybrid(calling(*threads->impl, Call::tw_group_hybrid), ranks, group));
   });
 }

@@ -29,6 +29,19 @@ Status fill_request(const char* path, int32_t flags, const tw_options* options, 
   return {};
 }
 
+// A call on the current logical file: `body(current)`, which returns a Status, for its reader or its writer.
+template <class Body>
+tw_status on_current(tw_multifile* multifile, const char* call, Body&& body) {
+  return on_handle(multifile, call, [&](tw_multifile& open) -> Status {
+    if (open.file->writing) {
+      TW_ASSIGN_OR_RETURN(LogicalWriter * writer, open.file->writing->current_or_first());
+      return body(*writer);
+    }
+    TW_ASSIGN_OR_RETURN(LogicalReader * reader, open.file->reading->current_or_first());
+    return body(*reader);
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -69,8 +82,6 @@ tw_status tw_multifile_abandon(tw_multifile** multifile) {
   });
 }
 
-}  // extern "C"
-
 // ---- Left open ---------------------------------------------------------------------------------------------------
 
 Status tw_multifile::store_own() {
@@ -98,27 +109,6 @@ Status tw_multifile::begin_to_leave() {
 
 // ---- Position ----------------------------------------------------------------------------------------------------
 
-namespace {
-
-// Rank, position and size of the current logical file.
-struct Where {
-  std::uint64_t rank = 0, position = 0, size = 0;
-};
-
-Result<Where> place_of(const Multifile& file) {
-  if (file.writing) {
-    TW_ASSIGN_OR_RETURN(const LogicalWriter* writer, file.writing->current_or_first());
-    return Where{writer->rank(), writer->position(), writer->size()};
-  }
-  TW_ASSIGN_OR_RETURN(const LogicalReader* reader, file.reading->current_or_first());
-  TW_ASSIGN_OR_RETURN(const std::uint64_t rank, file.reading->current_rank());
-  return Where{rank, reader->position(), reader->size()};
-}
-
-}  // namespace
-
-extern "C" {
-
 tw_status tw_multifile_seek_to(tw_multifile* multifile, int64_t rank, int64_t position) {
   return on_handle(multifile, "tw_multifile_seek_to", [&](tw_multifile& open) {
     if (rank < 0 || position < -1)
@@ -131,20 +121,15 @@ tw_status tw_multifile_seek_to(tw_multifile* multifile, int64_t rank, int64_t po
 }
 
 tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, int whence) {
-  return on_handle(multifile, "tw_multifile_seek", [&](tw_multifile& open) -> Status {
-    TW_ASSIGN_OR_RETURN(const Where at, place_of(*open.file));
+  return on_current(multifile, "tw_multifile_seek", [&](auto& current) -> Status {
     if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END)
       return invalid_argument("tw_multifile_seek", "whence is " + std::to_string(whence));
-    const std::uint64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? at.position : at.size;
+    const std::uint64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? current.position() : current.size();
     std::int64_t position = 0;
     if (__builtin_add_overflow(static_cast<std::int64_t>(from), offset, &position) || position < 0)
       return invalid_argument("tw_multifile_seek",
                               std::to_string(from) + " + " + std::to_string(offset) + " is no position in a file");
-    if (open.file->writing) {
-      open.file->writing->current()->seek(static_cast<std::uint64_t>(position));
-    } else {
-      open.file->reading->current()->seek(static_cast<std::uint64_t>(position));
-    }
+    current.seek(static_cast<std::uint64_t>(position));
     return {};
   });
 }
@@ -152,25 +137,23 @@ tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, int whence)
 tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position, int64_t* rank) {
   if (position != nullptr) *position = -1;
   if (rank != nullptr) *rank = -1;
-  return on_handle(multifile, "tw_multifile_tell", [&](tw_multifile& open) -> Status {
-    const ServedRanges& served = open.file->writing ? open.file->writing->served() : open.file->reading->served();
-    if (served.count() == 0 && position == nullptr) return {};
-    TW_ASSIGN_OR_RETURN(const Where at, place_of(*open.file));
-    if (position != nullptr) *position = static_cast<std::int64_t>(at.position);
-    if (rank != nullptr) *rank = static_cast<std::int64_t>(at.rank);
+  const auto served = [](const Multifile& file) {
+    return file.writing ? file.writing->served().count() : file.reading->served().count();
+  };
+  if (position == nullptr && multifile != nullptr && served(*multifile->file) == 0) return TW_OK;
+  return on_current(multifile, "tw_multifile_tell", [&](auto& current) -> Status {
+    if (position != nullptr) *position = static_cast<std::int64_t>(current.position());
+    if (rank != nullptr) *rank = static_cast<std::int64_t>(current.rank());
     return {};
   });
 }
 
 tw_status tw_multifile_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file) {
-  return on_handle(multifile, "tw_multifile_available", [&](tw_multifile& open) -> Status {
-    TW_ASSIGN_OR_RETURN(const Where at, place_of(*open.file));
-    const bool writing = open.file->writing != nullptr;
-    if (in_chunk != nullptr)
-      *in_chunk = static_cast<std::int64_t>(writing ? open.file->writing->current()->chunk_room()
-                                                    : open.file->reading->current()->contiguous());
-    if (in_file != nullptr)
-      *in_file = writing ? INT64_MAX : static_cast<std::int64_t>(at.size - std::min(at.size, at.position));
+  return on_current(multifile, "tw_multifile_available", [&](auto& current) -> Status {
+    if (in_chunk != nullptr) *in_chunk = static_cast<std::int64_t>(current.contiguous());
+    if (in_file == nullptr) return {};
+    const std::uint64_t behind = current.size() - std::min(current.size(), current.position());
+    *in_file = multifile->file->writing ? INT64_MAX : static_cast<std::int64_t>(behind);
     return {};
   });
 }

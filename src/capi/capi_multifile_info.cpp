@@ -32,6 +32,18 @@ Result<const format::Attributes*> attributes_of(const Multifile& file) {
   return file.reading->attributes();
 }
 
+void fill_summary(const format::FileHeader& header, tw_multifile_summary& out) {
+  out.n_logical = static_cast<int64_t>(header.n_logical);
+  out.n_physical = static_cast<int32_t>(header.n_physical);
+  out.version_major = header.major;
+  out.version_minor = header.minor;
+  out.checksum = static_cast<int32_t>(header.checksum);
+  out.alignment_bytes = header.alignment;
+  out.granule_bytes = header.granule;
+  const std::string uuid = format::uuid_text(header.id.uuid);
+  std::strncpy(out.uuid, uuid.c_str(), sizeof out.uuid - 1);
+}
+
 }  // namespace
 
 // ---- Names and attributes ----------------------------------------------------------------------------------------
@@ -68,9 +80,7 @@ tw_status tw_multifile_find(tw_multifile* multifile, const char* name, int64_t* 
   return when_reading(multifile, "tw_multifile_find", [&](ReadHandle& handle) -> Status {
     if (name == nullptr || rank == nullptr)
       return null_argument("tw_multifile_find", name == nullptr ? "name" : "rank");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t found, handle.find(name));
-    *rank = static_cast<int64_t>(found);
-    return {};
+    return put(handle.find(name), rank);
   });
 }
 
@@ -120,27 +130,7 @@ tw_status tw_multifile_attribute_key(tw_multifile* multifile, int64_t i, const c
   });
 }
 
-}  // extern "C"
-
 // ---- What is it? -------------------------------------------------------------------------------------------------
-
-namespace {
-
-void fill_summary(const format::FileHeader& header, tw_multifile_summary& out) {
-  out.n_logical = static_cast<int64_t>(header.n_logical);
-  out.n_physical = static_cast<int32_t>(header.n_physical);
-  out.version_major = header.major;
-  out.version_minor = header.minor;
-  out.checksum = static_cast<int32_t>(header.checksum);
-  out.alignment_bytes = header.alignment;
-  out.granule_bytes = header.granule;
-  const std::string uuid = format::uuid_text(header.id.uuid);
-  std::strncpy(out.uuid, uuid.c_str(), sizeof out.uuid - 1);
-}
-
-}  // namespace
-
-extern "C" {
 
 tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary) {
   return on_handle(multifile, "tw_multifile_summarize", [&](tw_multifile& open) -> Status {
@@ -182,9 +172,7 @@ tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* byte
   return on_handle(multifile, "tw_multifile_size", [&](tw_multifile& open) -> Status {
     if (bytes == nullptr) return null_argument("tw_multifile_size", "bytes");
     TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_size"));
-    TW_ASSIGN_OR_RETURN(const std::uint64_t found, logical_bytes(*open.file, r));
-    *bytes = static_cast<int64_t>(found);
-    return {};
+    return put(logical_bytes(*open.file, r), bytes);
   });
 }
 

@@ -99,6 +99,28 @@ tw_status change(tw_options* options, const char* call, Body&& body) {
   return guarded([&] { return options != nullptr ? body(*options) : null_argument(call, "options"); });
 }
 
+const char* type_name(HintType type) {
+  if (type == HintType::bytes) return "bytes";
+  if (type == HintType::count) return "count";
+  return type == HintType::choice ? "choice" : "bool";
+}
+
+const char* scope_name(HintScope scope) {
+  if (scope == HintScope::file) return "file";
+  if (scope == HintScope::multifile_or_vpfile) return "multifile or vpfile";
+  return scope == HintScope::vpfile ? "vpfile" : "multifile";
+}
+
+constexpr std::int64_t kMostHints = 64;
+
+std::array<tw_hint, kMostHints> make_hints() {
+  std::array<tw_hint, kMostHints> hints{};
+  std::size_t i = 0;
+  for (const HintSpec& spec : hint_table())
+    hints[i++] = {spec.name, type_name(spec.type), spec.default_value, spec.values, spec.help, scope_name(spec.scope)};
+  return hints;
+}
+
 }  // namespace
 
 Result<OpenHow> read_open_flags(FileKind kind, std::int32_t flags) {
@@ -124,23 +146,17 @@ Result<OpenHow> read_open_flags(FileKind kind, std::int32_t flags) {
 
 Status check_options(FileKind kind, const tw_options* options) {
   if (options == nullptr) return {};
-  struct Option {
-    bool is_set;
-    const char* name;
-    FileKind kind;
+  const auto check = [kind](bool is_set, const char* name, FileKind of) {
+    if (!is_set || of == kind) return Status{};
+    return invalid_argument(kind_of(kind).call, std::string("the options were given to ") + name + ", which is for " +
+                                                    kind_of(of).call + " only");
   };
-  const Option all[] = {{options->serving.has_value(), "tw_options_set_ranks or _range", FileKind::multifile},
-                        {options->mapping != nullptr, "tw_options_set_mapping", FileKind::multifile},
-                        {options->progress != nullptr, "tw_options_set_progress", FileKind::multifile},
-                        {!options->shape.empty(), "tw_options_set_shape", FileKind::vpfile},
-                        {options->box.has_value(), "tw_options_set_box", FileKind::vpfile},
-                        {options->permissions.has_value(), "tw_options_set_permissions", FileKind::file}};
-  for (const Option& option : all) {
-    if (option.is_set && option.kind != kind)
-      return invalid_argument(kind_of(kind).call, std::string("the options were given to ") + option.name +
-                                                      ", which is for " + kind_of(option.kind).call + " only");
-  }
-  return {};
+  TW_RETURN_IF_ERROR(check(options->serving.has_value(), "tw_options_set_ranks or _range", FileKind::multifile));
+  TW_RETURN_IF_ERROR(check(options->mapping != nullptr, "tw_options_set_mapping", FileKind::multifile));
+  TW_RETURN_IF_ERROR(check(options->progress != nullptr, "tw_options_set_progress", FileKind::multifile));
+  TW_RETURN_IF_ERROR(check(!options->shape.empty(), "tw_options_set_shape", FileKind::vpfile));
+  TW_RETURN_IF_ERROR(check(!options->box_start.empty(), "tw_options_set_box", FileKind::vpfile));
+  return check(options->permissions.has_value(), "tw_options_set_permissions", FileKind::file);
 }
 
 Result<MultifileOptions> multifile_hints(const tw_options* options) {
@@ -249,8 +265,8 @@ tw_status tw_options_set_shape(tw_options* options, int32_t n_dims, const int64_
 tw_status tw_options_set_box(tw_options* options, int32_t n_dims, const int64_t* start, const int64_t* count) {
   return change(options, "tw_options_set_box", [&](tw_options& set) -> Status {
     TW_RETURN_IF_ERROR(check_dimensions("tw_options_set_box", n_dims, start != nullptr && count != nullptr));
-    set.box.reset();
-    if (n_dims > 0) set.box = tw_options::Box{{start, start + n_dims}, {count, count + n_dims}};
+    set.box_start.assign(start, start + n_dims);
+    set.box_count.assign(count, count + n_dims);
     return {};
   });
 }
@@ -262,37 +278,11 @@ tw_status tw_options_set_permissions(tw_options* options, uint32_t permissions) 
   });
 }
 
-}  // extern "C"
-
-namespace {
-
-const char* type_name(HintType type) {
-  if (type == HintType::bytes) return "bytes";
-  if (type == HintType::count) return "count";
-  return type == HintType::choice ? "choice" : "bool";
-}
-
-const char* scope_name(HintScope scope) {
-  if (scope == HintScope::file) return "file";
-  if (scope == HintScope::multifile_or_vpfile) return "multifile or vpfile";
-  return scope == HintScope::vpfile ? "vpfile" : "multifile";
-}
-
-constexpr std::int64_t kMostHints = 64;
-
-std::array<tw_hint, kMostHints> make_hints() {
-  std::array<tw_hint, kMostHints> hints{};
-  std::size_t i = 0;
-  for (const HintSpec& spec : hint_table())
-    hints[i++] = {spec.name, type_name(spec.type), spec.default_value, spec.values, spec.help, scope_name(spec.scope)};
-  return hints;
-}
-
-}  // namespace
-
-extern "C" const tw_hint* tw_hint_info(int64_t i) {
+const tw_hint* tw_hint_info(int64_t i) {
   static const std::array<tw_hint, kMostHints> hints = make_hints();
   if (i < 0 || i >= kMostHints) return nullptr;
   const tw_hint& hint = hints[static_cast<std::size_t>(i)];
   return hint.name != nullptr ? &hint : nullptr;
 }
+
+}  // extern "C"

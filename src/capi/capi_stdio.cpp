@@ -94,64 +94,6 @@ int close_cookie(void* opaque) {
   return 0;
 }
 
-}  // namespace
-
-namespace thalweg {
-
-Status CookieStreams::open(std::unique_ptr<CookieStream> stream, const char* mode, FILE** file) {
-  stream->all = this;
-  stream->writes = *mode != 'r' || std::strchr(mode, '+') != nullptr;
-  stream->append = *mode == 'a';
-  const std::lock_guard lock(mutex_);
-  streams_.push_back(stream.get());
-  *file = ::fopencookie(stream.get(), mode, {read_cookie, write_cookie, seek_cookie, close_cookie});
-  if (*file == nullptr) {
-    streams_.pop_back();
-    return Status::error(Code::no_memory, "fopencookie failed");
-  }
-  stream.release()->stdio = *file;
-  return {};
-}
-
-void CookieStreams::forget(CookieStream& stream) {
-  const std::lock_guard lock(mutex_);
-  std::erase(streams_, &stream);
-}
-
-Status CookieStreams::flush() {
-  Status status;
-  for (CookieStream* stream : streams_) {
-    if (!stream->writes) continue;
-    if (::ftrylockfile(stream->stdio) != 0) {
-      status = Status::error(Code::io_error, "a thread is inside of a stream of it");
-      continue;
-    }
-    if (std::fflush(stream->stdio) != 0 && status.ok()) status = stream->failure;
-    ::funlockfile(stream->stdio);
-  }
-  return status;
-}
-
-Status CookieStreams::end() {
-  Status status;
-  for (CookieStream* stream : streams_) {
-    if (!stream->writes) continue;  // a flush would drop what stdio has read ahead
-    (void)std::fflush(stream->stdio);
-    if (status.ok()) status = stream->failure;
-  }
-  separate();
-  return status;
-}
-
-void CookieStreams::separate() {
-  for (CookieStream* stream : streams_) stream->handle = nullptr;
-  streams_.clear();
-}
-
-}  // namespace thalweg
-
-namespace {
-
 class LogicalFileStream final : public CookieStream {
  public:
   LogicalFileStream(Multifile& file, std::uint64_t rank) : file_(file), rank_(rank) {}
@@ -215,6 +157,60 @@ Status check_mode(const VpFile& file, const char* mode) {
 }
 
 }  // namespace
+
+namespace thalweg {
+
+Status CookieStreams::open(std::unique_ptr<CookieStream> stream, const char* mode, FILE** file) {
+  stream->all = this;
+  stream->writes = *mode != 'r' || std::strchr(mode, '+') != nullptr;
+  stream->append = *mode == 'a';
+  const std::lock_guard lock(mutex_);
+  streams_.push_back(stream.get());
+  *file = ::fopencookie(stream.get(), mode, {read_cookie, write_cookie, seek_cookie, close_cookie});
+  if (*file == nullptr) {
+    streams_.pop_back();
+    return Status::error(Code::no_memory, "fopencookie failed");
+  }
+  stream.release()->stdio = *file;
+  return {};
+}
+
+void CookieStreams::forget(CookieStream& stream) {
+  const std::lock_guard lock(mutex_);
+  std::erase(streams_, &stream);
+}
+
+Status CookieStreams::flush() {
+  Status status;
+  for (CookieStream* stream : streams_) {
+    if (!stream->writes) continue;
+    if (::ftrylockfile(stream->stdio) != 0) {
+      status = Status::error(Code::io_error, "a thread is inside of a stream of it");
+      continue;
+    }
+    if (std::fflush(stream->stdio) != 0 && status.ok()) status = stream->failure;
+    ::funlockfile(stream->stdio);
+  }
+  return status;
+}
+
+Status CookieStreams::end() {
+  Status status;
+  for (CookieStream* stream : streams_) {
+    if (!stream->writes) continue;  // a flush would drop what stdio has read ahead
+    (void)std::fflush(stream->stdio);
+    if (status.ok()) status = stream->failure;
+  }
+  separate();
+  return status;
+}
+
+void CookieStreams::separate() {
+  for (CookieStream* stream : streams_) stream->handle = nullptr;
+  streams_.clear();
+}
+
+}  // namespace thalweg
 
 extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, const char* mode, FILE** stream) {
   if (stream != nullptr) *stream = nullptr;

@@ -12,12 +12,6 @@ namespace thalweg {
 
 namespace {
 
-Status check_text(const char* function, char* text, std::size_t size) {
-  if (text == nullptr) return null_argument(function, "text");
-  if (size > 0) text[0] = '\0';
-  return {};
-}
-
 Status put_text(const char* function, const std::string& found, char* text, std::size_t size) {
   if (found.size() >= size)
     return Status::error(Code::out_of_range, std::string(function) + ": size is " + std::to_string(size) +
@@ -78,7 +72,8 @@ tw_status tw_storage_describe(const char* path, tw_storage_info* info) {
 tw_status tw_storage_explain(const char* path, const char* hints, const tw_access_pattern* access, char* text,
                              size_t size) {
   return guarded([&]() -> Status {
-    TW_RETURN_IF_ERROR(check_text("tw_storage_explain", text, size));
+    if (text == nullptr) return null_argument("tw_storage_explain", "text");
+    if (size > 0) text[0] = '\0';
     if (path == nullptr) return null_argument("tw_storage_explain", "path");
     TW_ASSIGN_OR_RETURN(const RegularAccess regular, to_access(access));
     TW_ASSIGN_OR_RETURN(const std::string found,

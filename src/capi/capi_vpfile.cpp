@@ -34,13 +34,13 @@ Status fill_vp_shape(const tw_options& options, VpOpen& how) {
   if (n > format::kMostDimensions)
     return bad_vp_open("the shape has " + std::to_string(n) + " dimensions; 64 are the most");
   TW_RETURN_IF_ERROR(take_numbers("shape", options.shape, how.shape));
-  if (!options.box.has_value()) return {};
-  if (options.box->start.size() != n)
-    return bad_vp_open("the box has " + std::to_string(options.box->start.size()) + " dimensions, the shape " +
+  if (options.box_start.empty()) return {};
+  if (options.box_start.size() != n)
+    return bad_vp_open("the box has " + std::to_string(options.box_start.size()) + " dimensions, the shape " +
                        std::to_string(n));
   how.box.emplace();
-  TW_RETURN_IF_ERROR(take_numbers("start", options.box->start, how.box->start));
-  return take_numbers("count", options.box->count, how.box->count);
+  TW_RETURN_IF_ERROR(take_numbers("start", options.box_start, how.box->start));
+  return take_numbers("count", options.box_count, how.box->count);
 }
 
 Status fill_vp_open(const char* path, int32_t flags, const tw_options* options, VpOpen& how) {
@@ -122,6 +122,15 @@ Status transfer_all(VpFile& file, Direction direction, const tw_vpfile_data& dat
     for (std::uint64_t local = 0; local < file.vps().count(); ++local)
       counts[local] /= static_cast<std::int64_t>(data.item_bytes);
   return status;
+}
+
+// `act(file, local)` for a VP of this task.
+template <class Act>
+tw_status on_vp(const char* function, tw_vpfile* vpfile, int64_t vp, Act act) {
+  return on_handle(vpfile, function, [&](tw_vpfile& open) -> Status {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t local, local_of(open, vp));
+    return act(*open.impl, local);
+  });
 }
 
 }  // namespace
@@ -273,32 +282,13 @@ tw_status tw_vpfile_sync_all(tw_vpfile* vpfile) {
   return on_all(vpfile, Call::tw_vpfile_sync_all, [](VpFile& file) { return run(file.sync()); });
 }
 
-}  // extern "C"
-
 // ---- One VP ------------------------------------------------------------------------------------------------------
-
-namespace {
-
-// `act(file, local)` for a VP of this task.
-template <class Act>
-tw_status on_vp(const char* function, tw_vpfile* vpfile, int64_t vp, Act act) {
-  return on_handle(vpfile, function, [&](tw_vpfile& open) -> Status {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t local, local_of(open, vp));
-    return act(*open.impl, local);
-  });
-}
-
-}  // namespace
-
-extern "C" {
 
 tw_status tw_vpfile_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, size_t* moved) {
   if (moved != nullptr) *moved = 0;
   return on_vp("tw_vpfile_read", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (data == nullptr && bytes > 0) return null_argument("tw_vpfile_read", "data");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t got, file.stream(local).read({static_cast<std::byte*>(data), bytes}));
-    if (moved != nullptr) *moved = got;
-    return {};
+    return put(file.stream(local).read({static_cast<std::byte*>(data), bytes}), moved);
   });
 }
 
@@ -306,10 +296,7 @@ tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_
   if (moved != nullptr) *moved = 0;
   return on_vp("tw_vpfile_write", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (data == nullptr && bytes > 0) return null_argument("tw_vpfile_write", "data");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t done,
-                        file.stream(local).write({static_cast<const std::byte*>(data), bytes}));
-    if (moved != nullptr) *moved = done;
-    return {};
+    return put(file.stream(local).write({static_cast<const std::byte*>(data), bytes}), moved);
   });
 }
 
@@ -331,9 +318,7 @@ tw_status tw_vpfile_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position, int* 
 tw_status tw_vpfile_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes) {
   return on_vp("tw_vpfile_size", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (bytes == nullptr) return null_argument("tw_vpfile_size", "bytes");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.stream(local).size());
-    *bytes = static_cast<int64_t>(size);
-    return {};
+    return put(file.stream(local).size(), bytes);
   });
 }
 
@@ -350,9 +335,7 @@ tw_status tw_vpfile_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last) {
 tw_status tw_vpfile_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped) {
   return on_vp("tw_vpfile_skip_gap", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (skipped == nullptr) return null_argument("tw_vpfile_skip_gap", "skipped");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file.stream(local).skip_gap());
-    *skipped = static_cast<int64_t>(bytes);
-    return {};
+    return put(file.stream(local).skip_gap(), skipped);
   });
 }
 

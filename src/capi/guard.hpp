@@ -43,6 +43,13 @@ inline Status check_number(const char* function, const std::string& name, std::i
   return number >= 0 ? Status{} : invalid_argument(function, name + " is " + std::to_string(number) + "; 0 or more");
 }
 
+// Puts a number that was found where the caller wants it; `to` may be null.
+template <class From, class To>
+Status put(const Result<From>& found, To* to) {
+  if (found.has_value() && to != nullptr) *to = static_cast<To>(found.value());
+  return found.status();
+}
+
 // What the calls do that free a handle: deletes it and sets it to null. `handle` may be null.
 template <class Handle>
 void free_handle(Handle** handle) noexcept {

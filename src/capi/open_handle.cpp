@@ -125,23 +125,19 @@ std::vector<OpenHandle*> OpenHandles::claim(Wanted wanted) {
 
 // A row of a vpfile that the tasks of this process have stored counts when task 0 has written so to NAME.meta.
 void OpenHandles::flush_all() {
-  struct Stored {
-    std::int64_t tasks = 0;
-    Status status;
-  };
   flushes_unclosed = true;
   const std::vector<OpenHandle*> left = claim([](const OpenHandle& handle) { return handle.written() != nullptr; });
-  std::map<const void*, Stored> stored;
+  std::map<const void*, std::int64_t> stored;  // tasks, by what they have written
+  std::map<const void*, Status> failed;
   for (OpenHandle* handle : left) {
-    Stored& file = stored[handle->written()];
-    Status status = attempt([&] { return handle->store_own(); });
-    if (status.ok()) ++file.tasks;
-    if (file.status.ok()) file.status = std::move(status);
+    const Status status = attempt([&] { return handle->store_own(); });
+    stored[handle->written()] += status.ok() ? 1 : 0;
+    if (!status.ok()) failed.try_emplace(handle->written(), status);
   }
   for (OpenHandle* handle : left) {
-    const Stored& file = stored[handle->written()];
-    handle->end_unclosed(file.tasks == handle->tasks());
-    say_unclosed(*handle, "what was written is in its files", file.status);
+    const void* const written = handle->written();
+    handle->end_unclosed(stored[written] == handle->tasks());
+    say_unclosed(*handle, "what was written is in its files", failed[written]);
   }
 }
 

@@ -16,11 +16,7 @@ struct tw_options {
   std::optional<thalweg::Serving> serving;
   thalweg::MappingFunction mapping;
   thalweg::ProgressFunction progress;
-  std::vector<std::int64_t> shape;  // empty: none
-  struct Box {
-    std::vector<std::int64_t> start, count;
-  };
-  std::optional<Box> box;
+  std::vector<std::int64_t> shape, box_start, box_count;  // empty: none
   std::optional<std::uint32_t> permissions;
 };
 

@@ -204,6 +204,34 @@ Status check_index_fits(const WritePlanInput& input) {
                                            " bytes free; ask for fewer logical files, or free space");
 }
 
+// The new session and the new state slot need a number each.
+Status check_room_for_session(const PhysicalReader& physical) {
+  if (physical.state().session < format::kMostSession && physical.state().sequence < format::kMaxOffset) return {};
+  return Status::error(Code::out_of_range, "'" + physical.path() +
+                                               "' has had as many sessions as the format can count; "
+                                               "`thalweg defrag` makes a copy that can be appended to");
+}
+
+// Where each logical file lives, read from the physical files; the table must agree.
+Status invert_ranks(ReadSet& old, WritePlan& plan) {
+  plan.ranks.table.resize(old.header().n_logical);
+  PageCache cache;
+  std::uint64_t n = 0;
+  for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
+    const std::vector<std::uint64_t>& ranks = plan.files[k].ranks;
+    for (std::uint64_t i = 0; i < ranks.size(); ++i, ++n) {
+      TW_ASSIGN_OR_RETURN(const PlacedRange told, old.locate(ranks[i], cache));
+      if (told.physical != k || told.local != i)
+        return old.first().corrupt("physical file " + std::to_string(k) + " holds logical file " +
+                                   std::to_string(ranks[i]) + ", which the table tells elsewhere");
+      plan.ranks.table[ranks[i]] = i << 32 | k;
+    }
+  }
+  if (n == plan.ranks.table.size()) return {};
+  return old.first().corrupt("its physical files hold " + std::to_string(n) + " of " +
+                             std::to_string(plan.ranks.table.size()) + " logical files");
+}
+
 }  // namespace
 
 Result<WritePlan> plan_create(const WritePlanInput& input) {
@@ -239,38 +267,6 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
   plan.common.usual = usual_domain(plan);
   return plan;
 }
-
-namespace {
-
-// The new session and the new state slot need a number each.
-Status check_room_for_session(const PhysicalReader& physical) {
-  if (physical.state().session < format::kMostSession && physical.state().sequence < format::kMaxOffset) return {};
-  return Status::error(Code::out_of_range, "'" + physical.path() +
-                                               "' has had as many sessions as the format can count; "
-                                               "`thalweg defrag` makes a copy that can be appended to");
-}
-
-// Where each logical file lives, read from the physical files; the table must agree.
-Status invert_ranks(ReadSet& old, WritePlan& plan) {
-  plan.ranks.table.resize(old.header().n_logical);
-  PageCache cache;
-  std::uint64_t n = 0;
-  for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
-    const std::vector<std::uint64_t>& ranks = plan.files[k].ranks;
-    for (std::uint64_t i = 0; i < ranks.size(); ++i, ++n) {
-      TW_ASSIGN_OR_RETURN(const PlacedRange told, old.locate(ranks[i], cache));
-      if (told.physical != k || told.local != i)
-        return old.first().corrupt("physical file " + std::to_string(k) + " holds logical file " +
-                                   std::to_string(ranks[i]) + ", which the table tells elsewhere");
-      plan.ranks.table[ranks[i]] = i << 32 | k;
-    }
-  }
-  if (n == plan.ranks.table.size()) return {};
-  return old.first().corrupt("its physical files hold " + std::to_string(n) + " of " +
-                             std::to_string(plan.ranks.table.size()) + " logical files");
-}
-
-}  // namespace
 
 Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   WritePlan plan;

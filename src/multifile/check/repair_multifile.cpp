@@ -3,6 +3,7 @@
 
 #include "multifile/check/all_logical_files.hpp"
 #include "multifile/check/check_multifile.hpp"
+#include "multifile/read/stored_index.hpp"
 #include "multifile/write/index_writer.hpp"
 #include "storage/hold_file.hpp"
 
@@ -52,8 +53,9 @@ class Repair {
   Result<bool> repair_physical(ReadSet& set, std::uint32_t k) {
     TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, set.physical(k));
     result_.closed &= physical->closed();
-    const Status readable =
-        physical->readable().ok() ? check_whole_index(*physical, report_.watch().go_on) : physical->readable();
+    const Status readable = physical->readable().ok()
+                                ? load_index(*physical, physical->state(), report_.watch().go_on).status()
+                                : physical->readable();
     if (readable.ok()) return false;
     if (readable.code() == Code::stopped) return readable;
     report_.finding(readable.message());

@@ -15,9 +15,6 @@
 
 namespace thalweg::format {
 
-using thalweg::ByteSpan;
-using thalweg::ByteView;
-
 inline constexpr std::uint64_t kPageBytes = 4096;
 inline constexpr std::uint64_t kPagePayload = 4080;
 inline constexpr std::uint64_t kHeaderBytes = 512;

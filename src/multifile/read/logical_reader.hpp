@@ -55,6 +55,7 @@ class LogicalReader {
   void seek(std::uint64_t position) { position_ = position; }
   std::uint64_t position() const { return position_; }
   std::uint64_t size() const { return entry_.bytes; }
+  std::uint64_t rank() const { return rank_; }
   std::uint64_t contiguous() const;  // bytes from the position to the end of its piece
   // The first position from `at` on that is not known to be zero; size() where there is none.
   std::uint64_t skip_zeros(std::uint64_t at) const;

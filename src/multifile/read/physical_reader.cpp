@@ -28,6 +28,11 @@ Status about(const std::string& path, const Status& status) {
   return message.substr(0, message.find('`')).find(object) == std::string::npos ? status.with_context(object) : status;
 }
 
+template <class T>
+Result<T> about(const std::string& path, Result<T> found) {
+  return found.has_value() ? std::move(found) : Result<T>(about(path, found.error()));
+}
+
 // The multifile is repaired by the name of its first physical file.
 std::string way_out(const std::string& path, std::uint32_t number) {
   return repair_command(path.substr(0, path.size() - format::physical_name("", number).size()));
@@ -165,9 +170,9 @@ Result<std::vector<std::byte>> PhysicalReader::section(SectionKind kind, std::ui
     const std::uint64_t at = offset + first * kPageBytes,
                         n = std::min(kAtOnce * per_page, n_entries - first * per_page);
     TW_RETURN_IF_ERROR(read_exactly(*file_, at, pages));
-    auto found = format::parse_section(pages, kind, n, entry_bytes, header_.id, at, first);
-    if (!found.has_value()) return about(path(), found.error());
-    entries.insert(entries.end(), found->begin(), found->end());
+    TW_ASSIGN_OR_RETURN(const auto found,
+                        about(path(), format::parse_section(pages, kind, n, entry_bytes, header_.id, at, first)));
+    entries.insert(entries.end(), found.begin(), found.end());
   }
   return entries;
 }
@@ -197,9 +202,7 @@ Result<std::span<const std::byte>> PhysicalReader::stored_entry(std::uint64_t pl
 Result<std::uint64_t> PhysicalReader::local_at(std::uint64_t place, PageCache& cache) const {
   TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
   if (!index_.is_listed()) return place;
-  const auto local = format::parse_listed_local(bytes, index_);
-  if (!local.has_value()) return about(path(), local.error());
-  return local;
+  return about(path(), format::parse_listed_local(bytes, index_));
 }
 
 // The last page that can be read and does not begin behind `local_index`; 0 when there is none.
@@ -257,9 +260,7 @@ Result<format::FileEntry> PhysicalReader::file_entry(std::uint64_t local_index, 
   TW_ASSIGN_OR_RETURN(const std::uint64_t there, local_at(place, cache));
   if (there != local_index) return format::FileEntry{};
   TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
-  const auto entry = format::parse_file_entry(bytes.last(format::kFileEntryBytes), index_);
-  if (!entry.has_value()) return about(path(), entry.error());
-  return entry;
+  return about(path(), format::parse_file_entry(bytes.last(format::kFileEntryBytes), index_));
 }
 
 bool is_loss(Code code) {
@@ -345,9 +346,8 @@ Result<std::vector<format::PieceEntry>> PhysicalReader::pieces(const format::Fil
     if (i % kAskEach == kAskEach - 1 && go_on && !go_on()) return stopped();
     TW_ASSIGN_OR_RETURN(const auto bytes, section_entry(SectionKind::pieces, index_.pieces_offset,
                                                         entry.first_piece + i, format::kPieceEntryBytes, cache));
-    const auto piece = format::parse_piece_entry(bytes, index_);
-    if (!piece.has_value()) return about(path(), piece.error());
-    result.push_back(piece.value());
+    TW_ASSIGN_OR_RETURN(const auto piece, about(path(), format::parse_piece_entry(bytes, index_)));
+    result.push_back(piece);
   }
   return result;
 }
@@ -372,9 +372,7 @@ Result<format::Attributes> PhysicalReader::attributes() const {
   if (index_.attributes_bytes == 0) return format::Attributes{};
   TW_ASSIGN_OR_RETURN(const auto bytes,
                       section(SectionKind::attributes, index_.attributes_offset, index_.attributes_bytes, 1));
-  auto attributes = format::parse_attributes(bytes);
-  if (!attributes.has_value()) return about(path(), attributes.error());
-  return attributes;
+  return about(path(), format::parse_attributes(bytes));
 }
 
 }  // namespace thalweg

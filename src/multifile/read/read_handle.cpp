@@ -20,7 +20,6 @@ ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, const std::vector<RankRan
 
 Status ReadHandle::seek_to(std::uint64_t rank, std::int64_t position) {
   TW_ASSIGN_OR_RETURN(current_, reader(rank));
-  current_rank_ = rank;
   if (position >= 0) current_->seek(static_cast<std::uint64_t>(position));
   return {};
 }
@@ -32,12 +31,6 @@ Result<LogicalReader*> ReadHandle::current_or_first() {
     TW_RETURN_IF_ERROR(seek_to(served_.first(), -1));
   }
   return current_;
-}
-
-Result<std::uint64_t> ReadHandle::current_rank() {
-  TW_ASSIGN_OR_RETURN(const LogicalReader* reader, current_or_first());
-  (void)reader;
-  return current_rank_;
 }
 
 Result<LogicalReader*> ReadHandle::reader(std::uint64_t rank) {
@@ -98,6 +91,17 @@ Result<EntryRun> ReadHandle::run_at(std::uint64_t rank) {
   TW_ASSIGN_OR_RETURN(EntryRun run, (*physical)->run_at(at->local, index_cache_[at->physical]));
   run.end += first;
   return run;
+}
+
+Status ReadHandle::each_run(const std::function<Status(std::uint64_t rank, const EntryRun& run)>& visit,
+                            const GoOn& go_on) {
+  EntryRun run;
+  for (std::uint64_t rank = 0, i = 1; rank < files_->header().n_logical; rank = run.end, ++i) {
+    if (i % kAskEach == 0 && go_on && !go_on()) return files_->first().stopped();
+    TW_ASSIGN_OR_RETURN(run, run_at(rank));
+    TW_RETURN_IF_ERROR(visit(rank, run));
+  }
+  return {};
 }
 
 Result<std::string> ReadHandle::name(std::uint64_t rank, std::uint32_t& mode) {

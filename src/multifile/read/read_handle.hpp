@@ -19,7 +19,6 @@ class ReadHandle {
   Status seek_to(std::uint64_t rank, std::int64_t position);
   Result<LogicalReader*> current_or_first();
   LogicalReader* current() const { return current_; }
-  Result<std::uint64_t> current_rank();
   // Reader of any logical file that the handle serves.
   Result<LogicalReader*> reader(std::uint64_t rank);
 
@@ -30,6 +29,8 @@ class ReadHandle {
   }
   // The run of logical files that begins at `rank`: see PhysicalReader::run_at.
   Result<EntryRun> run_at(std::uint64_t rank);
+  // Visits all runs in the order of ranks, until the caller stops it.
+  Status each_run(const std::function<Status(std::uint64_t rank, const EntryRun& run)>& visit, const GoOn& go_on);
   Result<std::string> name(std::uint64_t rank, std::uint32_t& mode);
   Result<std::uint64_t> find(const std::string& name);
   Result<std::vector<format::PieceEntry>> pieces(std::uint64_t rank);
@@ -51,7 +52,6 @@ class ReadHandle {
   ReaderSettings settings_;
   ReaderCache readers_;
   LogicalReader* current_ = nullptr;
-  std::uint64_t current_rank_ = 0;
   PageCache map_cache_;                                       // of the table in physical file 0
   std::unordered_map<std::uint32_t, PageCache> index_cache_;  // by physical file
   std::unique_ptr<format::Attributes> attributes_;

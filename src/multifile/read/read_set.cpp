@@ -5,6 +5,7 @@
 #include "base/endian.hpp"
 #include "base/sorted_runs.hpp"
 #include "formats/known_file.hpp"
+#include "multifile/read/stored_index.hpp"
 
 namespace thalweg {
 
@@ -18,19 +19,15 @@ Status ReadSet::open() {
 // Reads which logical files lie in which physical file. The numbers are checked before a recovery trusts them.
 Status ReadSet::use_as_first(PhysicalReader& physical) {
   first_ = &physical;
-  mapping_.kind = header().mapping;
-  if (mapping_.kind != format::Mapping::consecutive) return {};
-  TW_RETURN_IF_ERROR(read_bounds());
-  return check_member(physical);
-}
-
-Status ReadSet::read_bounds() {
   const format::FileHeader& h = header();
+  mapping_.kind = h.mapping;
+  if (h.mapping != format::Mapping::consecutive) return {};
   std::vector<std::uint64_t>& bounds = mapping_.bounds;
-  TW_ASSIGN_OR_RETURN(bounds, first_->numbers(format::SectionKind::bounds, h.map_offset,
-                                              std::uint64_t{h.n_physical} + 1, watch_.go_on));
-  if (bounds.front() == 0 && bounds.back() == h.n_logical && std::ranges::is_sorted(bounds)) return {};
-  return first_->corrupt("the bounds of its physical files do not ascend from 0 to " + std::to_string(h.n_logical));
+  TW_ASSIGN_OR_RETURN(bounds, physical.numbers(format::SectionKind::bounds, h.map_offset,
+                                               std::uint64_t{h.n_physical} + 1, watch_.go_on));
+  if (bounds.front() != 0 || bounds.back() != h.n_logical || !std::ranges::is_sorted(bounds))
+    return physical.corrupt("the bounds of its physical files do not ascend from 0 to " + std::to_string(h.n_logical));
+  return check_member(physical);
 }
 
 // Names the format of a refused file that is no multifile.
@@ -55,7 +52,7 @@ Result<std::unique_ptr<PhysicalReader>> ReadSet::open_physical(std::uint32_t num
   if (number == 0) TW_RETURN_IF_ERROR(use_as_first(*physical));
   bool whole = physical->readable().ok();
   if (whole && unclosed_ != Unclosed::refuse) {
-    const Status index = check_whole_index(*physical, watch_.go_on);
+    const Status index = load_index(*physical, physical->state(), watch_.go_on).status();
     if (index.code() == Code::stopped) return index;
     whole = index.ok();
   }

@@ -46,7 +46,6 @@ class ReadSet {
 
  private:
   Status use_as_first(PhysicalReader& physical);
-  Status read_bounds();
   Result<std::unique_ptr<PhysicalReader>> open_physical(std::uint32_t number);
   Status check_member(const PhysicalReader& physical) const;
   Status recover(PhysicalReader& physical) const;

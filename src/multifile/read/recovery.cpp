@@ -114,10 +114,6 @@ Result<std::vector<FoundSession>> find_sessions_behind(const PhysicalReader& phy
 
 }  // namespace
 
-Status check_whole_index(const PhysicalReader& physical, const GoOn& go_on) {
-  return load_index(physical, physical.state(), go_on).status();
-}
-
 Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks,
                                   const Watch& watch) {
   Recovery recovery;

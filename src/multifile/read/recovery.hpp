@@ -19,9 +19,6 @@ struct Recovery {
   std::vector<format::Frame> refused_packs;  // their directories are not valid
 };
 
-// Reads the whole index that the state slot names: the death of the machine may have left only some of its pages.
-Status check_whole_index(const PhysicalReader& physical, const GoOn& go_on = {});
-
 // `ranks`: rank of each local index when the header says Mapping::table, else empty.
 Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks,
                                   const Watch& watch);

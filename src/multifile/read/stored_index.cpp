@@ -56,49 +56,6 @@ Status load_files(const PhysicalReader& physical, const format::IndexPage& index
   return {};
 }
 
-}  // namespace
-
-Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on) {
-  std::uint64_t pieces_end = 0, names_end = 0;
-  TW_RETURN_IF_ERROR(physical.check_order(go_on));
-  const auto take = [&](std::uint64_t local, Result<format::FileEntry> entry) {  // their readers report the others
-    return entry.has_value() ? take_ranges(physical, local, *entry, pieces_end, names_end) : Status{};
-  };
-  return physical.each_entry(take, go_on);
-}
-
-Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::StateSlot& slot, const GoOn& go_on) {
-  const std::uint64_t end = slot.index_offset + slot.index_bytes;
-  if (slot.index_offset == 0 || end > physical.file_bytes())
-    return Status::error(Code::corrupt_file, "'" + physical.path() + "' has no complete index");
-  TW_ASSIGN_OR_RETURN(const format::IndexPage index, physical.index_page(slot, physical.file_bytes()));
-  RecoveredIndex result;
-  TW_RETURN_IF_ERROR(load_files(physical, index, go_on, result));
-  TW_ASSIGN_OR_RETURN(const auto pieces, physical.section(format::SectionKind::pieces, index.pieces_offset,
-                                                          index.n_pieces, format::kPieceEntryBytes, go_on));
-  Steps steps(go_on);
-  result.pieces.reserve(index.n_pieces);
-  for (std::uint64_t i = 0; i < index.n_pieces; ++i) {
-    if (!steps.go_on()) return physical.stopped();
-    TW_ASSIGN_OR_RETURN(const auto entry,
-                        format::parse_piece_entry(
-                            std::span(pieces).subspan(i * format::kPieceEntryBytes, format::kPieceEntryBytes), index));
-    result.pieces.push_back(entry);
-  }
-  TW_ASSIGN_OR_RETURN(const auto names,
-                      physical.section(format::SectionKind::names, index.names_offset, index.names_bytes, 1, go_on));
-  result.names.assign(reinterpret_cast<const char*>(names.data()), names.size());
-  TW_ASSIGN_OR_RETURN(const auto attributes, physical.section(format::SectionKind::attributes, index.attributes_offset,
-                                                              index.attributes_bytes, 1));
-  TW_ASSIGN_OR_RETURN(result.attributes, format::parse_attributes(attributes));
-  result.end = end;
-  result.session = index.session;
-  result.session_offset = slot.covered_session_offset;
-  return result;
-}
-
-namespace {
-
 // The valid pages of a section of bytes, by number.
 using BytePages = std::map<std::uint64_t, std::string>;
 
@@ -290,14 +247,6 @@ class Salvage {
   std::uint64_t listed_pages_ = 0;                   // of the files section if it is listed
 };
 
-}  // namespace
-
-Result<SalvagedIndex> salvage_index(const PhysicalReader& physical, const GoOn& go_on) {
-  return Salvage(physical, go_on).run();
-}
-
-namespace {
-
 // The pieces of the older entry; name, mode and flags of the newer one where it has them.
 RecoveredIndex::File joined(const RecoveredIndex::File& older, const RecoveredIndex::File& newer) {
   RecoveredIndex::File file = older;
@@ -312,6 +261,49 @@ RecoveredIndex::File joined(const RecoveredIndex::File& older, const RecoveredIn
 }
 
 }  // namespace
+
+Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on) {
+  std::uint64_t pieces_end = 0, names_end = 0;
+  TW_RETURN_IF_ERROR(physical.check_order(go_on));
+  const auto take = [&](std::uint64_t local, Result<format::FileEntry> entry) {  // their readers report the others
+    return entry.has_value() ? take_ranges(physical, local, *entry, pieces_end, names_end) : Status{};
+  };
+  return physical.each_entry(take, go_on);
+}
+
+Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::StateSlot& slot, const GoOn& go_on) {
+  const std::uint64_t end = slot.index_offset + slot.index_bytes;
+  if (slot.index_offset == 0 || end > physical.file_bytes())
+    return Status::error(Code::corrupt_file, "'" + physical.path() + "' has no complete index");
+  TW_ASSIGN_OR_RETURN(const format::IndexPage index, physical.index_page(slot, physical.file_bytes()));
+  RecoveredIndex result;
+  TW_RETURN_IF_ERROR(load_files(physical, index, go_on, result));
+  TW_ASSIGN_OR_RETURN(const auto pieces, physical.section(format::SectionKind::pieces, index.pieces_offset,
+                                                          index.n_pieces, format::kPieceEntryBytes, go_on));
+  Steps steps(go_on);
+  result.pieces.reserve(index.n_pieces);
+  for (std::uint64_t i = 0; i < index.n_pieces; ++i) {
+    if (!steps.go_on()) return physical.stopped();
+    TW_ASSIGN_OR_RETURN(const auto entry,
+                        format::parse_piece_entry(
+                            std::span(pieces).subspan(i * format::kPieceEntryBytes, format::kPieceEntryBytes), index));
+    result.pieces.push_back(entry);
+  }
+  TW_ASSIGN_OR_RETURN(const auto names,
+                      physical.section(format::SectionKind::names, index.names_offset, index.names_bytes, 1, go_on));
+  result.names.assign(reinterpret_cast<const char*>(names.data()), names.size());
+  TW_ASSIGN_OR_RETURN(const auto attributes, physical.section(format::SectionKind::attributes, index.attributes_offset,
+                                                              index.attributes_bytes, 1));
+  TW_ASSIGN_OR_RETURN(result.attributes, format::parse_attributes(attributes));
+  result.end = end;
+  result.session = index.session;
+  result.session_offset = slot.covered_session_offset;
+  return result;
+}
+
+Result<SalvagedIndex> salvage_index(const PhysicalReader& physical, const GoOn& go_on) {
+  return Salvage(physical, go_on).run();
+}
 
 void fall_back_on(RecoveredIndex older, SalvagedIndex& newer) {
   RecoveredIndex all = std::move(older);

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <optional>
 
-#include "base/endian.hpp"
+#include "multifile/format/field_list.hpp"
 #include "multifile/write/physical_writer.hpp"
 
 namespace thalweg {
@@ -14,7 +14,6 @@ namespace {
 using format::kPageBytes;
 using format::SectionKind;
 
-// An encoded contribution: u64 local index, u64 bytes, u32 mode, u32 named, u32 name bytes, u32 pieces, name, pieces.
 constexpr std::size_t kContributionHead = 32;
 
 // Writes one section page by page, in writes of about a MiB.
@@ -230,6 +229,27 @@ Result<format::IndexPage> count(const IndexJob& job) {
   return counts;
 }
 
+std::uint64_t local_of(const std::byte* encoded) {
+  return load_le<std::uint64_t>(std::span(encoded, kContributionHead));
+}
+
+// The head of an encoded contribution, behind which its name and its pieces stand.
+template <class Io, class C, class Count>
+void list_contribution(Io& io, C& c, Count&& name_bytes, Count&& pieces) {
+  format::move_fields(io, c.local_index, c.bytes, c.mode, c.named, name_bytes, pieces);
+}
+
+// Borrows the bytes.
+Contribution decode(const std::byte* encoded) {
+  format::FieldReader in(ByteView(encoded, kContributionHead));
+  Contribution out;
+  std::uint32_t name = 0, pieces = 0;
+  list_contribution(in, out, name, pieces);
+  out.name = {reinterpret_cast<const char*>(encoded + kContributionHead), name};
+  out.pieces = {encoded + kContributionHead + name, pieces * format::kPieceEntryBytes};
+  return out;
+}
+
 }  // namespace
 
 std::size_t contribution_bytes(std::size_t name_bytes, std::size_t n_pieces) {
@@ -240,44 +260,16 @@ void append_contribution(std::vector<std::byte>& out, const Contribution& contri
                          std::span<const WrittenPiece> pieces) {
   const std::size_t start = out.size();
   out.resize(start + contribution_bytes(contribution.name.size(), pieces.size()));
-  std::span<std::byte> at = std::span(out).subspan(start);
-  store_le(at, contribution.local_index);
-  store_le(at.subspan(8), contribution.bytes);
-  store_le(at.subspan(16), contribution.mode);
-  store_le(at.subspan(20), std::uint32_t{contribution.named});
-  store_le(at.subspan(24), static_cast<std::uint32_t>(contribution.name.size()));
-  store_le(at.subspan(28), static_cast<std::uint32_t>(pieces.size()));
-  if (!contribution.name.empty())
-    std::memcpy(at.data() + kContributionHead, contribution.name.data(), contribution.name.size());
-  at = at.subspan(kContributionHead + contribution.name.size());
+  format::FieldWriter fields(ByteSpan(out).subspan(start));
+  list_contribution(fields, contribution, static_cast<std::uint32_t>(contribution.name.size()),
+                    static_cast<std::uint32_t>(pieces.size()));
+  fields.put_bytes(std::as_bytes(std::span(contribution.name)));
+  std::span<std::byte> at = std::span(out).subspan(start + fields.position());
   for (const WrittenPiece& piece : pieces) {
     format::encode_piece_entry(piece.entry, at.first(format::kPieceEntryBytes));
     at = at.subspan(format::kPieceEntryBytes);
   }
 }
-
-namespace {
-
-std::uint64_t local_of(const std::byte* encoded) {
-  return load_le<std::uint64_t>(std::span(encoded, kContributionHead));
-}
-
-// Borrows the bytes.
-Contribution decode(const std::byte* encoded) {
-  const std::span<const std::byte> head(encoded, kContributionHead);
-  Contribution out;
-  out.local_index = local_of(encoded);
-  out.bytes = load_le<std::uint64_t>(head.subspan(8));
-  out.mode = load_le<std::uint32_t>(head.subspan(16));
-  out.named = load_le<std::uint32_t>(head.subspan(20)) != 0;
-  const std::size_t name = load_le<std::uint32_t>(head.subspan(24));
-  const std::size_t pieces = load_le<std::uint32_t>(head.subspan(28));
-  out.name = {reinterpret_cast<const char*>(encoded + kContributionHead), name};
-  out.pieces = {encoded + kContributionHead + name, pieces * format::kPieceEntryBytes};
-  return out;
-}
-
-}  // namespace
 
 void place_shipped(std::span<std::byte> contributions, std::uint64_t payload) {
   constexpr std::size_t kOffsetInEntry = 8;

@@ -68,7 +68,8 @@ class LogicalWriter {
   std::uint64_t size() const { return size_; }
   std::uint64_t rank() const { return rank_; }
   std::uint64_t buffered() const { return buffer_.size(); }
-  std::uint64_t chunk_room() const { return chunk_ ? chunk_->room() - std::min(chunk_->room(), buffered()) : 0; }
+  // Bytes that fit into the chunk.
+  std::uint64_t contiguous() const { return chunk_ ? chunk_->room() - std::min(chunk_->room(), buffered()) : 0; }
   bool dirty() const { return dirty_; }
   bool listed = false;  // for the handle: in its list of writers that may hold a buffer
   PhysicalWriter& physical() const { return physical_; }
