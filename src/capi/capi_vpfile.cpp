@@ -8,15 +8,6 @@
 
 namespace thalweg {
 
-Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp) {
-  const auto local = vp >= 0 ? vpfile.impl->vps().local(static_cast<std::uint64_t>(vp)) : std::nullopt;
-  const bool in_shape = vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile.n_vps;
-  if (in_shape && local.has_value()) return *local;
-  return Status::error(Code::invalid_argument, "virtual processor " + std::to_string(vp) + " of '" +
-                                                   vpfile.impl->path() +
-                                                   (in_shape ? "' is another task's" : "' is not in its shape"));
-}
-
 namespace {
 
 Status bad_vp_open(const std::string& what) { return invalid_argument("tw_vpfile_open", what); }
@@ -59,20 +50,12 @@ Status fill_vp_open(const char* path, int32_t flags, const tw_options* options, 
   return fill_vp_shape(*options, how);
 }
 
-Status reserve_shape(tw_vpfile& vpfile) {
-  for (std::vector<std::int64_t>* extents : {&vpfile.shape, &vpfile.start, &vpfile.count})
-    extents->reserve(format::kMostDimensions);
-  return {};
+bool is_in_shape(const tw_vpfile& vpfile, std::int64_t vp) {
+  return vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile.impl->geometry().n;
 }
 
-// Needs no more memory than was reserved.
-void keep_shape(tw_vpfile& vpfile) {
-  const auto take = [](const VpShape& from, std::vector<std::int64_t>& to) { to.assign(from.begin(), from.end()); };
-  take(vpfile.impl->shape(), vpfile.shape);
-  take(vpfile.impl->vps().box().start, vpfile.start);
-  take(vpfile.impl->vps().box().count, vpfile.count);
-  vpfile.n_vps = vpfile.impl->geometry().n;
-}
+// Extents are below 2^63: the caller reads them where they lie.
+const int64_t* extents_of(const VpShape& shape) { return reinterpret_cast<const int64_t*>(shape.data()); }
 
 // The transfer, with sizes in bytes; `each` is where those of every local VP are put.
 Status fill_transfer(const VpFile& file, const tw_vpfile_data& data, std::vector<std::uint64_t>& each,
@@ -134,6 +117,16 @@ tw_status on_vp(const char* function, tw_vpfile* vpfile, int64_t vp, Act act) {
 }
 
 }  // namespace
+
+Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp) {
+  const auto local = vp >= 0 ? vpfile.impl->vps().local(static_cast<std::uint64_t>(vp)) : std::nullopt;
+  const bool in_shape = is_in_shape(vpfile, vp);
+  if (in_shape && local.has_value()) return *local;
+  return Status::error(Code::invalid_argument, "virtual processor " + std::to_string(vp) + " of '" +
+                                                   vpfile.impl->path() +
+                                                   (in_shape ? "' is another task's" : "' is not in its shape"));
+}
+
 }  // namespace thalweg
 
 using namespace thalweg;
@@ -145,10 +138,8 @@ tw_status tw_vpfile_open(tw_group* group, const char* path, int32_t flags, const
   VpOpen how;
   const auto fill = [&] { return fill_vp_open(path, flags, options, how); };
   const auto open = [&](Group& tasks, Status mine, tw_vpfile* handle) -> Status {
-    if (mine.ok()) mine = or_out_of_memory([&] { return reserve_shape(*handle); });
     how.status = std::move(mine);
     TW_ASSIGN_OR_RETURN(handle->impl, run(VpFile::open(tasks, posix_backend(), std::move(how))));
-    keep_shape(*handle);
     handle->opened(handle->impl->may_write());
     return {};
   };
@@ -199,11 +190,11 @@ tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary) {
       return invalid_argument("tw_vpfile_summarize", "struct_size is not set");
     const VpFile& file = *open.impl;
     const format::VpGeometry& geometry = file.geometry();
-    summary->n_dims = static_cast<int32_t>(open.shape.size());
+    summary->n_dims = static_cast<int32_t>(file.shape().size());
     summary->mode = static_cast<int32_t>(file.mode());
-    summary->shape = open.shape.data();
-    summary->box_start = open.start.data();
-    summary->box_count = open.count.data();
+    summary->shape = extents_of(file.shape());
+    summary->box_start = extents_of(file.vps().box().start);
+    summary->box_count = extents_of(file.vps().box().count);
     summary->n_vps = static_cast<int64_t>(geometry.n);
     summary->n_local = static_cast<int64_t>(file.vps().count());
     summary->nb_record = static_cast<int64_t>(geometry.record_bytes);
@@ -239,8 +230,8 @@ tw_status tw_vpfile_local(tw_vpfile* vpfile, int64_t vp, int64_t* local) {
   return on_handle(vpfile, "tw_vpfile_local", [&](tw_vpfile& open) -> Status {
     if (local == nullptr) return null_argument("tw_vpfile_local", "local");
     const auto found = local_of(open, vp);
-    const bool elsewhere = vp >= 0 && static_cast<std::uint64_t>(vp) < open.n_vps;
-    if (!found.has_value()) return elsewhere ? Status::error(Code::not_found, found.error().message()) : found.error();
+    if (!found.has_value())
+      return is_in_shape(open, vp) ? Status::error(Code::not_found, found.error().message()) : found.error();
     *local = static_cast<int64_t>(found.value());
     return {};
   });

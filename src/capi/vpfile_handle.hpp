@@ -22,10 +22,8 @@ struct tw_vpfile : thalweg::OpenHandle {
   bool needs_transport() const override;
   thalweg::Status begin_to_leave() override;
 
-  std::unique_ptr<thalweg::VpFile> impl;  // never null
-  std::vector<std::int64_t> shape, start, count;
+  std::unique_ptr<thalweg::VpFile> impl;          // never null
   std::vector<tw_vpfile_transition> transitions;  // of the last tw_vpfile_summarize()
-  std::uint64_t n_vps = 0;                        // of the shape
   thalweg::CookieStreams streams;                 // of tw_vpfile_fopen()
 };
 

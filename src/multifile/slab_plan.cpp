@@ -108,25 +108,6 @@ std::uint64_t processes_of(const std::vector<Demand>& list) {
   return n;
 }
 
-// Slabs of all of `list` in round 0, side by side; `round_bytes`: all of them together.
-Status lay_out(const std::vector<Demand>& list, const PlannedFile& file, std::vector<WritePlan::DomainRow>& out,
-               std::uint64_t& round_bytes) {
-  const std::uint64_t processes = processes_of(list);
-  std::uint64_t prefix = 0;
-  for (const Demand& d : list) {
-    const std::uint64_t bytes = slab_bytes(d, processes, file.header.alignment);
-    out.push_back({d.physical, d.count, d.process, prefix, bytes});
-    std::uint64_t row = 0;
-    if (mul_overflow<std::uint64_t>(bytes, d.count, &row) || row > format::kMaxOffset / 4 - prefix)
-      return Status::error(Code::out_of_range,
-                           "the chunks of all tasks together exceed the largest file: lower chunk_bytes "
-                           "or raise physical_files");
-    prefix += row;
-  }
-  round_bytes = prefix;
-  return {};
-}
-
 // The demands on one physical file, by process. That of task 0 packs the small leftovers of the others, so it is among
 // them wherever there are several; and a session has at least one domain.
 void add_root(std::vector<Demand>& list, std::uint32_t k, std::int64_t root) {
@@ -136,16 +117,27 @@ void add_root(std::vector<Demand>& list, std::uint32_t k, std::int64_t root) {
   if (!root_is_there && processes_of(list) != 1) list.insert(place, {k, 1, root, 0, 0});
 }
 
+// Places the slabs of all of `list` in round 0 side by side.
 Status place_in_physical(PlannedFile& file, std::vector<Demand> list, std::int64_t root,
                          std::vector<WritePlan::DomainRow>& out) {
   add_root(list, file.header.id.physical, root);
-  const std::size_t first = out.size();
-  TW_RETURN_IF_ERROR(lay_out(list, file, out, file.session.round_bytes));
-  std::uint64_t largest = 0;
-  for (std::size_t i = first; i < out.size(); ++i) largest = std::max(largest, out[i].bytes);
-  file.session.n_domains = processes_of(list);
+  const std::uint64_t processes = processes_of(list);
+  std::uint64_t prefix = 0, largest = 0;
+  for (const Demand& d : list) {
+    const std::uint64_t bytes = slab_bytes(d, processes, file.header.alignment);
+    out.push_back({d.physical, d.count, d.process, prefix, bytes});
+    std::uint64_t row = 0;
+    if (mul_overflow<std::uint64_t>(bytes, d.count, &row) || row > format::kMaxOffset / 4 - prefix)
+      return Status::error(Code::out_of_range,
+                           "the chunks of all tasks together exceed the largest file: lower chunk_bytes "
+                           "or raise physical_files");
+    prefix += row;
+    largest = std::max(largest, bytes);
+  }
+  file.session.n_domains = processes;
+  file.session.round_bytes = prefix;
   file.session.rounds_per_doubling = kRoundsPerDoubling;
-  file.session.most_doublings = most_doublings(largest, file.session.round_bytes);
+  file.session.most_doublings = most_doublings(largest, prefix);
   return {};
 }
 

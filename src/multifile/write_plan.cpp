@@ -93,7 +93,6 @@ Status fill_table(const WritePlanInput& input, WritePlan& plan) {
 
 // Places domain section and data behind a session page at `offset`.
 void place_session(PlannedFile& file, std::uint64_t offset) {
-  file.session_offset = offset;
   file.session.domains_offset = offset + kPageBytes;
   const std::uint64_t pages = format::section_pages(file.session.n_domains, 8);
   file.session.data_start = align_up(file.session.domains_offset + pages * kPageBytes, file.header.alignment);

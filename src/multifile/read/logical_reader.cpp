@@ -118,7 +118,9 @@ Status LogicalReader::read_some(std::uint64_t at, std::span<std::byte> data, std
   const Span* span = span_at(at);
   if (span == nullptr || span->begin > at) {
     n = span == nullptr ? data.size() : std::min<std::uint64_t>(data.size(), span->begin - at);
-    return read_gap(data.first(n));
+    if ((entry_.flags & format::kFileDamaged) != 0) return damaged("a repair found flushed bytes lost here", 0);
+    std::memset(data.data(), 0, n);
+    return {};
   }
   data = data.first(std::min<std::uint64_t>(data.size(), span->end - at));
   const format::PieceKind kind = pieces_[span->piece].kind;
@@ -130,12 +132,6 @@ Status LogicalReader::read_some(std::uint64_t at, std::span<std::byte> data, std
   }
   TW_RETURN_IF_ERROR(fill_from_pack(*span));
   return read_some(at, data, n);
-}
-
-Status LogicalReader::read_gap(std::span<std::byte> data) const {
-  if ((entry_.flags & format::kFileDamaged) != 0) return damaged("a repair found flushed bytes lost here", 0);
-  std::memset(data.data(), 0, data.size());
-  return {};
 }
 
 Status LogicalReader::read_chunk(const Span& span, std::uint64_t at, std::span<std::byte> data, std::size_t& n) {

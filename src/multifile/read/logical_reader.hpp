@@ -77,7 +77,6 @@ class LogicalReader {
   Status resolve();
   const Span* span_at(std::uint64_t at) const;  // the span that holds `at`, or the next one behind; null: none
   Status read_some(std::uint64_t at, std::span<std::byte> data, std::size_t& n);
-  Status read_gap(std::span<std::byte> data) const;
   Status read_chunk(const Span& span, std::uint64_t at, std::span<std::byte> data, std::size_t& n);
   Status fill_from_chunk(const Span& span, std::uint64_t at);
   Status fill_from_pack(const Span& span);

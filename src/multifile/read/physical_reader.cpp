@@ -98,16 +98,17 @@ Status PhysicalReader::read_index() {
     return Status::error(Code::corrupt_file, "is truncated: it has " + std::to_string(file_bytes_) + " bytes of " +
                                                  std::to_string(state_.end) + "; try " +
                                                  way_out(path(), header_.id.physical));
-  TW_ASSIGN_OR_RETURN(index_, index_page(state_, file_bytes_));
+  TW_ASSIGN_OR_RETURN(index_, read_index_page(*this, state_, file_bytes_));
   return {};
 }
 
-Result<format::IndexPage> PhysicalReader::index_page(format::StateSlot slot, std::uint64_t file_bytes) const {
+Result<format::IndexPage> read_index_page(const PhysicalReader& physical, format::StateSlot slot,
+                                          std::uint64_t file_bytes) {
   slot.state = format::FileState::closed;
   slot.end = slot.index_offset + slot.index_bytes;
   std::vector<std::byte> page(kPageBytes);
-  TW_RETURN_IF_ERROR(read_exactly(*file_, slot.index_offset, page));
-  return format::parse_index_page(page, header_, slot, file_bytes);
+  TW_RETURN_IF_ERROR(read_exactly(physical.file(), slot.index_offset, page));
+  return format::parse_index_page(page, physical.header(), slot, file_bytes);
 }
 
 Status PhysicalReader::check_not_replaced() const {
@@ -126,7 +127,7 @@ Status PhysicalReader::explain(Status status) const {
 }
 
 Status PhysicalReader::use_index_before_session() {
-  TW_ASSIGN_OR_RETURN(index_, index_page(state_, file_bytes_));
+  TW_ASSIGN_OR_RETURN(index_, read_index_page(*this, state_, file_bytes_));
   readable_ = {};
   return {};
 }

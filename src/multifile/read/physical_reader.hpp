@@ -75,9 +75,6 @@ class PhysicalReader {
   Status explain(Status status) const;
   // not_closed or corrupt_file where the file cannot be read as it is.
   const Status& readable() const { return readable_; }
-  // The page of the index that a state slot names, which was written when the file was closed with `file_bytes` bytes or
-  // more.
-  Result<format::IndexPage> index_page(format::StateSlot slot, std::uint64_t file_bytes) const;
   // Uses the index before the open session, which is one of this process.
   Status use_index_before_session();
   // Replaces the index.
@@ -134,6 +131,11 @@ class PhysicalReader {
   Status readable_;
   std::unique_ptr<RecoveredIndex> recovered_;
 };
+
+// The page of the index that a state slot names, which was written when the file was closed with `file_bytes` bytes or
+// more.
+Result<format::IndexPage> read_index_page(const PhysicalReader& physical, format::StateSlot slot,
+                                          std::uint64_t file_bytes);
 
 // Reads exactly `data.size()` bytes, or corrupt_file: the file ends before.
 Status read_exactly(StoredFile& file, std::uint64_t offset, std::span<std::byte> data);

@@ -123,7 +123,7 @@ class Salvage {
   }
 
   void note_layout() {
-    auto index = physical_.index_page(slot_, end_);
+    auto index = read_index_page(physical_, slot_, end_);
     if (!index.has_value()) return;
     pieces_begin_ = index->pieces_offset;
     pieces_end_ = index->names_offset;
@@ -275,7 +275,7 @@ Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::
   const std::uint64_t end = slot.index_offset + slot.index_bytes;
   if (slot.index_offset == 0 || end > physical.file_bytes())
     return Status::error(Code::corrupt_file, "'" + physical.path() + "' has no complete index");
-  TW_ASSIGN_OR_RETURN(const format::IndexPage index, physical.index_page(slot, physical.file_bytes()));
+  TW_ASSIGN_OR_RETURN(const format::IndexPage index, read_index_page(physical, slot, physical.file_bytes()));
   RecoveredIndex result;
   TW_RETURN_IF_ERROR(load_files(physical, index, go_on, result));
   TW_ASSIGN_OR_RETURN(const auto pieces, physical.section(format::SectionKind::pieces, index.pieces_offset,

@@ -11,7 +11,7 @@
 namespace thalweg {
 
 std::vector<std::byte> encode_session_front(const WritePlan& plan, const PlannedFile& file) {
-  std::vector<std::byte> out = format::encode_session(file.session, file.header.id, file.session_offset);
+  std::vector<std::byte> out = format::encode_session(file.session, file.header.id, file.state.session_offset);
   std::vector<std::byte> table(file.session.n_domains * 8);
   const std::uint32_t k = file.header.id.physical;
   auto row = std::partition_point(plan.domains.begin(), plan.domains.end(),
@@ -193,8 +193,8 @@ Status begin_one(Backend& backend, const std::string& path, const WritePlan& pla
   TW_ASSIGN_OR_RETURN(auto file, open_to_change(backend, path, planned.header));
   // The slots describe the last two sessions. If neither were on the storage, the sessions before could not be found.
   if (planned.state.session >= 2 && !planned.state.durable) TW_RETURN_IF_ERROR(file->sync());
-  TW_RETURN_IF_ERROR(file->truncate(planned.session_offset));  // bytes behind the end are unused
-  TW_RETURN_IF_ERROR(file->write(planned.session_offset, encode_session_front(plan, planned)));
+  TW_RETURN_IF_ERROR(file->truncate(planned.state.session_offset));  // bytes behind the end are unused
+  TW_RETURN_IF_ERROR(file->write(planned.state.session_offset, encode_session_front(plan, planned)));
   TW_RETURN_IF_ERROR(write_state(*file, planned.header, planned.state));
   // The close overwrites the slot before this one. From then on only this one leads to the older index.
   TW_RETURN_IF_ERROR(file->sync());

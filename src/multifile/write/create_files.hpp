@@ -6,7 +6,7 @@
 
 namespace thalweg {
 
-// Session page and domain section of a planned file, as they stand at file.session_offset.
+// Session page and domain section of a planned file, as they stand at file.state.session_offset.
 std::vector<std::byte> encode_session_front(const WritePlan& plan, const PlannedFile& file);
 
 // Makes all physical files of the plan up to their first slab; returns physical file 0, locked. On failure none of the

@@ -168,19 +168,13 @@ Status WriteHandle::sync() {
   });
 }
 
-Status WriteHandle::finish_writers(const GoOn& go_on) {
-  std::uint64_t n = 0;
-  return each_writer([&](LogicalWriter& w) -> Status {
-    if (++n % kAskEach == 0 && go_on && !go_on()) return files_->stopped();
-    return w.finish();
-  });
-}
-
 Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
   Deposit deposit;
   deposit.rank = rank;
   // A broken writer stores nothing more: its checksums may not match its bytes.
-  const Status finished = broken_.ok() ? attempt([&] { return finish_writers(go_on); }) : broken_;
+  Steps steps(go_on);
+  const auto finish_one = [&](LogicalWriter& w) { return steps.go_on() ? w.finish() : files_->stopped(); };
+  const Status finished = broken_.ok() ? attempt([&] { return each_writer(finish_one); }) : broken_;
   deposit.status = failure_.ok() ? finished : failure_;
   deposit.attributes = std::move(attributes_);
   deposit.go_on = std::move(go_on);
