@@ -27,13 +27,13 @@ void try_slots(Bytes a, Bytes b, const format::FileIdentity& id) {
     }
     auto slot = format::parse_state(a, b, id);
     if (!slot.has_value()) continue;
-    const StateSlot& s = slot.value().newest;
+    const StateSlot& s = slot.value();
     FUZZ_REQUIRE(s.index_bytes <= s.end && s.index_offset <= s.end - s.index_bytes && s.end <= format::kMaxOffset);
     const auto encoded = format::encode_state(s, id);
     const bool in_a = format::state_offset(s) == format::kSlotOffset[0];
     auto again = in_a ? format::parse_state(encoded, {}, id) : format::parse_state({}, encoded, id);
     FUZZ_REQUIRE(again.has_value());
-    FUZZ_REQUIRE(format::encode_state(again.value().newest, id) == encoded);
+    FUZZ_REQUIRE(format::encode_state(again.value(), id) == encoded);
   }
 }
 

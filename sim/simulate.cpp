@@ -81,7 +81,7 @@ class SimulatedRun {
       request.backend = backend_;
       request.path = kPath;
       request.access = access;
-      request.config.options = s_.options;
+      request.options = s_.options;
       ops.push_back(open_multifile(world_.group(rank), std::move(request)));
     }
     TW_RETURN_IF_ERROR(world_.run<Result<std::unique_ptr<Multifile>>>(ops));

@@ -5,13 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "access/view.hpp"
 #include "base/checked_math.hpp"
-#include "capi/calling.hpp"
 #include "capi/file_handle.hpp"
-#include "capi/guard.hpp"
-#include "capi/view_handle.hpp"
-#include "thalweg/file.h"
 
 namespace thalweg {
 
@@ -32,15 +27,9 @@ std::string dims_at(std::int32_t dimension) { return "dims[" + std::to_string(di
 
 Status check_array_numbers(const char* function, const ArrayCall& given) {
   if (given.item_bytes == 0) return invalid_argument(function, "item_bytes is 0; an item has 1 byte or more");
-  if (given.n_dims < 1 || given.n_dims > kMostDimensions)
-    return invalid_argument(function, "n_dims is " + std::to_string(given.n_dims) + "; 1 .. " +
-                                          std::to_string(kMostDimensions) + " dimensions");
+  TW_RETURN_IF_ERROR(check_array(function, "n_dims", given.n_dims, given.order));
   if (given.dims == nullptr) return null_argument(function, "dims");
-  if (given.order != TW_ROW_MAJOR && given.order != TW_COLUMN_MAJOR)
-    return invalid_argument(function, "order is " + std::to_string(given.order) + "; TW_ROW_MAJOR or TW_COLUMN_MAJOR");
-  if (given.offset < 0)
-    return invalid_argument(function, "offset is " + std::to_string(given.offset) + "; offsets are 0 .. 2^63-1");
-  return {};
+  return check_offset(function, given.offset);
 }
 
 Status check_dim(const char* function, std::int32_t i, const tw_dim& dim) {
@@ -50,8 +39,7 @@ Status check_dim(const char* function, std::int32_t i, const tw_dim& dim) {
                                                           {"halo_before", dim.halo_before},
                                                           {"halo_after", dim.halo_after}};
   for (const auto& [member, value] : members)
-    if (value < 0)
-      return invalid_argument(function, dims_at(i) + "." + member + " is " + std::to_string(value) + "; 0 or more");
+    TW_RETURN_IF_ERROR(check_number(function, dims_at(i) + "." + member, value));
   if (dim.start > dim.global || dim.count > dim.global - dim.start)
     return invalid_argument(function, dims_at(i) + " has start " + std::to_string(dim.start) + " and count " +
                                           std::to_string(dim.count) + ", which end beyond its global extent of " +
@@ -76,11 +64,11 @@ bool grow(std::uint64_t& bytes, std::uint64_t extent) {
 
 Status check_sizes(const char* function, const ArrayCall& given, std::span<const tw_dim> dims) {
   std::uint64_t in_file = given.item_bytes, in_memory = given.item_bytes;
-  for (std::int32_t i = 0; i < given.n_dims; ++i) {
-    const tw_dim& dim = dims[static_cast<std::size_t>(i)];
+  for (std::int32_t i = 0; const tw_dim& dim : dims) {
     std::uint64_t extent = 0;
     if (!grow(in_file, static_cast<std::uint64_t>(dim.global))) return too_large(function, i, "array");
     if (!add_halo(dim, extent) || !grow(in_memory, extent)) return too_large(function, i, "local memory");
+    ++i;
   }
   if (in_file > View::kMost - static_cast<std::uint64_t>(given.offset))
     return Status::error(Code::out_of_range, std::string(function) + ": an array of " + std::to_string(in_file) +
@@ -106,7 +94,7 @@ Status place_part(const char* function, const ArrayCall& given, PlacedAccess& ac
   if (given.data == nullptr)
     return invalid_argument(function,
                             "data is NULL, but the part has items; NULL needs a count of 0 in some dimension");
-  const ArrayOrder order = given.order == TW_ROW_MAJOR ? ArrayOrder::row_major : ArrayOrder::column_major;
+  const ArrayOrder order = order_of(given.order);
   TW_ASSIGN_OR_RETURN(const View item, View::bytes(given.item_bytes));
   TW_ASSIGN_OR_RETURN(const View file, View::subarray(in_file, order, item));
   TW_ASSIGN_OR_RETURN(const View memory, View::subarray(in_memory, order, item));
@@ -125,19 +113,17 @@ PlacedAccess to_access(const ArrayCall& given) {
 }
 
 tw_status move_array(tw_file* file, const ArrayCall& given, size_t* moved) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, name_of(given.call));
-    file->last = run(calling(*file, given.call).access(to_access(given)));
-    if (moved != nullptr) *moved = static_cast<size_t>(file->last.moved);
-    return file->last.status;
+  return on_handle(file, name_of(given.call), [&](tw_file& open) {
+    open.last = run(calling(open, given.call).access(to_access(given)));
+    if (moved != nullptr) *moved = static_cast<size_t>(open.last.moved);
+    return open.last.status;
   });
 }
 
 tw_status start_array(tw_file* file, const ArrayCall& given, tw_request** request) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, name_of(given.call));
-    (void)starting(file->impl->group(), given.call);
-    return start_placed(name_of(given.call), {file, nullptr}, to_access(given), default_progress(), request);
+  return on_handle(file, name_of(given.call), [&](tw_file& open) {
+    (void)starting(open.impl->group(), given.call);
+    return start_placed(name_of(given.call), &open, nullptr, to_access(given), default_progress(), request);
   });
 }
 

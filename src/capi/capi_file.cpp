@@ -3,14 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "capi/calling.hpp"
 #include "capi/file_handle.hpp"
-#include "capi/guard.hpp"
 #include "capi/open_options.hpp"
-#include "capi/view_handle.hpp"
-#include "group/groups.hpp"
 #include "storage/queues.hpp"
-#include "thalweg/file.h"
 
 namespace thalweg {
 
@@ -49,9 +44,7 @@ Status check_numbers(const char* function, const tw_access& given) {
     return invalid_argument(function, "progress is " + std::to_string(given.progress) + "; one of tw_progress");
   if (given.n < 0) return invalid_argument(function, "n is " + std::to_string(given.n) + "; 0 or more extents");
   if (given.n > 0 && given.extents == nullptr) return null_argument(function, "extents");
-  if (given.placement == TW_AT_OFFSET && given.offset < 0)
-    return invalid_argument(function, "offset is " + std::to_string(given.offset) + "; offsets are 0 .. 2^63-1");
-  return {};
+  return given.placement == TW_AT_OFFSET ? check_offset(function, given.offset) : Status{};
 }
 
 // Negative numbers must not become large ones.
@@ -78,6 +71,7 @@ ProgressMode to_mode(tw_progress asked) {
   if (asked == TW_PROGRESS_DEFAULT) return default_progress();
   return asked == TW_PROGRESS_POLL ? ProgressMode::poll : ProgressMode::thread;
 }
+
 ProgressMode to_mode(const tw_access* access) {
   return to_mode(is_whole(access) ? access->progress : TW_PROGRESS_DEFAULT);
 }
@@ -113,6 +107,11 @@ PlacedAccess for_others(tw_file* file, TaskAccess access) {
 
 }  // namespace
 
+Status check_offset(const char* function, std::int64_t offset) {
+  if (offset >= 0) return {};
+  return invalid_argument(function, "offset is " + std::to_string(offset) + "; offsets are 0 .. 2^63-1");
+}
+
 TaskAccess to_access(const char* function, const tw_access* given) {
   TaskAccess access;
   access.status = check_access(function, given);
@@ -127,9 +126,8 @@ TaskAccess to_access(const char* function, const tw_access* given) {
   return access;
 }
 
-tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, size_t* moved) {
+tw_status access_by_all(Call call, tw_file* file, tw_group* group, const tw_access* access, size_t* moved) {
   return guarded([&]() -> Status {
-    const auto [file, group] = by;
     if (file == nullptr && group == nullptr) return null_argument("tw_file_access_all", "file and group");
     const InCall in_call(file);
     if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_file_access_all", "file");
@@ -138,15 +136,15 @@ tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, siz
       file->last = run(calling(*file, call).access(std::move(mine)));
       return answer(file->last, moved);
     }
-    Group& tasks = calling(*group, call);
+    Group& tasks = calling(*group->impl, call);
     const std::shared_ptr<SharedFile> shared = file != nullptr ? file->impl->shared() : nullptr;
     const IoContext io = blocking_io();
     return answer(run(access_with(tasks, shared, for_others(file, std::move(mine)), io)), moved);
   });
 }
 
-Status start_placed(const char* function, FileAndGroup by, PlacedAccess mine, ProgressMode mode, tw_request** request) {
-  const auto [file, group] = by;
+Status start_placed(const char* function, tw_file* file, tw_group* group, PlacedAccess mine, ProgressMode mode,
+                    tw_request** request) {
   // The others hear of it when they wait: the operation goes on without a request.
   Status nowhere = or_out_of_memory([&] { return request != nullptr ? Status{} : null_argument(function, "request"); });
   std::unique_ptr<tw_request> made(new (std::nothrow) tw_request);
@@ -166,15 +164,14 @@ Status start_placed(const char* function, FileAndGroup by, PlacedAccess mine, Pr
   return {};
 }
 
-tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_request** request) {
+tw_status start_by_all(Call call, tw_file* file, tw_group* group, const tw_access* access, tw_request** request) {
   return guarded([&]() -> Status {
     constexpr const char* kFunction = "tw_file_iaccess_all";
-    const auto [file, group] = by;
     if (file == nullptr && group == nullptr) return null_argument(kFunction, "file and group");
     const InCall in_call(file);
     if (file != nullptr && !in_call.ok()) return in_call.refusal(kFunction, "file");
-    (void)(group != nullptr ? calling(*group, call) : starting(file->impl->group(), call));
-    return start_placed(kFunction, by, to_access(kFunction, access), to_mode(access), request);
+    (void)(group != nullptr ? calling(*group->impl, call) : starting(file->impl->group(), call));
+    return start_placed(kFunction, file, group, to_access(kFunction, access), to_mode(access), request);
   });
 }
 
@@ -185,38 +182,25 @@ using namespace thalweg;
 extern "C" {
 
 tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const tw_options* options, tw_file** file) {
-  return guarded([&]() -> Status {
-    if (file != nullptr) *file = nullptr;
-    std::unique_ptr<Group> alone;
-    if (group == nullptr) alone = make_self_group();
-    Group& tasks = calling(group != nullptr ? *group->impl : *alone, Call::tw_file_open);
-    PlainOpen how;
-    how.status = or_out_of_memory([&] { return fill_open(path, flags, options, how); });
-    if (file == nullptr && how.status.ok()) how.status = null_argument("tw_file_open", "file");
-    std::unique_ptr<tw_file> handle(new (std::nothrow) tw_file);  // before the others can believe it to be open
-    if (handle == nullptr && how.status.ok()) how.status = out_of_memory();
-    auto opened = run(PlainFile::open(tasks, posix_backend(), std::move(how)));
-    if (!opened.has_value()) return opened.error();
-    handle->impl = std::move(opened).value();
+  PlainOpen how;
+  const auto fill = [&] { return fill_open(path, flags, options, how); };
+  const auto open = [&](Group& tasks, Status mine, tw_file* handle) -> Status {
+    how.status = std::move(mine);
+    TW_ASSIGN_OR_RETURN(handle->impl, run(PlainFile::open(tasks, posix_backend(), std::move(how))));
     handle->opened(false);
-    *file = handle.release();
     return {};
-  });
+  };
+  return open_with(group, Call::tw_file_open, file, fill, open);
 }
 
 tw_status tw_file_close(tw_file** file) {
-  return guarded([&]() -> Status {
-    std::unique_ptr<tw_file> gone;
-    TW_RETURN_IF_ERROR(take_handle(file, "tw_file_close", "file", gone));
-    return run(calling(*gone, Call::tw_file_close).close());
-  });
+  return end_handle(file, Call::tw_file_close,
+                    [](tw_file& gone) { return run(calling(gone, Call::tw_file_close).close()); });
 }
 
 tw_status tw_file_abandon(tw_file** file) {
-  return guarded([&]() -> Status {
-    std::unique_ptr<tw_file> gone;
-    TW_RETURN_IF_ERROR(take_handle(file, "tw_file_abandon", "file", gone));
-    gone->impl->abandon(Call::tw_file_abandon);
+  return end_handle(file, Call::tw_file_abandon, [](tw_file& gone) -> Status {
+    gone.impl->abandon(Call::tw_file_abandon);
     return {};
   });
 }
@@ -229,21 +213,15 @@ Status tw_file::begin_to_leave() {
 }
 
 tw_status tw_file_size(tw_file* file, int64_t* nbytes) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_file_size");
+  return on_all(file, Call::tw_file_size, [&](PlainFile& impl) -> Status {
     Status mine;
     if (nbytes == nullptr) mine = or_out_of_memory([] { return null_argument("tw_file_size", "nbytes"); });
-    const auto size = run(calling(*file, Call::tw_file_size).size(std::move(mine)));
-    if (!size.has_value()) return size.error();
-    *nbytes = static_cast<int64_t>(size.value());
-    return {};
+    return put(run(impl.size(std::move(mine))), nbytes);
   });
 }
 
 tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_file_truncate");
-    PlainFile& impl = calling(*file, Call::tw_file_truncate);
+  return on_all(file, Call::tw_file_truncate, [&](PlainFile& impl) {
     Status mine;
     if (nbytes < 0) mine = invalid_argument("tw_file_truncate", "nbytes is " + std::to_string(nbytes));
     return run(impl.truncate(static_cast<std::uint64_t>(nbytes), std::move(mine)));
@@ -251,96 +229,65 @@ tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
 }
 
 tw_status tw_file_preallocate(tw_file* file, size_t nbytes, int64_t offset) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_file_preallocate");
-    PlainFile& impl = calling(*file, Call::tw_file_preallocate);
-    Status mine;
-    const auto from = static_cast<std::uint64_t>(offset);
-    if (offset < 0)
-      mine =
-          invalid_argument("tw_file_preallocate", "offset is " + std::to_string(offset) + "; offsets are 0 .. 2^63-1");
-    return run(impl.preallocate(from, nbytes, std::move(mine)));
+  return on_all(file, Call::tw_file_preallocate, [&](PlainFile& impl) {
+    return run(
+        impl.preallocate(static_cast<std::uint64_t>(offset), nbytes, check_offset("tw_file_preallocate", offset)));
   });
 }
 
 tw_status tw_file_sync(tw_file* file) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_file_sync");
-    return run(calling(*file, Call::tw_file_sync).sync());
-  });
+  return on_all(file, Call::tw_file_sync, [](PlainFile& impl) { return run(impl.sync()); });
 }
 
 tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* position) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_file_seek");
-    const auto now = run(calling(*file, Call::tw_file_seek).seek(offset, whence, {}));
-    if (!now.has_value()) return now.error();
-    if (position != nullptr) *position = static_cast<int64_t>(now.value());
-    return {};
-  });
+  return on_all(file, Call::tw_file_seek,
+                [&](PlainFile& impl) { return put(run(impl.seek(offset, whence, {})), position); });
 }
 
 tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* view) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_file_set_view");
-    PlainFile& impl = calling(*file, Call::tw_file_set_view);
-    Status mine;
-    if (displacement < 0)
-      mine = or_out_of_memory([&] {
-        return invalid_argument("tw_file_set_view", "displacement is " + std::to_string(displacement) + "; 0 or more");
-      });
+  return on_all(file, Call::tw_file_set_view, [&](PlainFile& impl) {
+    Status mine = or_out_of_memory([&] { return check_number("tw_file_set_view", "displacement", displacement); });
     const View* seen = view != nullptr ? &view->impl : nullptr;
     return run(impl.set_view(seen, static_cast<std::uint64_t>(displacement), std::move(mine)));
   });
 }
 
 tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence, int64_t* position) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_file_seek_view");
-    const auto now = file->impl->seek_view(offset, whence);
-    if (!now.has_value()) return now.error();
-    if (position != nullptr) *position = static_cast<int64_t>(now.value());
-    return {};
-  });
+  return on_handle(file, "tw_file_seek_view",
+                   [&](tw_file& open) { return put(open.impl->seek_view(offset, whence), position); });
 }
 
 tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_file_view_offset");
+  return on_handle(file, "tw_file_view_offset", [&](tw_file& open) -> Status {
     if (offset == nullptr) return null_argument("tw_file_view_offset", "offset");
-    if (position < 0)
-      return invalid_argument("tw_file_view_offset", "position is " + std::to_string(position) + "; 0 or more");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t found, file->impl->offset_in_file(static_cast<std::uint64_t>(position)));
-    *offset = static_cast<int64_t>(found);
-    return {};
+    TW_RETURN_IF_ERROR(check_number("tw_file_view_offset", "position", position));
+    return put(open.impl->offset_in_file(static_cast<std::uint64_t>(position)), offset);
   });
 }
 
 tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_access* access, size_t* moved) {
-  return access_by_all(Call::tw_file_access_all, {file, group}, access, moved);
+  return access_by_all(Call::tw_file_access_all, file, group, access, moved);
 }
 
 tw_status tw_file_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request) {
-  return start_by_all(Call::tw_file_iaccess_all, {file, group}, access, request);
+  return start_by_all(Call::tw_file_iaccess_all, file, group, access, request);
 }
 
 tw_status tw_file_access(tw_file* file, const tw_access* access, size_t* moved) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_file_access");
+  return on_handle(file, "tw_file_access", [&](tw_file& open) {
     const IoContext io = blocking_io();
-    PlacedAccess mine = file->impl->place(to_access("tw_file_access", access));
-    return answer(run(access_one(*file->impl->shared(), std::move(mine.access), io)), moved);
+    PlacedAccess mine = open.impl->place(to_access("tw_file_access", access));
+    return answer(run(access_one(*open.impl->shared(), std::move(mine.access), io)), moved);
   });
 }
 
 tw_status tw_file_iaccess(tw_file* file, const tw_access* access, tw_request** request) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_file_iaccess");
+  return on_handle(file, "tw_file_iaccess", [&](tw_file& open) -> Status {
     if (request == nullptr) return null_argument("tw_file_iaccess", "request");
     TaskAccess mine = to_access("tw_file_iaccess", access);
     auto made = std::make_unique<tw_request>();
     keep_only(mine, *made);
-    made->impl = request_one(file->impl->shared(), file->impl->place(std::move(mine)));
+    made->impl = request_one(open.impl->shared(), open.impl->place(std::move(mine)));
     start(made->impl, to_mode(access));
     *request = made.release();
     return {};

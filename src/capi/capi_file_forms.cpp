@@ -1,7 +1,6 @@
 // The short forms of file.h: each is tw_file_access_all() or tw_file_access(), or their nonblocking twin, with its arguments
 // put in place.
 #include "capi/file_handle.hpp"
-#include "thalweg/file.h"
 
 using thalweg::Call;
 
@@ -10,20 +9,17 @@ namespace {
 // An access borrows its piece: a temporary in the arguments of a call lives until that call returns.
 tw_extent one(const void* data, size_t nbytes) { return {const_cast<void*>(data), static_cast<int64_t>(nbytes), 0}; }
 
-tw_access in_order(tw_direction direction, const tw_extent& piece) {
-  return {sizeof(tw_access), direction, TW_IN_ORDER, 0, TW_PROGRESS_DEFAULT, &piece, 1, 0, TW_OK, 0, nullptr};
+tw_access placed(tw_placement where, tw_direction direction, const tw_extent& piece, int64_t offset = 0) {
+  return {sizeof(tw_access), direction, where, 0, TW_PROGRESS_DEFAULT, &piece, 1, offset, TW_OK, 0, nullptr};
 }
-
+tw_access in_order(tw_direction direction, const tw_extent& piece) { return placed(TW_IN_ORDER, direction, piece); }
+tw_access in_view(tw_direction direction, const tw_extent& piece) { return placed(TW_IN_VIEW, direction, piece); }
 tw_access at(int64_t offset, tw_direction direction, const tw_extent& piece) {
-  return {sizeof(tw_access), direction, TW_AT_OFFSET, 0, TW_PROGRESS_DEFAULT, &piece, 1, offset, TW_OK, 0, nullptr};
-}
-
-tw_access in_view(tw_direction direction, const tw_extent& piece) {
-  return {sizeof(tw_access), direction, TW_IN_VIEW, 0, TW_PROGRESS_DEFAULT, &piece, 1, 0, TW_OK, 0, nullptr};
+  return placed(TW_AT_OFFSET, direction, piece, offset);
 }
 
 tw_status by_all(Call call, tw_file* file, const tw_access& access, size_t* nread = nullptr) {
-  return access_by_all(call, {file, nullptr}, &access, nread);
+  return access_by_all(call, file, nullptr, &access, nread);
 }
 
 tw_status by_one(tw_file* file, const tw_access& access, size_t* nread = nullptr) {
@@ -31,7 +27,7 @@ tw_status by_one(tw_file* file, const tw_access& access, size_t* nread = nullptr
 }
 
 tw_status begin_by_all(Call call, tw_file* file, const tw_access& access, tw_request** request) {
-  return start_by_all(call, {file, nullptr}, &access, request);
+  return start_by_all(call, file, nullptr, &access, request);
 }
 
 tw_status start_by_one(tw_file* file, const tw_access& access, tw_request** request) {

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "capi/calling.hpp"
-#include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "group/agree.hpp"
 #include "group/groups.hpp"
@@ -24,45 +22,35 @@ Status give(Result<std::unique_ptr<Group>> made, tw_group** group) {
 }
 
 Status check(const tw_collectives* given) {
-  if (given == nullptr) return null_argument("tw_group_callbacks", "collectives");
-  if (given->struct_size < sizeof(tw_collectives)) {
-    return Status::error(Code::invalid_argument, "tw_group_callbacks: struct_size is " +
-                                                     std::to_string(given->struct_size) + ", needed is " +
-                                                     std::to_string(sizeof(tw_collectives)));
-  }
-  if (given->barrier == nullptr || given->broadcast == nullptr || given->gather == nullptr ||
-      given->scatter == nullptr) {
-    return Status::error(Code::invalid_argument,
-                         "tw_group_callbacks: barrier, broadcast, gather and scatter are all needed");
-  }
-  if ((given->start_largest == nullptr) != (given->finish_largest == nullptr)) {
-    return Status::error(Code::invalid_argument,
-                         "tw_group_callbacks: start_largest and finish_largest are needed both, or neither");
-  }
-  if (given->start_largest != nullptr && given->duplicate == nullptr) {
-    return Status::error(Code::invalid_argument,
-                         "tw_group_callbacks: start_largest needs duplicate, as no two files may share it");
-  }
-  if (given->size < 1 || given->rank < 0 || given->rank >= given->size) {
-    return Status::error(Code::invalid_argument, "tw_group_callbacks: rank " + std::to_string(given->rank) +
-                                                     " is not in 0.." + std::to_string(given->size - 1));
-  }
-  return {};
+  constexpr const char* kCall = "tw_group_callbacks";
+  if (given == nullptr) return null_argument(kCall, "collectives");
+  if (given->struct_size < sizeof(tw_collectives))
+    return invalid_argument(kCall, "struct_size is " + std::to_string(given->struct_size) + ", needed is " +
+                                       std::to_string(sizeof(tw_collectives)));
+  if (given->barrier == nullptr || given->broadcast == nullptr || given->gather == nullptr || given->scatter == nullptr)
+    return invalid_argument(kCall, "barrier, broadcast, gather and scatter are all needed");
+  if ((given->start_largest == nullptr) != (given->finish_largest == nullptr))
+    return invalid_argument(kCall, "start_largest and finish_largest are needed both, or neither");
+  if (given->start_largest != nullptr && given->duplicate == nullptr)
+    return invalid_argument(kCall, "start_largest needs duplicate, as no two files may share it");
+  if (given->size >= 1 && given->rank >= 0 && given->rank < given->size) return {};
+  return invalid_argument(kCall,
+                          "rank " + std::to_string(given->rank) + " is not in 0.." + std::to_string(given->size - 1));
 }
 
 // A task whose arguments are bad says so here, before the collective that would need them.
-Op<Status> broadcast_into(Group& group, std::span<std::byte> data, TaskRank root) {
-  std::vector<std::int64_t> bounds(4);
-  bounds[0] = static_cast<std::int64_t>(data.size());
-  bounds[1] = -bounds[0];
-  bounds[2] = root;
-  bounds[3] = -root;
+Op<Status> check_equal(Group& group, const char* differ, std::int64_t a, std::int64_t b) {
+  std::vector<std::int64_t> bounds{a, -a, b, -b};
   const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
   if (!largest.has_value()) co_return largest.error();
   const auto& max = largest.value();
-  if (max[0] != -max[1] || max[2] != -max[3]) {
-    co_return Status::error(Code::invalid_argument, "tw_group_broadcast: nbytes or root differ between tasks");
-  }
+  if (max[0] == -max[1] && max[2] == -max[3]) co_return Status{};
+  co_return Status::error(Code::invalid_argument, std::string(differ) + " differ between tasks");
+}
+
+Op<Status> broadcast_into(Group& group, std::span<std::byte> data, TaskRank root) {
+  Status same = co_await check_equal(group, "tw_group_broadcast: nbytes or root", std::ssize(data), root);
+  if (!same.ok()) co_return same;
   const auto copy = co_await group.broadcast(data, root);
   if (!copy.has_value()) co_return copy.error();
   if (group.rank() != root) std::copy(copy.value().begin(), copy.value().end(), data.begin());
@@ -70,20 +58,10 @@ Op<Status> broadcast_into(Group& group, std::span<std::byte> data, TaskRank root
 }
 
 Op<Status> allreduce_into(Group& group, std::span<std::int64_t> values, tw_reduction how) {
-  std::vector<std::int64_t> bounds(4);
-  bounds[0] = static_cast<std::int64_t>(values.size());
-  bounds[1] = -bounds[0];
-  bounds[2] = how;
-  bounds[3] = -bounds[2];
-  const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
-  if (!largest.has_value()) co_return largest.error();
-  const auto& max = largest.value();
-  if (max[0] != -max[1] || max[2] != -max[3]) {
-    co_return Status::error(Code::invalid_argument, "tw_group_allreduce: n or how differ between tasks");
-  }
-  if (how < TW_MIN || how > TW_BIT_OR) {
-    co_return Status::error(Code::invalid_argument, "tw_group_allreduce: " + std::to_string(how) + " is no reduction");
-  }
+  Status same = co_await check_equal(group, "tw_group_allreduce: n or how", std::ssize(values), how);
+  if (!same.ok()) co_return same;
+  if (how < TW_MIN || how > TW_BIT_OR)
+    co_return invalid_argument("tw_group_allreduce", std::to_string(how) + " is no reduction");
   constexpr Reduction kReductions[] = {Reduction::min, Reduction::max, Reduction::sum, Reduction::bit_or};
   constexpr std::size_t kBlock = 4096;  // so that no task needs memory for all of a large array
   for (; !values.empty(); values = values.subspan(std::min(kBlock, values.size()))) {
@@ -96,18 +74,12 @@ Op<Status> allreduce_into(Group& group, std::span<std::int64_t> values, tw_reduc
   co_return Status{};
 }
 
-// Thread 0 of a process that cannot take part tells the other processes, which wait for it.
-Status leave_hybrid(tw_group* ranks, Status why) {
-  if (ranks == nullptr) return why;
-  return run(agree(*ranks->impl, std::move(why)));
-}
-
 Status check_hybrid(const Group& threads, const tw_group* ranks, tw_group** group) {
   if (group == nullptr) return null_argument("tw_group_hybrid", "group");
   if (threads.rank() == 0 && ranks == nullptr) return null_argument("tw_group_hybrid", "ranks");
   if (threads.place().processes == 1 && threads.place().process_leader == 0) return {};
-  return Status::error(Code::invalid_argument, std::string("tw_group_hybrid: threads is of kind '") + threads.kind() +
-                                                   "' and spans processes; a team is needed");
+  return invalid_argument("tw_group_hybrid", std::string("threads is of kind '") + threads.kind() +
+                                                 "' and spans processes; a team is needed");
 }
 
 // The status of thread 0 on all threads of its process, as it is: agree() would put another "task 0" before it.
@@ -178,9 +150,14 @@ tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** group) {
 
 tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group) {
   return guarded([&]() -> Status {
-    if (threads == nullptr && ranks != nullptr) (void)starting(*ranks->impl, Call::tw_group_hybrid);
-    if (threads == nullptr) return leave_hybrid(ranks, null_argument("tw_group_hybrid", "threads"));
-    return run(hybrid(calling(*threads, Call::tw_group_hybrid), ranks, group));
+    if (threads == nullptr) {
+      Status why = null_argument("tw_group_hybrid", "threads");
+      if (ranks == nullptr) return why;
+      (void)starting(*ranks->impl, Call::tw_group_hybrid);
+      return run(
+          agree(*ranks->impl, std::move(why)));  // tells the other processes, which wait for thread 0 of this one
+    }
+    return run(hybrid(calling(*threads->impl, Call::tw_group_hybrid), ranks, group));
   });
 }
 
@@ -194,13 +171,11 @@ tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group
 }
 
 tw_status tw_group_duplicate(tw_group* group, tw_group** copy) {
-  return guarded([&]() -> Status {
-    if (group == nullptr) return null_argument("tw_group_duplicate", "group");
-    auto made = run(calling(*group, Call::tw_group_duplicate).duplicate());
+  return on_group(group, Call::tw_group_duplicate, [&](Group& tasks) -> Status {
+    auto made = run(tasks.duplicate());
     if (!made.has_value()) return made.error();
-    const Status argument = copy != nullptr ? Status{} : null_argument("tw_group_duplicate", "copy");
-    const Status agreed = run(agree(*group->impl, argument));
-    return agreed.ok() ? give(std::move(made), copy) : agreed;
+    TW_RETURN_IF_ERROR(run(agree(tasks, copy != nullptr ? Status{} : null_argument("tw_group_duplicate", "copy"))));
+    return give(std::move(made), copy);
   });
 }
 
@@ -211,16 +186,11 @@ int64_t tw_group_size(const tw_group* group) { return group != nullptr ? group->
 const char* tw_group_kind(const tw_group* group) { return group != nullptr ? group->impl->kind() : ""; }
 
 tw_status tw_group_barrier(tw_group* group) {
-  return guarded([&]() -> Status {
-    if (group == nullptr) return null_argument("tw_group_barrier", "group");
-    return run(calling(*group, Call::tw_group_barrier).barrier());
-  });
+  return on_group(group, Call::tw_group_barrier, [](Group& tasks) { return run(tasks.barrier()); });
 }
 
 tw_status tw_group_broadcast(tw_group* group, void* data, size_t nbytes, int64_t root) {
-  return guarded([&]() -> Status {
-    if (group == nullptr) return null_argument("tw_group_broadcast", "group");
-    Group& tasks = calling(*group, Call::tw_group_broadcast);
+  return on_group(group, Call::tw_group_broadcast, [&](Group& tasks) -> Status {
     const bool missing = data == nullptr && nbytes > 0;
     TW_RETURN_IF_ERROR(run(agree(tasks, missing ? null_argument("tw_group_broadcast", "data") : Status{})));
     return run(broadcast_into(tasks, {static_cast<std::byte*>(data), nbytes}, root));
@@ -228,11 +198,8 @@ tw_status tw_group_broadcast(tw_group* group, void* data, size_t nbytes, int64_t
 }
 
 tw_status tw_group_allreduce(tw_group* group, int64_t* values, int64_t n, tw_reduction how) {
-  return guarded([&]() -> Status {
-    if (group == nullptr) return null_argument("tw_group_allreduce", "group");
-    Group& tasks = calling(*group, Call::tw_group_allreduce);
-    Status mine;
-    if (n < 0) mine = invalid_argument("tw_group_allreduce", "n is " + std::to_string(n) + "; 0 or more");
+  return on_group(group, Call::tw_group_allreduce, [&](Group& tasks) -> Status {
+    Status mine = check_number("tw_group_allreduce", "n", n);
     if (values == nullptr && n > 0) mine = null_argument("tw_group_allreduce", "values");
     TW_RETURN_IF_ERROR(run(agree(tasks, std::move(mine))));
     return run(allreduce_into(tasks, {values, static_cast<std::size_t>(n)}, how));
@@ -240,9 +207,7 @@ tw_status tw_group_allreduce(tw_group* group, int64_t* values, int64_t n, tw_red
 }
 
 tw_status tw_group_agree(tw_group* group, tw_status mine, int os_errno, const char* message) {
-  return guarded([&]() -> Status {
-    if (group == nullptr) return null_argument("tw_group_agree", "group");
-    Group& tasks = calling(*group, Call::tw_group_agree);
+  return on_group(group, Call::tw_group_agree, [&](Group& tasks) {
     return run(agree(tasks, or_out_of_memory([&] { return given_status(mine, os_errno, message); })));
   });
 }

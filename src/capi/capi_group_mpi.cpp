@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "group/mpi/mpi_group.hpp"
 #include "group/mpi/mpi_turn.hpp"

@@ -1,12 +1,20 @@
 // multifile.h, part three: names, attributes, and what a multifile is made of.
 #include <cstring>
 
-#include "capi/guard.hpp"
 #include "capi/multifile_handle.hpp"
 #include "multifile/check/regions.hpp"
 #include "thalweg/multifile.h"
 
 using namespace thalweg;
+
+Result<std::uint64_t> thalweg::logical_bytes(const Multifile& file, std::uint64_t rank) {
+  if (file.writing) {
+    TW_ASSIGN_OR_RETURN(const LogicalWriter* writer, file.writing->writer(rank));
+    return writer->size();
+  }
+  TW_ASSIGN_OR_RETURN(const format::FileEntry entry, file.reading->entry(rank));
+  return entry.bytes;
+}
 
 namespace {
 
@@ -14,127 +22,15 @@ constexpr std::size_t kLongestName = 4096;
 constexpr std::size_t kLongestKey = 255;
 constexpr std::size_t kLargestValue = 1 << 20;
 
-// The side that a call needs, or why it cannot be had.
-Result<ReadHandle*> reading(tw_multifile* multifile, const char* call) {
-  if (multifile == nullptr) return null_argument(call, "multifile");
-  if (!multifile->file->reading)
-    return Status::error(Code::wrong_mode, std::string(call) + ": the multifile is open for writing");
-  return multifile->file->reading.get();
-}
-Result<WriteHandle*> writing(tw_multifile& multifile, const char* call) {
-  if (!multifile.file->writing)
-    return Status::error(Code::wrong_mode, std::string(call) + ": the multifile is open for reading");
-  return multifile.file->writing.get();
-}
-
 Result<std::uint64_t> checked_rank(int64_t rank, const char* call) {
   if (rank >= 0) return static_cast<std::uint64_t>(rank);
-  return Status::error(Code::invalid_argument, std::string(call) + ": rank is " + std::to_string(rank));
+  return invalid_argument(call, "rank is " + std::to_string(rank));
 }
 
-Result<const format::Attributes*> attributes_of(tw_multifile* multifile, const char* call) {
-  if (multifile == nullptr) return null_argument(call, "multifile");
-  if (multifile->file->writing) return &multifile->file->writing->attributes();
-  return multifile->file->reading->attributes();
+Result<const format::Attributes*> attributes_of(const Multifile& file) {
+  if (file.writing) return &file.writing->attributes();
+  return file.reading->attributes();
 }
-
-}  // namespace
-
-// ---- Names and attributes ----------------------------------------------------------------------------------------
-
-extern "C" tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_multifile_set_name");
-    TW_ASSIGN_OR_RETURN(WriteHandle * handle, writing(*multifile, "tw_multifile_set_name"));
-    if (name == nullptr) return null_argument("tw_multifile_set_name", "name");
-    if (std::strlen(name) > kLongestName)
-      return Status::error(Code::invalid_argument, "a name of " + std::to_string(std::strlen(name)) + " bytes; " +
-                                                       std::to_string(kLongestName) + " is the most");
-    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle->current_or_first());
-    writer->set_name(name, mode);
-    return {};
-  });
-}
-
-extern "C" tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank, char* name, size_t size, size_t* length,
-                                       uint32_t* mode) {
-  return guarded([&]() -> Status {
-    TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_name"));
-    TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_name"));
-    if (name == nullptr && size > 0) return null_argument("tw_multifile_name", "name");
-    std::uint32_t found_mode = 0;
-    TW_ASSIGN_OR_RETURN(const std::string found, handle->name(r, found_mode));
-    if (length != nullptr) *length = found.size();
-    if (mode != nullptr) *mode = found_mode;
-    if (size == 0) return {};
-    const std::size_t n = std::min(size - 1, found.size());
-    std::memcpy(name, found.data(), n);
-    name[n] = '\0';
-    return {};
-  });
-}
-
-extern "C" tw_status tw_multifile_find(tw_multifile* multifile, const char* name, int64_t* rank) {
-  return guarded([&]() -> Status {
-    TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_find"));
-    if (name == nullptr || rank == nullptr)
-      return null_argument("tw_multifile_find", name == nullptr ? "name" : "rank");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t found, handle->find(name));
-    *rank = static_cast<int64_t>(found);
-    return {};
-  });
-}
-
-extern "C" tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, const void* value,
-                                                size_t bytes) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_multifile_set_attribute");
-    TW_ASSIGN_OR_RETURN(WriteHandle * handle, writing(*multifile, "tw_multifile_set_attribute"));
-    if (key == nullptr) return null_argument("tw_multifile_set_attribute", "key");
-    if (value == nullptr && bytes > 0) return null_argument("tw_multifile_set_attribute", "value");
-    const std::size_t key_bytes = std::strlen(key);
-    if (key_bytes == 0 || key_bytes > kLongestKey || bytes > kLargestValue)
-      return Status::error(Code::invalid_argument, "an attribute with a key of " + std::to_string(key_bytes) +
-                                                       " and a value of " + std::to_string(bytes) +
-                                                       " bytes; 1 .. 255 and 0 .. 1 MiB are allowed");
-    multifile->last_attribute = {};  // a new key moves those behind it
-    handle->set_attribute(key, bytes == 0 ? std::string() : std::string(static_cast<const char*>(value), bytes));
-    return {};
-  });
-}
-
-extern "C" tw_status tw_multifile_attribute(tw_multifile* multifile, const char* key, const void** value,
-                                            size_t* bytes) {
-  return guarded([&]() -> Status {
-    TW_ASSIGN_OR_RETURN(const format::Attributes* all, attributes_of(multifile, "tw_multifile_attribute"));
-    if (key == nullptr || value == nullptr || bytes == nullptr)
-      return null_argument("tw_multifile_attribute", "key, value or bytes");
-    const auto found = all->find(key);
-    if (found == all->end()) return Status::error(Code::not_found, "no attribute '" + std::string(key) + "'");
-    *value = found->second.data();
-    *bytes = found->second.size();
-    return {};
-  });
-}
-
-extern "C" tw_status tw_multifile_attribute_key(tw_multifile* multifile, int64_t i, const char** key) {
-  return guarded([&]() -> Status {
-    TW_ASSIGN_OR_RETURN(const format::Attributes* all, attributes_of(multifile, "tw_multifile_attribute_key"));
-    if (key == nullptr) return null_argument("tw_multifile_attribute_key", "key");
-    if (i < 0 || static_cast<std::uint64_t>(i) >= all->size())
-      return Status::error(Code::not_found, "attribute " + std::to_string(i) + " of " + std::to_string(all->size()));
-    LastAttribute& last = multifile->last_attribute;
-    const auto wanted = static_cast<std::size_t>(i);
-    if (last.of != all || wanted < last.i) last = {all, 0, all->begin()};
-    for (; last.i < wanted; ++last.i) ++last.at;
-    *key = last.at->first.c_str();
-    return {};
-  });
-}
-
-// ---- What is it? -------------------------------------------------------------------------------------------------
-
-namespace {
 
 void fill_summary(const format::FileHeader& header, tw_multifile_summary& out) {
   out.n_logical = static_cast<int64_t>(header.n_logical);
@@ -150,9 +46,94 @@ void fill_summary(const format::FileHeader& header, tw_multifile_summary& out) {
 
 }  // namespace
 
-extern "C" tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_multifile_summarize");
+// ---- Names and attributes ----------------------------------------------------------------------------------------
+
+extern "C" {
+
+tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode) {
+  return when_writing(multifile, "tw_multifile_set_name", [&](WriteHandle& handle) -> Status {
+    if (name == nullptr) return null_argument("tw_multifile_set_name", "name");
+    if (std::strlen(name) > kLongestName)
+      return Status::error(Code::invalid_argument, "a name of " + std::to_string(std::strlen(name)) + " bytes; " +
+                                                       std::to_string(kLongestName) + " is the most");
+    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.current_or_first());
+    writer->set_name(name, mode);
+    return {};
+  });
+}
+
+tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank, char* name, size_t size, size_t* length,
+                            uint32_t* mode) {
+  return when_reading(multifile, "tw_multifile_name", [&](ReadHandle& handle) -> Status {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_name"));
+    if (name == nullptr && size > 0) return null_argument("tw_multifile_name", "name");
+    std::uint32_t found_mode = 0;
+    TW_ASSIGN_OR_RETURN(const std::string found, handle.name(r, found_mode));
+    if (length != nullptr) *length = found.size();
+    if (mode != nullptr) *mode = found_mode;
+    if (size > 0) name[found.copy(name, size - 1)] = '\0';
+    return {};
+  });
+}
+
+tw_status tw_multifile_find(tw_multifile* multifile, const char* name, int64_t* rank) {
+  return when_reading(multifile, "tw_multifile_find", [&](ReadHandle& handle) -> Status {
+    if (name == nullptr || rank == nullptr)
+      return null_argument("tw_multifile_find", name == nullptr ? "name" : "rank");
+    return put(handle.find(name), rank);
+  });
+}
+
+tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, const void* value, size_t bytes) {
+  return when_writing(multifile, "tw_multifile_set_attribute", [&](WriteHandle& handle) -> Status {
+    if (key == nullptr) return null_argument("tw_multifile_set_attribute", "key");
+    if (value == nullptr && bytes > 0) return null_argument("tw_multifile_set_attribute", "value");
+    const std::size_t key_bytes = std::strlen(key);
+    if (key_bytes == 0 || key_bytes > kLongestKey || bytes > kLargestValue)
+      return Status::error(Code::invalid_argument, "an attribute with a key of " + std::to_string(key_bytes) +
+                                                       " and a value of " + std::to_string(bytes) +
+                                                       " bytes; 1 .. 255 and 0 .. 1 MiB are allowed");
+    multifile->last_attributes = nullptr;  // a new key moves those behind it
+    handle.set_attribute(key, bytes == 0 ? std::string() : std::string(static_cast<const char*>(value), bytes));
+    return {};
+  });
+}
+
+tw_status tw_multifile_attribute(tw_multifile* multifile, const char* key, const void** value, size_t* bytes) {
+  return on_handle(multifile, "tw_multifile_attribute", [&](tw_multifile& open) -> Status {
+    TW_ASSIGN_OR_RETURN(const format::Attributes* all, attributes_of(*open.file));
+    if (key == nullptr || value == nullptr || bytes == nullptr)
+      return null_argument("tw_multifile_attribute", "key, value or bytes");
+    const auto found = all->find(key);
+    if (found == all->end()) return Status::error(Code::not_found, "no attribute '" + std::string(key) + "'");
+    *value = found->second.data();
+    *bytes = found->second.size();
+    return {};
+  });
+}
+
+tw_status tw_multifile_attribute_key(tw_multifile* multifile, int64_t i, const char** key) {
+  return on_handle(multifile, "tw_multifile_attribute_key", [&](tw_multifile& open) -> Status {
+    TW_ASSIGN_OR_RETURN(const format::Attributes* all, attributes_of(*open.file));
+    if (key == nullptr) return null_argument("tw_multifile_attribute_key", "key");
+    if (i < 0 || static_cast<std::uint64_t>(i) >= all->size())
+      return Status::error(Code::not_found, "attribute " + std::to_string(i) + " of " + std::to_string(all->size()));
+    const auto wanted = static_cast<std::size_t>(i);
+    if (open.last_attributes != all || wanted < open.last_number) {
+      open.last_attributes = all;
+      open.last_number = 0;
+      open.last_attribute = all->begin();
+    }
+    for (; open.last_number < wanted; ++open.last_number) ++open.last_attribute;
+    *key = open.last_attribute->first.c_str();
+    return {};
+  });
+}
+
+// ---- What is it? -------------------------------------------------------------------------------------------------
+
+tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary) {
+  return on_handle(multifile, "tw_multifile_summarize", [&](tw_multifile& open) -> Status {
     if (summary == nullptr) return null_argument("tw_multifile_summarize", "summary");
     const std::size_t size = summary->struct_size;
     if (size < offsetof(tw_multifile_summary, uuid))
@@ -160,68 +141,57 @@ extern "C" tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifil
                            "struct_size is " + std::to_string(size) + ": set it to sizeof before the call");
     tw_multifile_summary all{};
     all.struct_size = size;
-    if (multifile->file->writing) {
-      fill_summary(multifile->file->writing->common().header, all);
-      all.sessions = static_cast<int64_t>(multifile->file->writing->session()) + 1;
+    if (open.file->writing) {
+      fill_summary(open.file->writing->common().header, all);
+      all.sessions = static_cast<int64_t>(open.file->writing->session()) + 1;
     } else {
-      const ReadSet& files = multifile->file->reading->files();
+      const ReadSet& files = open.file->reading->files();
       fill_summary(files.header(), all);
       all.sessions = int64_t{files.first().state().session} + 1;
       all.recovered = files.first().recovered();
       all.closed = files.first().closed() && !all.recovered;
     }
-    all.strategy = multifile->file->strategy.c_str();
+    all.strategy = open.file->strategy.c_str();
     std::memcpy(summary, &all, std::min(size, sizeof all));
     return {};
   });
 }
 
-extern "C" tw_status tw_multifile_alike(tw_multifile* multifile, int64_t rank, int64_t* last) {
-  return guarded([&]() -> Status {
-    TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_alike"));
+tw_status tw_multifile_alike(tw_multifile* multifile, int64_t rank, int64_t* last) {
+  return when_reading(multifile, "tw_multifile_alike", [&](ReadHandle& handle) -> Status {
     TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_alike"));
     if (last == nullptr) return null_argument("tw_multifile_alike", "last");
     *last = rank;
-    TW_ASSIGN_OR_RETURN(const EntryRun run, handle->run_at(r));
+    TW_ASSIGN_OR_RETURN(const EntryRun run, handle.run_at(r));
     *last = static_cast<int64_t>(run.end) - 1;
     return run.lost;
   });
 }
 
-extern "C" tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* bytes) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_multifile_size");
+tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* bytes) {
+  return on_handle(multifile, "tw_multifile_size", [&](tw_multifile& open) -> Status {
     if (bytes == nullptr) return null_argument("tw_multifile_size", "bytes");
     TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_size"));
-    if (multifile->file->writing) {
-      TW_ASSIGN_OR_RETURN(const LogicalWriter* writer, multifile->file->writing->writer(r));
-      *bytes = static_cast<int64_t>(writer->size());
-    } else {
-      TW_ASSIGN_OR_RETURN(const format::FileEntry entry, multifile->file->reading->entry(r));
-      *bytes = static_cast<int64_t>(entry.bytes);
-    }
-    return {};
+    return put(logical_bytes(*open.file, r), bytes);
   });
 }
 
-extern "C" tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, int64_t i, tw_piece* piece) {
-  return guarded([&]() -> Status {
-    TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_piece"));
+tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, int64_t i, tw_piece* piece) {
+  return when_reading(multifile, "tw_multifile_piece", [&](ReadHandle& handle) -> Status {
     TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_piece"));
     if (piece == nullptr) return null_argument("tw_multifile_piece", "piece");
-    LastPieces& last = multifile->last_pieces;
-    if (last.rank != rank) {
-      last.rank = -1;
-      TW_ASSIGN_OR_RETURN(last.pieces, handle->pieces(r));
-      last.rank = rank;
+    const std::vector<format::PieceEntry>& pieces = multifile->last_pieces;
+    if (multifile->last_rank != rank) {
+      multifile->last_rank = -1;
+      TW_ASSIGN_OR_RETURN(multifile->last_pieces, handle.pieces(r));
+      multifile->last_rank = rank;
     }
-    const std::vector<format::PieceEntry>& pieces = last.pieces;
     if (i < 0 || static_cast<std::uint64_t>(i) >= pieces.size())
       return Status::error(Code::not_found, "piece " + std::to_string(i) + " of " + std::to_string(pieces.size()) +
                                                 " of logical file " + std::to_string(rank));
     const format::PieceEntry& found = pieces[static_cast<std::size_t>(i)];
-    TW_ASSIGN_OR_RETURN(const Location at, handle->locate(r));
-    TW_ASSIGN_OR_RETURN(const std::uint64_t offset, handle->physical_position(r, found));
+    TW_ASSIGN_OR_RETURN(const PlacedRange at, handle.locate(r));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t offset, handle.physical_position(r, found));
     *piece = tw_piece{static_cast<int32_t>(found.kind),
                       static_cast<int32_t>(found.codec),
                       static_cast<int32_t>(at.physical),
@@ -234,14 +204,15 @@ extern "C" tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, i
   });
 }
 
-extern "C" tw_status tw_multifile_regions(tw_multifile* multifile, tw_region_fn fn, void* user) {
-  return guarded([&]() -> Status {
-    TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_regions"));
+tw_status tw_multifile_regions(tw_multifile* multifile, tw_region_fn fn, void* user) {
+  return when_reading(multifile, "tw_multifile_regions", [&](ReadHandle& handle) -> Status {
     if (fn == nullptr) return null_argument("tw_multifile_regions", "fn");
-    return walk_regions(handle->files(), [&](const Region& r) {
+    return walk_regions(handle.files(), [&](const Region& r) {
       const tw_region region{static_cast<int32_t>(r.kind), static_cast<int32_t>(r.physical),
                              static_cast<int64_t>(r.offset), static_cast<int64_t>(r.bytes), r.rank};
       return fn(&region, user) == 0;
     });
   });
 }
+
+}  // extern "C"

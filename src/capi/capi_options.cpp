@@ -1,15 +1,86 @@
-// open.h: options and hints.
+// open.h: options, flags and hints.
 #include <array>
+#include <bit>
+#include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "base/hint_table.hpp"
 #include "capi/guard.hpp"
 #include "capi/open_options.hpp"
-#include "capi/watch.hpp"
 
 namespace thalweg {
 
 namespace {
+
+struct Kind {
+  const char* call;
+  const char* name;
+  const char* accepted;
+};
+constexpr std::array kKinds = {
+    Kind{"tw_multifile_open", "a multifile",
+         "pass TW_READ, optionally with TW_RECOVER, or TW_CREATE or TW_APPEND, optionally with TW_TRUNCATE or "
+         "TW_EXCLUSIVE"},
+    Kind{
+        "tw_file_open", "a shared file",
+        "pass TW_READ, TW_WRITE or both, optionally with TW_CREATE, TW_EXCLUSIVE, TW_TRUNCATE, TW_APPEND or TW_DIRECT"},
+    Kind{"tw_vpfile_open", "a vpfile",
+         "pass TW_READ, TW_WRITE or both, optionally with TW_CREATE, TW_EXCLUSIVE, TW_TRUNCATE or TW_APPEND"},
+};
+const Kind& kind_of(FileKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+
+struct OpenFlag {
+  std::int32_t value;
+  const char* name;
+  bool multifile, file, vpfile;  // whether it means something there
+
+  bool is_of(FileKind kind) const {
+    return kind == FileKind::multifile ? multifile : kind == FileKind::file ? file : vpfile;
+  }
+};
+constexpr std::array kFlags = {
+    OpenFlag{TW_READ, "TW_READ", true, true, true},         OpenFlag{TW_WRITE, "TW_WRITE", true, true, true},
+    OpenFlag{TW_CREATE, "TW_CREATE", true, true, true},     OpenFlag{TW_EXCLUSIVE, "TW_EXCLUSIVE", true, true, true},
+    OpenFlag{TW_TRUNCATE, "TW_TRUNCATE", true, true, true}, OpenFlag{TW_APPEND, "TW_APPEND", true, true, true},
+    OpenFlag{TW_RECOVER, "TW_RECOVER", true, false, false}, OpenFlag{TW_DIRECT, "TW_DIRECT", false, true, false},
+};
+
+constexpr std::uint32_t kAllBits = [] {
+  std::uint32_t bits = 0;
+  for (const OpenFlag& flag : kFlags) bits |= static_cast<std::uint32_t>(flag.value);
+  return bits;
+}();
+static_assert(std::popcount(kAllBits) == static_cast<int>(kFlags.size()), "every flag has a bit of its own");
+
+Status refuse(FileKind kind, const std::string& what) {
+  return invalid_argument(kind_of(kind).call, what + "; " + kind_of(kind).accepted);
+}
+
+Status check_bits(FileKind kind, std::int32_t flags) {
+  const std::uint32_t unknown = static_cast<std::uint32_t>(flags) & ~kAllBits;
+  if (unknown != 0) {
+    std::array<char, 64> bits{};
+    std::snprintf(bits.data(), bits.size(), "%#x contains the unknown flags %#x", static_cast<unsigned>(flags),
+                  static_cast<unsigned>(unknown));
+    return refuse(kind, bits.data());
+  }
+  for (const OpenFlag& flag : kFlags) {
+    if ((flags & flag.value) != 0 && !flag.is_of(kind))
+      return refuse(kind, std::string(flag.name) + " means nothing for " + kind_of(kind).name);
+  }
+  return {};
+}
+
+Status check_multifile(const OpenHow& how, std::int32_t flags) {
+  constexpr FileKind kKind = FileKind::multifile;
+  if (how.read && how.write) return refuse(kKind, "a multifile is open for reading or for writing, not for both");
+  if (how.write && (flags & (TW_CREATE | TW_APPEND | TW_TRUNCATE)) == 0)
+    return refuse(kKind, "TW_WRITE needs TW_CREATE or TW_APPEND");
+  if (how.recover && !how.read)
+    return refuse(kKind, "TW_RECOVER goes with TW_READ only (to append, repair the file first)");
+  return {};
+}
 
 void add_hints(tw_options& options, const std::string& more) {
   if (!options.hints.empty() && !more.empty()) options.hints += ',';
@@ -17,34 +88,75 @@ void add_hints(tw_options& options, const std::string& more) {
 }
 
 Status check_dimensions(const char* function, int32_t n_dims, bool has_numbers) {
-  if (n_dims < 0) return invalid_argument(function, "n_dims is " + std::to_string(n_dims) + "; 0 or more");
+  TW_RETURN_IF_ERROR(check_number(function, "n_dims", n_dims));
   if (n_dims > 0 && !has_numbers) return invalid_argument(function, "the numbers of the dimensions are NULL");
   return {};
 }
 
+// A call that sets an option: `body(*options)`, which returns a Status.
+template <class Body>
+tw_status change(tw_options* options, const char* call, Body&& body) {
+  return guarded([&] { return options != nullptr ? body(*options) : null_argument(call, "options"); });
+}
+
+const char* type_name(HintType type) {
+  if (type == HintType::bytes) return "bytes";
+  if (type == HintType::count) return "count";
+  return type == HintType::choice ? "choice" : "bool";
+}
+
+const char* scope_name(HintScope scope) {
+  if (scope == HintScope::file) return "file";
+  if (scope == HintScope::multifile_or_vpfile) return "multifile or vpfile";
+  return scope == HintScope::vpfile ? "vpfile" : "multifile";
+}
+
+constexpr std::int64_t kMostHints = 64;
+
+std::array<tw_hint, kMostHints> make_hints() {
+  std::array<tw_hint, kMostHints> hints{};
+  std::size_t i = 0;
+  for (const HintSpec& spec : hint_table())
+    hints[i++] = {spec.name, type_name(spec.type), spec.default_value, spec.values, spec.help, scope_name(spec.scope)};
+  return hints;
+}
+
 }  // namespace
+
+Result<OpenHow> read_open_flags(FileKind kind, std::int32_t flags) {
+  TW_RETURN_IF_ERROR(check_bits(kind, flags));
+  const auto has = [flags](std::int32_t some) { return (flags & some) != 0; };
+  OpenHow how;
+  how.read = has(TW_READ);
+  how.write = has(TW_WRITE | TW_CREATE | TW_TRUNCATE | TW_APPEND);
+  how.create = has(TW_CREATE);
+  how.exclusive = has(TW_EXCLUSIVE);
+  how.truncate = has(TW_TRUNCATE);
+  how.append = has(TW_APPEND);
+  how.recover = has(TW_RECOVER);
+  how.direct = has(TW_DIRECT);
+  if (kind == FileKind::multifile) TW_RETURN_IF_ERROR(check_multifile(how, flags));
+  if (!how.read && !how.write) return refuse(kind, "neither reading nor writing is asked for");
+  if (how.exclusive && !how.create) return refuse(kind, "TW_EXCLUSIVE needs TW_CREATE");
+  if (kind == FileKind::file) return how;
+  if (how.truncate && !how.create) return refuse(kind, "TW_TRUNCATE needs TW_CREATE");
+  if (how.create && !how.truncate && !how.append) how.exclusive = true;
+  return how;
+}
 
 Status check_options(FileKind kind, const tw_options* options) {
   if (options == nullptr) return {};
-  struct Option {
-    bool is_set;
-    const char* name;
-    FileKind kind;
+  const auto check = [kind](bool is_set, const char* name, FileKind of) {
+    if (!is_set || of == kind) return Status{};
+    return invalid_argument(kind_of(kind).call, std::string("the options were given to ") + name + ", which is for " +
+                                                    kind_of(of).call + " only");
   };
-  const Option all[] = {{options->serving.has_value(), "tw_options_set_ranks or _range", FileKind::multifile},
-                        {options->mapping != nullptr, "tw_options_set_mapping", FileKind::multifile},
-                        {options->progress != nullptr, "tw_options_set_progress", FileKind::multifile},
-                        {!options->shape.empty(), "tw_options_set_shape", FileKind::vpfile},
-                        {options->box.has_value(), "tw_options_set_box", FileKind::vpfile},
-                        {options->permissions.has_value(), "tw_options_set_permissions", FileKind::file}};
-  static constexpr const char* kCalls[] = {"tw_multifile_open", "tw_file_open", "tw_vpfile_open"};
-  for (const Option& option : all) {
-    if (option.is_set && option.kind != kind)
-      return invalid_argument(kCalls[static_cast<int>(kind)], std::string("the options were given to ") + option.name +
-                                                                  ", which is for " +
-                                                                  kCalls[static_cast<int>(option.kind)] + " only");
-  }
-  return {};
+  TW_RETURN_IF_ERROR(check(options->serving.has_value(), "tw_options_set_ranks or _range", FileKind::multifile));
+  TW_RETURN_IF_ERROR(check(options->mapping != nullptr, "tw_options_set_mapping", FileKind::multifile));
+  TW_RETURN_IF_ERROR(check(options->progress != nullptr, "tw_options_set_progress", FileKind::multifile));
+  TW_RETURN_IF_ERROR(check(!options->shape.empty(), "tw_options_set_shape", FileKind::vpfile));
+  TW_RETURN_IF_ERROR(check(!options->box_start.empty(), "tw_options_set_box", FileKind::vpfile));
+  return check(options->permissions.has_value(), "tw_options_set_permissions", FileKind::file);
 }
 
 Result<MultifileOptions> multifile_hints(const tw_options* options) {
@@ -72,51 +184,45 @@ tw_status tw_options_create(tw_options** options) {
 void tw_options_free(tw_options** options) { free_handle(options); }
 
 tw_status tw_options_set_hint(tw_options* options, const char* name, const char* value) {
-  return guarded([&]() -> Status {
-    if (options == nullptr) return null_argument("tw_options_set_hint", "options");
+  return change(options, "tw_options_set_hint", [&](tw_options& set) -> Status {
     if (name == nullptr) return null_argument("tw_options_set_hint", "name");
     if (value == nullptr) return null_argument("tw_options_set_hint", "value");
     if (std::strpbrk(name, ",=") != nullptr || std::strchr(value, ',') != nullptr)
       return invalid_argument("tw_options_set_hint",
                               std::string("'") + name + "' = '" + value + "' is more than one hint");
-    add_hints(*options, std::string(name) + "=" + value);
+    add_hints(set, std::string(name) + "=" + value);
     return {};
   });
 }
 
 tw_status tw_options_set_hints(tw_options* options, const char* hints) {
-  return guarded([&]() -> Status {
-    if (options == nullptr) return null_argument("tw_options_set_hints", "options");
+  return change(options, "tw_options_set_hints", [&](tw_options& set) -> Status {
     if (hints == nullptr) return null_argument("tw_options_set_hints", "hints");
-    add_hints(*options, hints);
+    add_hints(set, hints);
     return {};
   });
 }
 
 tw_status tw_options_set_ranks(tw_options* options, int64_t n_logical, const int64_t* ranks, int64_t n_ranks) {
-  return guarded([&]() -> Status {
-    if (options == nullptr) return null_argument("tw_options_set_ranks", "options");
-    if (n_ranks < 0)
-      return invalid_argument("tw_options_set_ranks", "n_ranks is " + std::to_string(n_ranks) + "; 0 or more");
-    if (ranks == nullptr && n_ranks > 0) return null_argument("tw_options_set_ranks", "ranks");
+  constexpr const char* kCall = "tw_options_set_ranks";
+  return change(options, kCall, [&](tw_options& set) -> Status {
+    TW_RETURN_IF_ERROR(check_number(kCall, "n_ranks", n_ranks));
+    if (ranks == nullptr && n_ranks > 0) return null_argument(kCall, "ranks");
     if (n_logical < -1)
-      return invalid_argument("tw_options_set_ranks",
-                              "n_logical is " + std::to_string(n_logical) + "; -1 or more is allowed");
+      return invalid_argument(kCall, "n_logical is " + std::to_string(n_logical) + "; -1 or more is allowed");
     for (int64_t i = 0; i < n_ranks; ++i)
       if (ranks[i] < 0 || (n_logical >= 0 && ranks[i] >= n_logical))
-        return invalid_argument("tw_options_set_ranks", "ranks[" + std::to_string(i) + "] is " +
-                                                            std::to_string(ranks[i]) + " of " +
-                                                            std::to_string(n_logical) + " logical files");
+        return invalid_argument(kCall, "ranks[" + std::to_string(i) + "] is " + std::to_string(ranks[i]) + " of " +
+                                           std::to_string(n_logical) + " logical files");
     Serving serving{Serving::Kind::list, n_logical, 0, 0, {}};
     if (n_ranks > 0) serving.list.assign(ranks, ranks + n_ranks);
-    options->serving = std::move(serving);
+    set.serving = std::move(serving);
     return {};
   });
 }
 
 tw_status tw_options_set_range(tw_options* options, int64_t n_logical, int64_t first, int64_t count) {
-  return guarded([&]() -> Status {
-    if (options == nullptr) return null_argument("tw_options_set_range", "options");
+  return change(options, "tw_options_set_range", [&](tw_options& set) -> Status {
     if (n_logical < -1 || first < 0 || count < 0 || first > INT64_MAX - count)
       return invalid_argument("tw_options_set_range", "n_logical " + std::to_string(n_logical) + ", first " +
                                                           std::to_string(first) + ", count " + std::to_string(count) +
@@ -125,17 +231,16 @@ tw_status tw_options_set_range(tw_options* options, int64_t n_logical, int64_t f
       return invalid_argument("tw_options_set_range", "ranks " + std::to_string(first) + " .. " +
                                                           std::to_string(first + count - 1) + " of " +
                                                           std::to_string(n_logical) + " logical files");
-    options->serving = Serving{Serving::Kind::range, n_logical, first, count, {}};
+    set.serving = Serving{Serving::Kind::range, n_logical, first, count, {}};
     return {};
   });
 }
 
 tw_status tw_options_set_mapping(tw_options* options, tw_mapping_fn mapping, void* user) {
-  return guarded([&]() -> Status {
-    if (options == nullptr) return null_argument("tw_options_set_mapping", "options");
-    options->mapping = {};
+  return change(options, "tw_options_set_mapping", [&](tw_options& set) -> Status {
+    set.mapping = {};
     if (mapping != nullptr)
-      options->mapping = [mapping, user](std::int64_t rank, std::int64_t n, std::int32_t physical) {
+      set.mapping = [mapping, user](std::int64_t rank, std::int64_t n, std::int32_t physical) {
         return mapping(rank, n, physical, user);
       };
     return {};
@@ -143,78 +248,41 @@ tw_status tw_options_set_mapping(tw_options* options, tw_mapping_fn mapping, voi
 }
 
 tw_status tw_options_set_progress(tw_options* options, tw_progress_fn progress, void* user) {
-  return guarded([&]() -> Status {
-    if (options == nullptr) return null_argument("tw_options_set_progress", "options");
-    options->progress = make_watch(nullptr, progress, user).progress;
+  return change(options, "tw_options_set_progress", [&](tw_options& set) -> Status {
+    set.progress = make_watch(nullptr, progress, user).progress;
     return {};
   });
 }
 
 tw_status tw_options_set_shape(tw_options* options, int32_t n_dims, const int64_t* shape) {
-  return guarded([&]() -> Status {
-    if (options == nullptr) return null_argument("tw_options_set_shape", "options");
+  return change(options, "tw_options_set_shape", [&](tw_options& set) -> Status {
     TW_RETURN_IF_ERROR(check_dimensions("tw_options_set_shape", n_dims, shape != nullptr));
-    options->shape.assign(shape, shape + n_dims);
+    set.shape.assign(shape, shape + n_dims);
     return {};
   });
 }
 
 tw_status tw_options_set_box(tw_options* options, int32_t n_dims, const int64_t* start, const int64_t* count) {
-  return guarded([&]() -> Status {
-    if (options == nullptr) return null_argument("tw_options_set_box", "options");
+  return change(options, "tw_options_set_box", [&](tw_options& set) -> Status {
     TW_RETURN_IF_ERROR(check_dimensions("tw_options_set_box", n_dims, start != nullptr && count != nullptr));
-    options->box.reset();
-    if (n_dims > 0) options->box = tw_options::Box{{start, start + n_dims}, {count, count + n_dims}};
+    set.box_start.assign(start, start + n_dims);
+    set.box_count.assign(count, count + n_dims);
     return {};
   });
 }
 
 tw_status tw_options_set_permissions(tw_options* options, uint32_t permissions) {
-  return guarded([&]() -> Status {
-    if (options == nullptr) return null_argument("tw_options_set_permissions", "options");
-    options->permissions = permissions;
+  return change(options, "tw_options_set_permissions", [&](tw_options& set) -> Status {
+    set.permissions = permissions;
     return {};
   });
 }
 
-}  // extern "C"
-
-namespace {
-
-const char* type_name(HintType type) {
-  switch (type) {
-    case HintType::bytes:
-      return "bytes";
-    case HintType::count:
-      return "count";
-    case HintType::choice:
-      return "choice";
-    default:
-      return "bool";
-  }
-}
-
-const char* scope_name(HintScope scope) {
-  if (scope == HintScope::file) return "file";
-  if (scope == HintScope::multifile_or_vpfile) return "multifile or vpfile";
-  return scope == HintScope::vpfile ? "vpfile" : "multifile";
-}
-
-constexpr std::int64_t kMostHints = 64;
-
-std::array<tw_hint, kMostHints> make_hints() {
-  std::array<tw_hint, kMostHints> hints{};
-  std::size_t i = 0;
-  for (const HintSpec& spec : hint_table())
-    hints[i++] = {spec.name, type_name(spec.type), spec.default_value, spec.values, spec.help, scope_name(spec.scope)};
-  return hints;
-}
-
-}  // namespace
-
-extern "C" const tw_hint* tw_hint_info(int64_t i) {
+const tw_hint* tw_hint_info(int64_t i) {
   static const std::array<tw_hint, kMostHints> hints = make_hints();
   if (i < 0 || i >= kMostHints) return nullptr;
   const tw_hint& hint = hints[static_cast<std::size_t>(i)];
   return hint.name != nullptr ? &hint : nullptr;
 }
+
+}  // extern "C"

@@ -1,13 +1,11 @@
 // request.h: waiting for what was started, and asking whether it is complete.
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "capi/file_handle.hpp"
-#include "capi/guard.hpp"
 #include "thalweg/request.h"
 
 namespace thalweg {
@@ -44,9 +42,14 @@ Status wait_each(Requests requests, tw_status* statuses, size_t* moved) {
   return first;
 }
 
-Status check_list(const char* function, int64_t n, tw_request** requests) {
-  if (n < 0) return invalid_argument(function, "n is " + std::to_string(n) + "; 0 or more requests");
-  return n > 0 && requests == nullptr ? null_argument(function, "requests") : Status{};
+// A call on a list of requests: `body(requests)`, which returns a Status.
+template <class Body>
+tw_status on_list(const char* function, int64_t n, tw_request** requests, Body&& body) {
+  return guarded([&]() -> Status {
+    if (n < 0) return invalid_argument(function, "n is " + std::to_string(n) + "; 0 or more requests");
+    if (n > 0 && requests == nullptr) return null_argument(function, "requests");
+    return body(Requests(requests, static_cast<std::size_t>(n)));
+  });
 }
 
 // Advances the requests that are not complete; one call serves all that are advanced alike.
@@ -59,18 +62,16 @@ void advance_pending(Requests requests) {
   }
 }
 
-// How a call looks for complete requests.
-enum class Look { once, until_one_is_done };
-
-// Whether there is a request at all. May throw std::bad_alloc, before anything happens.
-bool look(Requests requests, Look how) {
+// Looks for complete requests, once or until one is. Returns whether there is a request at all. May throw
+// std::bad_alloc, before anything happens.
+bool look(Requests requests, bool until_one_is_done) {
   bool any = false, done = false;
   for (const tw_request* request : requests) {
     any = any || request != nullptr;
     done = done || is_done(request);
   }
   if (!any || done) return any;
-  if (how == Look::once) {
+  if (!until_one_is_done) {
     advance_pending(requests);
     return true;
   }
@@ -83,8 +84,8 @@ bool look(Requests requests, Look how) {
 }
 
 // Frees the first request that is complete; *done: whether there was one, or none was there.
-Status take_any(Requests requests, Look how, int* done, int64_t* index, size_t* moved) {
-  const bool any = look(requests, how);
+Status take_any(Requests requests, bool waits, int* done, int64_t* index, size_t* moved) {
+  const bool any = look(requests, waits);
   *index = TW_UNDEFINED;
   *done = any ? 0 : 1;
   if (!any && moved != nullptr) *moved = 0;
@@ -97,30 +98,22 @@ Status take_any(Requests requests, Look how, int* done, int64_t* index, size_t* 
   return {};
 }
 
-struct Some {
-  int64_t* n_done;
-  int64_t* indices;
-  tw_status* statuses;
-  size_t* moved;
-};
-
-Status take_some(const char* function, int64_t n, tw_request** given, Look how, const Some& out) {
-  TW_RETURN_IF_ERROR(check_list(function, n, given));
-  if (out.n_done == nullptr) return null_argument(function, "n_done");
-  if (out.indices == nullptr && n > 0) return null_argument(function, "indices");
-  const Requests requests(given, static_cast<std::size_t>(n));
-  const bool any = look(requests, how);
+Status take_some(const char* function, Requests requests, bool waits, int64_t* n_done, int64_t* indices,
+                 tw_status* statuses, size_t* moved) {
+  if (n_done == nullptr) return null_argument(function, "n_done");
+  if (indices == nullptr && !requests.empty()) return null_argument(function, "indices");
+  const bool any = look(requests, waits);
   Status first;
   int64_t taken = 0;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (!is_done(requests[i])) continue;
-    Status status = take(requests[i], out.moved != nullptr ? &out.moved[taken] : nullptr);
-    out.indices[taken] = static_cast<int64_t>(i);
-    if (out.statuses != nullptr) out.statuses[taken] = static_cast<tw_status>(status.code());
+    Status status = take(requests[i], moved != nullptr ? &moved[taken] : nullptr);
+    indices[taken] = static_cast<int64_t>(i);
+    if (statuses != nullptr) statuses[taken] = static_cast<tw_status>(status.code());
     if (first.ok()) first = std::move(status);
     ++taken;
   }
-  *out.n_done = any ? taken : int64_t{TW_UNDEFINED};
+  *n_done = any ? taken : int64_t{TW_UNDEFINED};
   return first;
 }
 
@@ -149,17 +142,12 @@ tw_status tw_request_test(tw_request** request, int* done, size_t* moved) {
 }
 
 tw_status tw_request_waitall(int64_t n, tw_request** requests, tw_status* statuses, size_t* moved) {
-  return guarded([&]() -> Status {
-    TW_RETURN_IF_ERROR(check_list("tw_request_waitall", n, requests));
-    return wait_each({requests, static_cast<std::size_t>(n)}, statuses, moved);
-  });
+  return on_list("tw_request_waitall", n, requests, [&](Requests all) { return wait_each(all, statuses, moved); });
 }
 
 tw_status tw_request_testall(int64_t n, tw_request** requests, int* done, tw_status* statuses, size_t* moved) {
-  return guarded([&]() -> Status {
-    TW_RETURN_IF_ERROR(check_list("tw_request_testall", n, requests));
+  return on_list("tw_request_testall", n, requests, [&](Requests all) -> Status {
     if (done == nullptr) return null_argument("tw_request_testall", "done");
-    const Requests all(requests, static_cast<std::size_t>(n));
     advance_pending(all);
     *done = std::any_of(all.begin(), all.end(), is_pending) ? 0 : 1;
     return *done != 0 ? wait_each(all, statuses, moved) : Status{};
@@ -167,33 +155,33 @@ tw_status tw_request_testall(int64_t n, tw_request** requests, int* done, tw_sta
 }
 
 tw_status tw_request_waitany(int64_t n, tw_request** requests, int64_t* index, size_t* moved) {
-  return guarded([&]() -> Status {
-    TW_RETURN_IF_ERROR(check_list("tw_request_waitany", n, requests));
+  return on_list("tw_request_waitany", n, requests, [&](Requests all) -> Status {
     if (index == nullptr) return null_argument("tw_request_waitany", "index");
     int done = 0;
-    return take_any({requests, static_cast<std::size_t>(n)}, Look::until_one_is_done, &done, index, moved);
+    return take_any(all, true, &done, index, moved);
   });
 }
 
 tw_status tw_request_testany(int64_t n, tw_request** requests, int* done, int64_t* index, size_t* moved) {
-  return guarded([&]() -> Status {
-    TW_RETURN_IF_ERROR(check_list("tw_request_testany", n, requests));
+  return on_list("tw_request_testany", n, requests, [&](Requests all) -> Status {
     if (done == nullptr) return null_argument("tw_request_testany", "done");
     if (index == nullptr) return null_argument("tw_request_testany", "index");
-    return take_any({requests, static_cast<std::size_t>(n)}, Look::once, done, index, moved);
+    return take_any(all, false, done, index, moved);
   });
 }
 
 tw_status tw_request_waitsome(int64_t n, tw_request** requests, int64_t* n_done, int64_t* indices, tw_status* statuses,
                               size_t* moved) {
-  const Some out{n_done, indices, statuses, moved};
-  return guarded([&] { return take_some("tw_request_waitsome", n, requests, Look::until_one_is_done, out); });
+  return on_list("tw_request_waitsome", n, requests, [&](Requests all) {
+    return take_some("tw_request_waitsome", all, true, n_done, indices, statuses, moved);
+  });
 }
 
 tw_status tw_request_testsome(int64_t n, tw_request** requests, int64_t* n_done, int64_t* indices, tw_status* statuses,
                               size_t* moved) {
-  const Some out{n_done, indices, statuses, moved};
-  return guarded([&] { return take_some("tw_request_testsome", n, requests, Look::once, out); });
+  return on_list("tw_request_testsome", n, requests, [&](Requests all) {
+    return take_some("tw_request_testsome", all, false, n_done, indices, statuses, moved);
+  });
 }
 
 }  // extern "C"

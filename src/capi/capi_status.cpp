@@ -2,9 +2,9 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "capi/guard.hpp"
-#include "capi/last_error.hpp"
 #include "thalweg/status.h"
 #include "thalweg/version.h"
 
@@ -64,44 +64,25 @@ extern "C" const char* tw_version_string(void) {
 }
 
 extern "C" const char* tw_status_name(tw_status status) {
-  switch (status) {
-    case TW_OK:
-      return "TW_OK";
-    case TW_ERR_INVALID:
-      return "TW_ERR_INVALID";
-    case TW_ERR_UNKNOWN_HINT:
-      return "TW_ERR_UNKNOWN_HINT";
-    case TW_ERR_RANGE:
-      return "TW_ERR_RANGE";
-    case TW_ERR_MODE:
-      return "TW_ERR_MODE";
-    case TW_ERR_NOT_FOUND:
-      return "TW_ERR_NOT_FOUND";
-    case TW_ERR_EXISTS:
-      return "TW_ERR_EXISTS";
-    case TW_ERR_PERMISSION:
-      return "TW_ERR_PERMISSION";
-    case TW_ERR_UNSAFE:
-      return "TW_ERR_UNSAFE";
-    case TW_ERR_IO:
-      return "TW_ERR_IO";
-    case TW_ERR_NO_SPACE:
-      return "TW_ERR_NO_SPACE";
-    case TW_ERR_NO_MEMORY:
-      return "TW_ERR_NO_MEMORY";
-    case TW_ERR_CORRUPT:
-      return "TW_ERR_CORRUPT";
-    case TW_ERR_VERSION:
-      return "TW_ERR_VERSION";
-    case TW_ERR_NOT_CLOSED:
-      return "TW_ERR_NOT_CLOSED";
-    case TW_ERR_STOPPED:
-      return "TW_ERR_STOPPED";
-    case TW_ERR_NOT_BUILT:
-      return "TW_ERR_NOT_BUILT";
-    case TW_ERR_INTERNAL:
-      return "TW_ERR_INTERNAL";
-    default:
-      return "unknown status";
-  }
+  static constexpr std::pair<tw_status, const char*> kNames[] = {{TW_OK, "TW_OK"},
+                                                                 {TW_ERR_INVALID, "TW_ERR_INVALID"},
+                                                                 {TW_ERR_UNKNOWN_HINT, "TW_ERR_UNKNOWN_HINT"},
+                                                                 {TW_ERR_RANGE, "TW_ERR_RANGE"},
+                                                                 {TW_ERR_MODE, "TW_ERR_MODE"},
+                                                                 {TW_ERR_NOT_FOUND, "TW_ERR_NOT_FOUND"},
+                                                                 {TW_ERR_EXISTS, "TW_ERR_EXISTS"},
+                                                                 {TW_ERR_PERMISSION, "TW_ERR_PERMISSION"},
+                                                                 {TW_ERR_UNSAFE, "TW_ERR_UNSAFE"},
+                                                                 {TW_ERR_IO, "TW_ERR_IO"},
+                                                                 {TW_ERR_NO_SPACE, "TW_ERR_NO_SPACE"},
+                                                                 {TW_ERR_NO_MEMORY, "TW_ERR_NO_MEMORY"},
+                                                                 {TW_ERR_CORRUPT, "TW_ERR_CORRUPT"},
+                                                                 {TW_ERR_VERSION, "TW_ERR_VERSION"},
+                                                                 {TW_ERR_NOT_CLOSED, "TW_ERR_NOT_CLOSED"},
+                                                                 {TW_ERR_STOPPED, "TW_ERR_STOPPED"},
+                                                                 {TW_ERR_NOT_BUILT, "TW_ERR_NOT_BUILT"},
+                                                                 {TW_ERR_INTERNAL, "TW_ERR_INTERNAL"}};
+  for (const auto& [code, name] : kNames)
+    if (code == status) return name;
+  return "unknown status";
 }

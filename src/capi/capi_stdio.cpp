@@ -6,179 +6,112 @@
 #include <string>
 #include <utility>
 
-#include "capi/cookie_stream.hpp"
-#include "capi/guard.hpp"
 #include "capi/multifile_handle.hpp"
 #include "capi/vpfile_handle.hpp"
 #include "thalweg/multifile.h"
 
 using namespace thalweg;
 
-namespace thalweg {
+namespace {
+
+int to_errno(const Status& status) {
+  (void)set_last_error(status);
+  if (status.os_errno() != 0) return status.os_errno();
+  return status.code() == Code::no_memory ? ENOMEM : status.code() == Code::corrupt_file ? EILSEQ : EIO;
+}
+
+// Whether calls on the handle of the stream are possible; else errno and the message say why not.
+bool is_usable(const CookieStream& cookie, const InCall& in_call) {
+  if (in_call.ok()) return true;
+  errno = EBADF;
+  const std::string what = std::string("a stream of tw_") + cookie.name + "_fopen()";
+  if (cookie.handle != nullptr)
+    (void)set_last_error(in_call.refusal(what.c_str(), cookie.name));
+  else
+    (void)set_last_error(Status::error(
+        Code::invalid_argument, what + " was used behind tw_" + cookie.name + "_close(); fclose() it before", EBADF));
+  return false;
+}
 
 // What fopencookie(3) calls.
-struct CookieCalls {
-  static int to_errno(const Status& status) {
-    (void)set_last_error(status);
-    if (status.os_errno() != 0) return status.os_errno();
-    return status.code() == Code::no_memory ? ENOMEM : status.code() == Code::corrupt_file ? EILSEQ : EIO;
-  }
 
-  // Whether calls on the handle of the stream are possible; else errno and the message say why not.
-  static bool is_usable(const CookieStream& cookie, const InCall& in_call) {
-    if (in_call.ok()) return true;
-    errno = EBADF;
-    const std::string what = std::string("a stream of tw_") + cookie.name_ + "_fopen()";
-    if (cookie.handle_ != nullptr)
-      (void)set_last_error(in_call.refusal(what.c_str(), cookie.name_));
-    else
-      (void)set_last_error(Status::error(Code::invalid_argument,
-                                         what + " was used behind tw_" + cookie.name_ + "_close(); fclose() it before",
-                                         EBADF));
-    return false;
-  }
+ssize_t read_cookie(void* opaque, char* data, size_t bytes) {
+  auto& cookie = *static_cast<CookieStream*>(opaque);
+  const InCall in_call(cookie.handle);
+  if (!is_usable(cookie, in_call)) return -1;
+  std::size_t got = 0;
+  const Status status = attempt([&] {
+    return cookie.read(cookie.position, {reinterpret_cast<std::byte*>(data), bytes}, got);
+  });
+  cookie.position += got;
+  if (status.ok() || got > 0) return static_cast<ssize_t>(got);
+  errno = to_errno(status);
+  return -1;
+}
 
-  static ssize_t read(void* opaque, char* data, size_t bytes) {
-    auto& cookie = *static_cast<CookieStream*>(opaque);
-    const InCall in_call(cookie.handle_);
-    if (!is_usable(cookie, in_call)) return -1;
-    std::size_t got = 0;
-    const Status status = attempt([&] {
-      return cookie.read(cookie.position_, {reinterpret_cast<std::byte*>(data), bytes}, got);
-    });
-    cookie.position_ += got;
-    if (status.ok() || got > 0) return static_cast<ssize_t>(got);
-    errno = to_errno(status);
-    return -1;
+ssize_t write_cookie(void* opaque, const char* data, size_t bytes) {
+  auto& cookie = *static_cast<CookieStream*>(opaque);
+  const InCall in_call(cookie.handle);
+  if (!is_usable(cookie, in_call)) return 0;
+  const Status status = attempt([&] {
+    return cookie.write(cookie.position, cookie.append, {reinterpret_cast<const std::byte*>(data), bytes});
+  });
+  if (status.ok()) {
+    cookie.position += bytes;
+    return static_cast<ssize_t>(bytes);
   }
+  if (cookie.failure.ok()) cookie.failure = status;
+  errno = to_errno(status);
+  return 0;  // fopencookie(3): a write function tells failure by 0
+}
 
-  static ssize_t write(void* opaque, const char* data, size_t bytes) {
-    auto& cookie = *static_cast<CookieStream*>(opaque);
-    const InCall in_call(cookie.handle_);
-    if (!is_usable(cookie, in_call)) return 0;
-    const Status status = attempt([&] {
-      return cookie.write(cookie.position_, cookie.append_, {reinterpret_cast<const std::byte*>(data), bytes});
-    });
-    if (status.ok()) {
-      cookie.position_ += bytes;
-      return static_cast<ssize_t>(bytes);
-    }
-    if (cookie.failure_.ok()) cookie.failure_ = status;
-    errno = to_errno(status);
-    return 0;  // fopencookie(3): a write function tells failure by 0
-  }
-
-  static int seek(void* opaque, off64_t* offset, int whence) {
-    auto& cookie = *static_cast<CookieStream*>(opaque);
-    const InCall in_call(cookie.handle_);
-    if (!is_usable(cookie, in_call)) return -1;
-    std::int64_t from = whence == SEEK_CUR ? static_cast<std::int64_t>(cookie.position_) : 0;
-    if (whence == SEEK_END) {
-      Result<std::uint64_t> size = cookie.size();
-      if (!size.has_value()) {
-        errno = to_errno(size.error());
-        return -1;
-      }
-      from = static_cast<std::int64_t>(*size);
-    }
-    std::int64_t position = 0;
-    if (__builtin_add_overflow(from, *offset, &position) || position < 0) {
-      errno = EINVAL;
+int seek_cookie(void* opaque, off64_t* offset, int whence) {
+  auto& cookie = *static_cast<CookieStream*>(opaque);
+  const InCall in_call(cookie.handle);
+  if (!is_usable(cookie, in_call)) return -1;
+  std::int64_t from = whence == SEEK_CUR ? static_cast<std::int64_t>(cookie.position) : 0;
+  if (whence == SEEK_END) {
+    Result<std::uint64_t> size = cookie.size();
+    if (!size.has_value()) {
+      errno = to_errno(size.error());
       return -1;
     }
-    cookie.position_ = static_cast<std::uint64_t>(position);
-    *offset = position;
-    return 0;
+    from = static_cast<std::int64_t>(*size);
   }
-
-  static int close(void* opaque) {
-    const std::unique_ptr<CookieStream> gone(static_cast<CookieStream*>(opaque));
-    if (gone->handle_ == nullptr) return 0;
-    const std::lock_guard lock(gone->all_->mutex_);
-    std::erase(gone->all_->streams_, gone.get());
-    return 0;
+  std::int64_t position = 0;
+  if (__builtin_add_overflow(from, *offset, &position) || position < 0) {
+    errno = EINVAL;
+    return -1;
   }
-};
-
-Status CookieStreams::open(std::unique_ptr<CookieStream> stream, OpenHandle& handle, const char* name, const char* mode,
-                           std::uint64_t position, FILE** file) {
-  stream->handle_ = &handle;
-  stream->all_ = this;
-  stream->name_ = name;
-  stream->position_ = position;
-  stream->writes_ = *mode != 'r' || std::strchr(mode, '+') != nullptr;
-  stream->append_ = *mode == 'a';
-  const std::lock_guard lock(mutex_);
-  streams_.push_back(stream.get());
-  const cookie_io_functions_t functions{CookieCalls::read, CookieCalls::write, CookieCalls::seek, CookieCalls::close};
-  *file = ::fopencookie(stream.get(), mode, functions);
-  if (*file == nullptr) {
-    streams_.pop_back();
-    return Status::error(Code::no_memory, "fopencookie failed");
-  }
-  stream.release()->stdio_ = *file;
-  return {};
+  cookie.position = static_cast<std::uint64_t>(position);
+  *offset = position;
+  return 0;
 }
 
-Status CookieStreams::flush() {
-  Status status;
-  for (CookieStream* stream : streams_) {
-    if (!stream->writes_) continue;
-    if (::ftrylockfile(stream->stdio_) != 0) {
-      status = Status::error(Code::io_error, "a thread is inside of a stream of it");
-      continue;
-    }
-    if (std::fflush(stream->stdio_) != 0 && status.ok()) status = stream->failure_;
-    ::funlockfile(stream->stdio_);
-  }
-  return status;
+int close_cookie(void* opaque) {
+  const std::unique_ptr<CookieStream> gone(static_cast<CookieStream*>(opaque));
+  if (gone->handle != nullptr) gone->all->forget(*gone);
+  return 0;
 }
-
-Status CookieStreams::end() {
-  Status status;
-  for (CookieStream* stream : streams_) {
-    if (!stream->writes_) continue;  // a flush would drop what stdio has read ahead
-    (void)std::fflush(stream->stdio_);
-    if (status.ok()) status = stream->failure_;
-  }
-  separate();
-  return status;
-}
-
-void CookieStreams::separate() {
-  for (CookieStream* stream : streams_) stream->handle_ = nullptr;
-  streams_.clear();
-}
-
-}  // namespace thalweg
-
-namespace {
 
 class LogicalFileStream final : public CookieStream {
  public:
   LogicalFileStream(Multifile& file, std::uint64_t rank) : file_(file), rank_(rank) {}
-  Status read(std::uint64_t position, std::span<std::byte> to, std::size_t& got) override {
+  Status read(std::uint64_t offset, std::span<std::byte> to, std::size_t& got) override {
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, file_.reading->reader(rank_));
-    return reader->read(position, to, got);
+    return reader->read(offset, to, got);
   }
   // The position of the logical file in the handle is put back.
-  Status write(std::uint64_t& position, bool at_end, std::span<const std::byte> data) override {
+  Status write(std::uint64_t& offset, bool at_end, std::span<const std::byte> data) override {
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, file_.writing->writer(rank_));
     const std::uint64_t before = writer->position();
-    if (at_end) position = writer->size();
-    writer->seek(position);
+    if (at_end) offset = writer->size();
+    writer->seek(offset);
     const Status written = file_.writing->write(*writer, data);
     writer->seek(before);
     return written;
   }
-  Result<std::uint64_t> size() override {
-    if (file_.writing) {
-      TW_ASSIGN_OR_RETURN(const LogicalWriter* writer, file_.writing->writer(rank_));
-      return writer->size();
-    }
-    TW_ASSIGN_OR_RETURN(const format::FileEntry entry, file_.reading->entry(rank_));
-    return entry.bytes;
-  }
+  Result<std::uint64_t> size() override { return logical_bytes(file_, rank_); }
 
  private:
   Multifile& file_;
@@ -188,12 +121,12 @@ class LogicalFileStream final : public CookieStream {
 class VpCookieStream final : public CookieStream {
  public:
   VpCookieStream(VpFile& file, std::uint64_t local) : stream_(file.stream(local)) {}
-  Status read(std::uint64_t position, std::span<std::byte> to, std::size_t& got) override {
-    TW_ASSIGN_OR_RETURN(got, stream_.read_at(position, to));
+  Status read(std::uint64_t offset, std::span<std::byte> to, std::size_t& got) override {
+    TW_ASSIGN_OR_RETURN(got, stream_.read_at(offset, to));
     return {};
   }
-  Status write(std::uint64_t& position, bool at_end, std::span<const std::byte> data) override {
-    return stream_.write_at(position, at_end, data);
+  Status write(std::uint64_t& offset, bool at_end, std::span<const std::byte> data) override {
+    return stream_.write_at(offset, at_end, data);
   }
   Result<std::uint64_t> size() override { return stream_.size(); }
 
@@ -225,15 +158,68 @@ Status check_mode(const VpFile& file, const char* mode) {
 
 }  // namespace
 
+namespace thalweg {
+
+Status CookieStreams::open(std::unique_ptr<CookieStream> stream, const char* mode, FILE** file) {
+  stream->all = this;
+  stream->writes = *mode != 'r' || std::strchr(mode, '+') != nullptr;
+  stream->append = *mode == 'a';
+  const std::lock_guard lock(mutex_);
+  streams_.push_back(stream.get());
+  *file = ::fopencookie(stream.get(), mode, {read_cookie, write_cookie, seek_cookie, close_cookie});
+  if (*file == nullptr) {
+    streams_.pop_back();
+    return Status::error(Code::no_memory, "fopencookie failed");
+  }
+  stream.release()->stdio = *file;
+  return {};
+}
+
+void CookieStreams::forget(CookieStream& stream) {
+  const std::lock_guard lock(mutex_);
+  std::erase(streams_, &stream);
+}
+
+Status CookieStreams::flush() {
+  Status status;
+  for (CookieStream* stream : streams_) {
+    if (!stream->writes) continue;
+    if (::ftrylockfile(stream->stdio) != 0) {
+      status = Status::error(Code::io_error, "a thread is inside of a stream of it");
+      continue;
+    }
+    if (std::fflush(stream->stdio) != 0 && status.ok()) status = stream->failure;
+    ::funlockfile(stream->stdio);
+  }
+  return status;
+}
+
+Status CookieStreams::end() {
+  Status status;
+  for (CookieStream* stream : streams_) {
+    if (!stream->writes) continue;  // a flush would drop what stdio has read ahead
+    (void)std::fflush(stream->stdio);
+    if (status.ok()) status = stream->failure;
+  }
+  separate();
+  return status;
+}
+
+void CookieStreams::separate() {
+  for (CookieStream* stream : streams_) stream->handle = nullptr;
+  streams_.clear();
+}
+
+}  // namespace thalweg
+
 extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, const char* mode, FILE** stream) {
-  return guarded([&]() -> Status {
+  if (stream != nullptr) *stream = nullptr;
+  return on_handle(multifile, "tw_multifile_fopen", [&](tw_multifile& open) -> Status {
     if (stream == nullptr) return null_argument("tw_multifile_fopen", "stream");
-    *stream = nullptr;
-    TW_IN_CALL(multifile, "tw_multifile_fopen");
     if (mode == nullptr) return null_argument("tw_multifile_fopen", "mode");
-    if (rank < 0) return Status::error(Code::invalid_argument, "tw_multifile_fopen: rank is " + std::to_string(rank));
-    TW_RETURN_IF_ERROR(check_mode(*multifile, mode));
-    Multifile& file = *multifile->file;
+    if (rank < 0) return invalid_argument("tw_multifile_fopen", "rank is " + std::to_string(rank));
+    TW_RETURN_IF_ERROR(check_mode(open, mode));
+    Multifile& file = *open.file;
     auto cookie = std::make_unique<LogicalFileStream>(file, static_cast<std::uint64_t>(rank));
     std::uint64_t position = 0;
     if (file.writing) {
@@ -242,23 +228,22 @@ extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, c
     } else {
       TW_RETURN_IF_ERROR(file.reading->reader(static_cast<std::uint64_t>(rank)).status());
     }
-    return multifile->streams.open(std::move(cookie), *multifile, "multifile", mode, position, stream);
+    return open.streams.open(std::move(cookie), open, mode, position, stream);
   });
 }
 
 extern "C" tw_status tw_vpfile_fopen(tw_vpfile* vpfile, int64_t vp, const char* mode, FILE** stream) {
-  return guarded([&]() -> Status {
+  if (stream != nullptr) *stream = nullptr;
+  return on_handle(vpfile, "tw_vpfile_fopen", [&](tw_vpfile& open) -> Status {
     if (stream == nullptr) return null_argument("tw_vpfile_fopen", "stream");
-    *stream = nullptr;
-    TW_IN_CALL(vpfile, "tw_vpfile_fopen");
     if (mode == nullptr) return null_argument("tw_vpfile_fopen", "mode");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t local, local_of(*vpfile, vp));
-    TW_RETURN_IF_ERROR(check_mode(*vpfile->impl, mode));
-    auto cookie = std::make_unique<VpCookieStream>(*vpfile->impl, local);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t local, local_of(open, vp));
+    TW_RETURN_IF_ERROR(check_mode(*open.impl, mode));
+    auto cookie = std::make_unique<VpCookieStream>(*open.impl, local);
     std::uint64_t position = 0;
     if (*mode == 'a') {
       TW_ASSIGN_OR_RETURN(position, cookie->size());
     }
-    return vpfile->streams.open(std::move(cookie), *vpfile, "vpfile", mode, position, stream);
+    return open.streams.open(std::move(cookie), open, mode, position, stream);
   });
 }

@@ -12,12 +12,6 @@ namespace thalweg {
 
 namespace {
 
-Status check_text(const char* function, char* text, std::size_t size) {
-  if (text == nullptr) return null_argument(function, "text");
-  if (size > 0) text[0] = '\0';
-  return {};
-}
-
 Status put_text(const char* function, const std::string& found, char* text, std::size_t size) {
   if (found.size() >= size)
     return Status::error(Code::out_of_range, std::string(function) + ": size is " + std::to_string(size) +
@@ -27,19 +21,17 @@ Status put_text(const char* function, const std::string& found, char* text, std:
 }
 
 Result<RegularAccess> to_access(const tw_access_pattern* given) {
-  const std::string function = "tw_storage_explain";
-  if (given == nullptr) return null_argument("tw_storage_explain", "access");
+  constexpr const char* kCall = "tw_storage_explain";
+  if (given == nullptr) return null_argument(kCall, "access");
   if (given->struct_size < sizeof(tw_access_pattern))
-    return Status::error(Code::invalid_argument, function + ": struct_size is " + std::to_string(given->struct_size) +
-                                                     ", needed is " + std::to_string(sizeof(tw_access_pattern)));
+    return invalid_argument(kCall, "struct_size is " + std::to_string(given->struct_size) + ", needed is " +
+                                       std::to_string(sizeof(tw_access_pattern)));
   if (given->direction != TW_ACCESS_READ && given->direction != TW_ACCESS_WRITE)
-    return Status::error(Code::invalid_argument, function + ": direction is " + std::to_string(given->direction) +
-                                                     "; TW_ACCESS_READ or TW_ACCESS_WRITE");
+    return invalid_argument(kCall,
+                            "direction is " + std::to_string(given->direction) + "; TW_ACCESS_READ or TW_ACCESS_WRITE");
   for (const int64_t number :
-       {given->tasks, given->processes, given->extents, given->length, given->stride, given->task_distance}) {
-    if (number < 0)
-      return Status::error(Code::invalid_argument, function + ": " + std::to_string(number) + " is below 0");
-  }
+       {given->tasks, given->processes, given->extents, given->length, given->stride, given->task_distance})
+    if (number < 0) return invalid_argument(kCall, std::to_string(number) + " is below 0");
   RegularAccess access;
   access.direction = given->direction == TW_ACCESS_READ ? Direction::read : Direction::write;
   access.tasks = static_cast<std::uint64_t>(given->tasks);
@@ -80,7 +72,8 @@ tw_status tw_storage_describe(const char* path, tw_storage_info* info) {
 tw_status tw_storage_explain(const char* path, const char* hints, const tw_access_pattern* access, char* text,
                              size_t size) {
   return guarded([&]() -> Status {
-    TW_RETURN_IF_ERROR(check_text("tw_storage_explain", text, size));
+    if (text == nullptr) return null_argument("tw_storage_explain", "text");
+    if (size > 0) text[0] = '\0';
     if (path == nullptr) return null_argument("tw_storage_explain", "path");
     TW_ASSIGN_OR_RETURN(const RegularAccess regular, to_access(access));
     TW_ASSIGN_OR_RETURN(const std::string found,

@@ -4,16 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "capi/guard.hpp"
-#include "capi/view_handle.hpp"
+#include "capi/file_handle.hpp"
 
 namespace thalweg {
 
 namespace {
-
-Status check_number(const char* function, const std::string& name, std::int64_t number) {
-  return number >= 0 ? Status{} : invalid_argument(function, name + " is " + std::to_string(number) + "; 0 or more");
-}
 
 Status check_list(const char* function, const char* name, const std::int64_t* numbers, std::int64_t n) {
   if (n > 0 && numbers == nullptr) return null_argument(function, name);
@@ -22,20 +17,7 @@ Status check_list(const char* function, const char* name, const std::int64_t* nu
   return {};
 }
 
-Status check_array(const char* function, std::int32_t n, tw_array_order order) {
-  if (n < 1 || n > kMostDimensions)
-    return invalid_argument(function,
-                            "n is " + std::to_string(n) + "; 1 .. " + std::to_string(kMostDimensions) + " dimensions");
-  if (order != TW_ROW_MAJOR && order != TW_COLUMN_MAJOR)
-    return invalid_argument(function, "order is " + std::to_string(order) + "; TW_ROW_MAJOR or TW_COLUMN_MAJOR");
-  return {};
-}
-
 std::uint64_t number_of(std::int64_t n) { return static_cast<std::uint64_t>(n); }
-
-ArrayOrder order_of(tw_array_order order) {
-  return order == TW_ROW_MAJOR ? ArrayOrder::row_major : ArrayOrder::column_major;
-}
 
 View element_of(const tw_view* element) { return element != nullptr ? element->impl : View::bytes(1).value(); }
 
@@ -100,6 +82,19 @@ Result<View> distributed(std::span<const tw_dimension> given, std::int64_t rank,
 }
 
 }  // namespace
+
+Status check_array(const char* function, const char* name, std::int32_t n, tw_array_order order) {
+  if (n < 1 || n > kMostDimensions)
+    return invalid_argument(function, std::string(name) + " is " + std::to_string(n) + "; 1 .. " +
+                                          std::to_string(kMostDimensions) + " dimensions");
+  if (order == TW_ROW_MAJOR || order == TW_COLUMN_MAJOR) return {};
+  return invalid_argument(function, "order is " + std::to_string(order) + "; TW_ROW_MAJOR or TW_COLUMN_MAJOR");
+}
+
+ArrayOrder order_of(tw_array_order order) {
+  return order == TW_ROW_MAJOR ? ArrayOrder::row_major : ArrayOrder::column_major;
+}
+
 }  // namespace thalweg
 
 using namespace thalweg;
@@ -132,7 +127,7 @@ tw_status tw_view_subarray(int32_t n, const tw_slice* slices, tw_array_order ord
                            tw_view** view) {
   constexpr const char* kFunction = "tw_view_subarray";
   return make_view(kFunction, view, [&]() -> Result<View> {
-    TW_RETURN_IF_ERROR(check_array(kFunction, n, order));
+    TW_RETURN_IF_ERROR(check_array(kFunction, "n", n, order));
     if (slices == nullptr) return null_argument(kFunction, "slices");
     return subarray({slices, static_cast<std::size_t>(n)}, order, element);
   });
@@ -142,7 +137,7 @@ tw_status tw_view_distributed(int32_t n, const tw_dimension* dimensions, int64_t
                               const tw_view* element, tw_view** view) {
   constexpr const char* kFunction = "tw_view_distributed";
   return make_view(kFunction, view, [&]() -> Result<View> {
-    TW_RETURN_IF_ERROR(check_array(kFunction, n, order));
+    TW_RETURN_IF_ERROR(check_array(kFunction, "n", n, order));
     if (dimensions == nullptr) return null_argument(kFunction, "dimensions");
     return distributed({dimensions, static_cast<std::size_t>(n)}, rank, order, element);
   });

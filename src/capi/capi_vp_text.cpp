@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "capi/calling.hpp"
-#include "capi/guard.hpp"
 #include "capi/vpfile_handle.hpp"
 #include "vpfile/formatted_text.hpp"
 
@@ -63,11 +61,10 @@ Status check_arguments(const char* function, const Result<std::vector<FormatPart
   if (n > 0 && arguments == nullptr) return null_argument(function, "arguments");
   for (std::size_t i = 0; i < n; ++i)
     if (arguments[i].base == nullptr)
-      return Status::error(Code::invalid_argument,
-                           std::string(function) + ": base of argument " + std::to_string(i) + " is NULL");
+      return invalid_argument(function, "base of argument " + std::to_string(i) + " is NULL");
   if (wanted == n) return {};
-  return Status::error(Code::invalid_argument, std::string(function) + ": the format has " + std::to_string(wanted) +
-                                                   " conversions, and " + std::to_string(n) + " arguments are given");
+  return invalid_argument(function, "the format has " + std::to_string(wanted) + " conversions, and " +
+                                        std::to_string(n) + " arguments are given");
 }
 
 // The conversions done, as fscanf counts them.
@@ -95,9 +92,7 @@ int scan(std::FILE* stream, const std::vector<FormatPart>& parts, const tw_vpfil
 extern "C" {
 
 tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_getc_all");
-    VpFile& file = calling(*vpfile, Call::tw_vpfile_getc_all);
+  return on_all(vpfile, Call::tw_vpfile_getc_all, [&](VpFile& file) -> Status {
     const std::uint64_t n = file.vps().count();
     std::vector<std::byte> got;
     std::vector<std::uint64_t> moved;
@@ -129,20 +124,17 @@ tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask)
 }
 
 tw_status tw_vpfile_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_putc_all");
-    return write_texts(calling(*vpfile, Call::tw_vpfile_putc_all), mask, nullptr,
-                       [&](std::uint64_t local, std::string& text) -> Status {
-                         text += static_cast<char>(bytes != nullptr ? bytes[local] : byte);
-                         return {};
-                       });
+  return on_all(vpfile, Call::tw_vpfile_putc_all, [&](VpFile& file) {
+    return write_texts(file, mask, nullptr, [&](std::uint64_t local, std::string& text) -> Status {
+      text += static_cast<char>(bytes != nullptr ? bytes[local] : byte);
+      return {};
+    });
   });
 }
 
 tw_status tw_vpfile_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_ungetc_all");
-    VpFile& file = *vpfile->impl;
+  return on_handle(vpfile, "tw_vpfile_ungetc_all", [&](tw_vpfile& open) -> Status {
+    VpFile& file = *open.impl;
     for (std::uint64_t local = 0; local < file.vps().count(); ++local) {
       if (!takes_part(mask, local)) continue;
       const int one = bytes != nullptr ? bytes[local] : byte;
@@ -154,12 +146,10 @@ tw_status tw_vpfile_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, co
 }
 
 tw_status tw_vpfile_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_gets_all");
-    VpFile& file = calling(*vpfile, Call::tw_vpfile_gets_all);
+  return on_all(vpfile, Call::tw_vpfile_gets_all, [&](VpFile& file) -> Status {
     Status mine;
     if (lines == nullptr && file.vps().count() > 0) mine = null_argument("tw_vpfile_gets_all", "lines");
-    if (size == 0) mine = Status::error(Code::invalid_argument, "tw_vpfile_gets_all: size is 0; at least 1");
+    if (size == 0) mine = invalid_argument("tw_vpfile_gets_all", "size is 0; at least 1");
     if (got != nullptr) std::fill_n(got, file.vps().count(), std::size_t{0});
     std::string line;
     return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) {
@@ -173,45 +163,37 @@ tw_status tw_vpfile_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t
 }
 
 tw_status tw_vpfile_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts, const uint8_t* mask) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_puts_all");
-    return write_texts(calling(*vpfile, Call::tw_vpfile_puts_all), mask, nullptr,
-                       [&](std::uint64_t local, std::string& out) -> Status {
-                         const char* one = texts != nullptr ? texts[local] : text;
-                         if (one == nullptr)
-                           return null_argument("tw_vpfile_puts_all", texts != nullptr ? "one of texts" : "text");
-                         out += one;
-                         return {};
-                       });
+  return on_all(vpfile, Call::tw_vpfile_puts_all, [&](VpFile& file) {
+    return write_texts(file, mask, nullptr, [&](std::uint64_t local, std::string& out) -> Status {
+      const char* one = texts != nullptr ? texts[local] : text;
+      if (one == nullptr) return null_argument("tw_vpfile_puts_all", texts != nullptr ? "one of texts" : "text");
+      out += one;
+      return {};
+    });
   });
 }
 
 tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_vpfile_argument* arguments,
                                int64_t n_arguments, size_t* counts, const uint8_t* mask) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_printf_all");
+  return on_all(vpfile, Call::tw_vpfile_printf_all, [&](VpFile& file) {
     const auto parts = or_out_of_memory([&] { return split_print_format(format != nullptr ? format : ""); });
     Status mine = or_out_of_memory([&] {
       if (format == nullptr) return null_argument("tw_vpfile_printf_all", "format");
       return check_arguments("tw_vpfile_printf_all", parts, arguments, n_arguments);
     });
-    return write_texts(calling(*vpfile, Call::tw_vpfile_printf_all), mask, counts,
-                       [&](std::uint64_t local, std::string& out) -> Status {
-                         TW_RETURN_IF_ERROR(mine);
-                         std::size_t i = 0;
-                         for (const FormatPart& part : parts.value())
-                           TW_RETURN_IF_ERROR(print_part(
-                               part, part.conversion != 0 ? address_of(arguments[i++], local) : nullptr, out));
-                         return {};
-                       });
+    return write_texts(file, mask, counts, [&](std::uint64_t local, std::string& out) -> Status {
+      TW_RETURN_IF_ERROR(mine);
+      std::size_t i = 0;
+      for (const FormatPart& part : parts.value())
+        TW_RETURN_IF_ERROR(print_part(part, part.conversion != 0 ? address_of(arguments[i++], local) : nullptr, out));
+      return {};
+    });
   });
 }
 
 tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vpfile_argument* arguments,
                               int64_t n_arguments, int* counts, const uint8_t* mask) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_scanf_all");
-    VpFile& file = calling(*vpfile, Call::tw_vpfile_scanf_all);
+  return on_all(vpfile, Call::tw_vpfile_scanf_all, [&](VpFile& file) -> Status {
     const auto parts = or_out_of_memory([&] { return split_scan_format(format != nullptr ? format : ""); });
     Status mine = or_out_of_memory([&] {
       if (format == nullptr) return null_argument("tw_vpfile_scanf_all", "format");

@@ -1,40 +1,22 @@
-// vpfile.h: opening, closing, what there is, and the calls of all VPs that move bytes or positions.
-#include <cstdio>
-#include <cstring>
-#include <new>
+// vpfile.h: opening, closing, what there is, and the calls of all VPs or of one that move bytes or positions.
 #include <string>
 #include <utility>
 
 #include "base/checked_math.hpp"
-#include "capi/calling.hpp"
-#include "capi/guard.hpp"
-#include "capi/handles.hpp"
 #include "capi/open_options.hpp"
 #include "capi/vpfile_handle.hpp"
-#include "group/agree.hpp"
-#include "group/groups.hpp"
 
 namespace thalweg {
 
-Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp) {
-  const auto local = vp >= 0 ? vpfile.impl->vps().local(static_cast<std::uint64_t>(vp)) : std::nullopt;
-  const bool in_shape = vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile.n_vps;
-  if (in_shape && local.has_value()) return *local;
-  return Status::error(Code::invalid_argument, "virtual processor " + std::to_string(vp) + " of '" +
-                                                   vpfile.impl->path() +
-                                                   (in_shape ? "' is another task's" : "' is not in its shape"));
-}
-
 namespace {
 
-Status bad_vp_open(const std::string& what) { return Status::error(Code::invalid_argument, "tw_vpfile_open: " + what); }
+Status bad_vp_open(const std::string& what) { return invalid_argument("tw_vpfile_open", what); }
 
-Status take_numbers(const char* name, const int64_t* from, std::size_t n, VpShape& to) {
-  for (std::size_t i = 0; i < n; ++i) {
+Status take_numbers(const char* name, const std::vector<std::int64_t>& from, VpShape& to) {
+  for (std::size_t i = 0; i < from.size(); ++i)
     if (from[i] < 0)
       return bad_vp_open(std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(from[i]));
-    to.push_back(static_cast<std::uint64_t>(from[i]));
-  }
+  to.assign(from.begin(), from.end());
   return {};
 }
 
@@ -42,14 +24,14 @@ Status fill_vp_shape(const tw_options& options, VpOpen& how) {
   const std::size_t n = options.shape.size();
   if (n > format::kMostDimensions)
     return bad_vp_open("the shape has " + std::to_string(n) + " dimensions; 64 are the most");
-  TW_RETURN_IF_ERROR(take_numbers("shape", options.shape.data(), n, how.shape));
-  if (!options.box.has_value()) return {};
-  if (options.box->start.size() != n)
-    return bad_vp_open("the box has " + std::to_string(options.box->start.size()) + " dimensions, the shape " +
+  TW_RETURN_IF_ERROR(take_numbers("shape", options.shape, how.shape));
+  if (options.box_start.empty()) return {};
+  if (options.box_start.size() != n)
+    return bad_vp_open("the box has " + std::to_string(options.box_start.size()) + " dimensions, the shape " +
                        std::to_string(n));
   how.box.emplace();
-  TW_RETURN_IF_ERROR(take_numbers("start", options.box->start.data(), n, how.box->start));
-  return take_numbers("count", options.box->count.data(), n, how.box->count);
+  TW_RETURN_IF_ERROR(take_numbers("start", options.box_start, how.box->start));
+  return take_numbers("count", options.box_count, how.box->count);
 }
 
 Status fill_vp_open(const char* path, int32_t flags, const tw_options* options, VpOpen& how) {
@@ -68,20 +50,12 @@ Status fill_vp_open(const char* path, int32_t flags, const tw_options* options, 
   return fill_vp_shape(*options, how);
 }
 
-Status reserve_shape(tw_vpfile& vpfile) {
-  for (std::vector<std::int64_t>* extents : {&vpfile.shape, &vpfile.start, &vpfile.count})
-    extents->reserve(format::kMostDimensions);
-  return {};
+bool is_in_shape(const tw_vpfile& vpfile, std::int64_t vp) {
+  return vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile.impl->geometry().n;
 }
 
-// Needs no more memory than was reserved.
-void keep_shape(tw_vpfile& vpfile) {
-  const auto take = [](const VpShape& from, std::vector<std::int64_t>& to) { to.assign(from.begin(), from.end()); };
-  take(vpfile.impl->shape(), vpfile.shape);
-  take(vpfile.impl->vps().box().start, vpfile.start);
-  take(vpfile.impl->vps().box().count, vpfile.count);
-  vpfile.n_vps = vpfile.impl->geometry().n;
-}
+// Extents are below 2^63: the caller reads them where they lie.
+const int64_t* extents_of(const VpShape& shape) { return reinterpret_cast<const int64_t*>(shape.data()); }
 
 // The transfer, with sizes in bytes; `each` is where those of every local VP are put.
 Status fill_transfer(const VpFile& file, const tw_vpfile_data& data, std::vector<std::uint64_t>& each,
@@ -133,7 +107,26 @@ Status transfer_all(VpFile& file, Direction direction, const tw_vpfile_data& dat
   return status;
 }
 
+// `act(file, local)` for a VP of this task.
+template <class Act>
+tw_status on_vp(const char* function, tw_vpfile* vpfile, int64_t vp, Act act) {
+  return on_handle(vpfile, function, [&](tw_vpfile& open) -> Status {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t local, local_of(open, vp));
+    return act(*open.impl, local);
+  });
+}
+
 }  // namespace
+
+Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp) {
+  const auto local = vp >= 0 ? vpfile.impl->vps().local(static_cast<std::uint64_t>(vp)) : std::nullopt;
+  const bool in_shape = is_in_shape(vpfile, vp);
+  if (in_shape && local.has_value()) return *local;
+  return Status::error(Code::invalid_argument, "virtual processor " + std::to_string(vp) + " of '" +
+                                                   vpfile.impl->path() +
+                                                   (in_shape ? "' is another task's" : "' is not in its shape"));
+}
+
 }  // namespace thalweg
 
 using namespace thalweg;
@@ -142,42 +135,28 @@ extern "C" {
 
 tw_status tw_vpfile_open(tw_group* group, const char* path, int32_t flags, const tw_options* options,
                          tw_vpfile** vpfile) {
-  return guarded([&]() -> Status {
-    if (vpfile != nullptr) *vpfile = nullptr;
-    std::unique_ptr<Group> alone;
-    if (group == nullptr) alone = make_self_group();
-    Group& all = calling(group != nullptr ? *group->impl : *alone, Call::tw_vpfile_open);
-    VpOpen how;
-    how.status = or_out_of_memory([&] { return fill_vp_open(path, flags, options, how); });
-    if (vpfile == nullptr && how.status.ok()) how.status = null_argument("tw_vpfile_open", "vpfile");
-    std::unique_ptr<tw_vpfile> handle(new (std::nothrow) tw_vpfile);  // before the others can believe it to be open
-    if (handle == nullptr && how.status.ok()) how.status = out_of_memory();
-    if (how.status.ok()) how.status = or_out_of_memory([&] { return reserve_shape(*handle); });
-    auto opened = run(VpFile::open(all, posix_backend(), std::move(how)));
-    if (!opened.has_value()) return opened.error();
-    handle->impl = std::move(opened).value();
-    keep_shape(*handle);
+  VpOpen how;
+  const auto fill = [&] { return fill_vp_open(path, flags, options, how); };
+  const auto open = [&](Group& tasks, Status mine, tw_vpfile* handle) -> Status {
+    how.status = std::move(mine);
+    TW_ASSIGN_OR_RETURN(handle->impl, run(VpFile::open(tasks, posix_backend(), std::move(how))));
     handle->opened(handle->impl->may_write());
-    *vpfile = handle.release();
     return {};
-  });
+  };
+  return open_with(group, Call::tw_vpfile_open, vpfile, fill, open);
 }
 
 tw_status tw_vpfile_close(tw_vpfile** vpfile) {
-  return guarded([&]() -> Status {
-    std::unique_ptr<tw_vpfile> gone;
-    TW_RETURN_IF_ERROR(take_handle(vpfile, "tw_vpfile_close", "vpfile", gone));
-    Status streamed = gone->streams.end();
-    return run(calling(*gone, Call::tw_vpfile_close).close(std::move(streamed)));
+  return end_handle(vpfile, Call::tw_vpfile_close, [](tw_vpfile& gone) {
+    Status streamed = gone.streams.end();
+    return run(calling(gone, Call::tw_vpfile_close).close(std::move(streamed)));
   });
 }
 
 tw_status tw_vpfile_abandon(tw_vpfile** vpfile) {
-  return guarded([&]() -> Status {
-    std::unique_ptr<tw_vpfile> gone;
-    TW_RETURN_IF_ERROR(take_handle(vpfile, "tw_vpfile_abandon", "vpfile", gone));
-    const Status streamed = gone->streams.end();
-    Status left = gone->impl->abandon();
+  return end_handle(vpfile, Call::tw_vpfile_abandon, [](tw_vpfile& gone) {
+    const Status streamed = gone.streams.end();
+    Status left = gone.impl->abandon();
     return left.ok() ? streamed : left;
   });
 }
@@ -205,18 +184,17 @@ Status tw_vpfile::begin_to_leave() {
 }
 
 tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_summarize");
+  return on_handle(vpfile, "tw_vpfile_summarize", [&](tw_vpfile& open) -> Status {
     if (summary == nullptr) return null_argument("tw_vpfile_summarize", "summary");
     if (summary->struct_size < sizeof *summary)
-      return Status::error(Code::invalid_argument, "tw_vpfile_summarize: struct_size is not set");
-    const VpFile& file = *vpfile->impl;
+      return invalid_argument("tw_vpfile_summarize", "struct_size is not set");
+    const VpFile& file = *open.impl;
     const format::VpGeometry& geometry = file.geometry();
-    summary->n_dims = static_cast<int32_t>(vpfile->shape.size());
+    summary->n_dims = static_cast<int32_t>(file.shape().size());
     summary->mode = static_cast<int32_t>(file.mode());
-    summary->shape = vpfile->shape.data();
-    summary->box_start = vpfile->start.data();
-    summary->box_count = vpfile->count.data();
+    summary->shape = extents_of(file.shape());
+    summary->box_start = extents_of(file.vps().box().start);
+    summary->box_count = extents_of(file.vps().box().count);
     summary->n_vps = static_cast<int64_t>(geometry.n);
     summary->n_local = static_cast<int64_t>(file.vps().count());
     summary->nb_record = static_cast<int64_t>(geometry.record_bytes);
@@ -226,68 +204,59 @@ tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary) {
     summary->block_bytes = geometry.block_bytes;
     summary->last_mode = static_cast<int32_t>(file.last_choice().mode);
     summary->last_cause = text_of(file.last_choice().cause);
-    vpfile->transitions.clear();
+    open.transitions.clear();
     for (const VpTransition& one : file.transitions())
-      vpfile->transitions.push_back({static_cast<int64_t>(one.access), static_cast<int32_t>(one.from),
-                                     static_cast<int32_t>(one.to), text_of(one.cause)});
-    summary->n_transitions = static_cast<int64_t>(vpfile->transitions.size());
-    summary->transitions = vpfile->transitions.data();
+      open.transitions.push_back({static_cast<int64_t>(one.access), static_cast<int32_t>(one.from),
+                                  static_cast<int32_t>(one.to), text_of(one.cause)});
+    summary->n_transitions = static_cast<int64_t>(open.transitions.size());
+    summary->transitions = open.transitions.data();
     return {};
   });
 }
 
 tw_status tw_vpfile_number(tw_vpfile* vpfile, int64_t local, int64_t* vp) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_number");
+  return on_handle(vpfile, "tw_vpfile_number", [&](tw_vpfile& open) -> Status {
     if (vp == nullptr) return null_argument("tw_vpfile_number", "vp");
-    const LocalVps& vps = vpfile->impl->vps();
+    const LocalVps& vps = open.impl->vps();
     if (local < 0 || static_cast<std::uint64_t>(local) >= vps.count())
-      return Status::error(Code::invalid_argument, "tw_vpfile_number: local is " + std::to_string(local) +
-                                                       ", this task has " + std::to_string(vps.count()));
+      return invalid_argument("tw_vpfile_number",
+                              "local is " + std::to_string(local) + ", this task has " + std::to_string(vps.count()));
     *vp = static_cast<int64_t>(vps.number(static_cast<std::uint64_t>(local)));
     return {};
   });
 }
 
 tw_status tw_vpfile_local(tw_vpfile* vpfile, int64_t vp, int64_t* local) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_local");
+  return on_handle(vpfile, "tw_vpfile_local", [&](tw_vpfile& open) -> Status {
     if (local == nullptr) return null_argument("tw_vpfile_local", "local");
-    const auto found = local_of(*vpfile, vp);
-    const bool elsewhere = vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile->n_vps;
-    if (!found.has_value()) return elsewhere ? Status::error(Code::not_found, found.error().message()) : found.error();
+    const auto found = local_of(open, vp);
+    if (!found.has_value())
+      return is_in_shape(open, vp) ? Status::error(Code::not_found, found.error().message()) : found.error();
     *local = static_cast<int64_t>(found.value());
     return {};
   });
 }
 
 tw_status tw_vpfile_read_all(tw_vpfile* vpfile, tw_vpfile_data data, const uint8_t* mask, int64_t* counts) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_read_all");
-    return transfer_all(calling(*vpfile, Call::tw_vpfile_read_all), Direction::read, data, mask, counts);
-  });
+  return on_all(vpfile, Call::tw_vpfile_read_all,
+                [&](VpFile& file) { return transfer_all(file, Direction::read, data, mask, counts); });
 }
 
 tw_status tw_vpfile_write_all(tw_vpfile* vpfile, tw_vpfile_data data, const uint8_t* mask, int64_t* counts) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_write_all");
-    return transfer_all(calling(*vpfile, Call::tw_vpfile_write_all), Direction::write, data, mask, counts);
-  });
+  return on_all(vpfile, Call::tw_vpfile_write_all,
+                [&](VpFile& file) { return transfer_all(file, Direction::write, data, mask, counts); });
 }
 
 tw_status tw_vpfile_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence,
                              const uint8_t* mask) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_seek_all");
-    return vpfile->impl->seek(offsets, offset, whence, mask);
-  });
+  return on_handle(vpfile, "tw_vpfile_seek_all",
+                   [&](tw_vpfile& open) { return open.impl->seek(offsets, offset, whence, mask); });
 }
 
 tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions, uint8_t* eof, uint8_t* error) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_tell_all");
-    for (std::uint64_t local = 0; local < vpfile->impl->vps().count(); ++local) {
-      const VpStream stream = vpfile->impl->stream(local);
+  return on_handle(vpfile, "tw_vpfile_tell_all", [&](tw_vpfile& open) -> Status {
+    for (std::uint64_t local = 0; local < open.impl->vps().count(); ++local) {
+      const VpStream stream = open.impl->stream(local);
       if (positions != nullptr) positions[local] = static_cast<int64_t>(stream.position());
       if (eof != nullptr) eof[local] = stream.at_eof() ? 1 : 0;
       if (error != nullptr) error[local] = stream.failed() ? 1 : 0;
@@ -297,17 +266,73 @@ tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions, uint8_t* eof
 }
 
 tw_status tw_vpfile_flush_all(tw_vpfile* vpfile) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_flush_all");
-    return run(calling(*vpfile, Call::tw_vpfile_flush_all).flush());
-  });
+  return on_all(vpfile, Call::tw_vpfile_flush_all, [](VpFile& file) { return run(file.flush()); });
 }
 
 tw_status tw_vpfile_sync_all(tw_vpfile* vpfile) {
-  return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vpfile_sync_all");
-    return run(calling(*vpfile, Call::tw_vpfile_sync_all).sync());
+  return on_all(vpfile, Call::tw_vpfile_sync_all, [](VpFile& file) { return run(file.sync()); });
+}
+
+// ---- One VP ------------------------------------------------------------------------------------------------------
+
+tw_status tw_vpfile_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, size_t* moved) {
+  if (moved != nullptr) *moved = 0;
+  return on_vp("tw_vpfile_read", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (data == nullptr && bytes > 0) return null_argument("tw_vpfile_read", "data");
+    return put(file.stream(local).read({static_cast<std::byte*>(data), bytes}), moved);
   });
+}
+
+tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t bytes, size_t* moved) {
+  if (moved != nullptr) *moved = 0;
+  return on_vp("tw_vpfile_write", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (data == nullptr && bytes > 0) return null_argument("tw_vpfile_write", "data");
+    return put(file.stream(local).write({static_cast<const std::byte*>(data), bytes}), moved);
+  });
+}
+
+tw_status tw_vpfile_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence) {
+  return on_vp("tw_vpfile_seek", vpfile, vp,
+               [&](VpFile& file, std::uint64_t local) { return file.stream(local).seek(offset, whence); });
+}
+
+tw_status tw_vpfile_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position, int* eof, int* error) {
+  return on_vp("tw_vpfile_tell", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    const VpStream stream = file.stream(local);
+    if (position != nullptr) *position = static_cast<int64_t>(stream.position());
+    if (eof != nullptr) *eof = stream.at_eof() ? 1 : 0;
+    if (error != nullptr) *error = stream.failed() ? 1 : 0;
+    return {};
+  });
+}
+
+tw_status tw_vpfile_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes) {
+  return on_vp("tw_vpfile_size", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (bytes == nullptr) return null_argument("tw_vpfile_size", "bytes");
+    return put(file.stream(local).size(), bytes);
+  });
+}
+
+tw_status tw_vpfile_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last) {
+  return on_vp("tw_vpfile_alike", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (last == nullptr) return null_argument("tw_vpfile_alike", "last");
+    auto end = file.stream(local).end_of_alike();
+    const std::uint64_t run_end = (local / file.vps().run_length() + 1) * file.vps().run_length();
+    *last = vp + static_cast<int64_t>((end.has_value() ? *end : run_end) - local) - 1;
+    return end.status();
+  });
+}
+
+tw_status tw_vpfile_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped) {
+  return on_vp("tw_vpfile_skip_gap", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (skipped == nullptr) return null_argument("tw_vpfile_skip_gap", "skipped");
+    return put(file.stream(local).skip_gap(), skipped);
+  });
+}
+
+tw_status tw_vpfile_flush(tw_vpfile* vpfile, int64_t vp) {
+  return on_vp("tw_vpfile_flush", vpfile, vp,
+               [](VpFile& file, std::uint64_t local) { return file.stream(local).flush(); });
 }
 
 }  // extern "C"

@@ -15,27 +15,23 @@ namespace thalweg {
 
 class CookieStreams;
 
-class CookieStream {
- public:
+struct CookieStream {
   virtual ~CookieStream() = default;
-  // Bytes from `position` on; fewer at the end only.
-  virtual Status read(std::uint64_t position, std::span<std::byte> to, std::size_t& got) = 0;
-  // At `position`, or where `at_end` at the end, to which `position` is set.
-  virtual Status write(std::uint64_t& position, bool at_end, std::span<const std::byte> data) = 0;
+  // Bytes from `offset` on; fewer at the end only.
+  virtual Status read(std::uint64_t offset, std::span<std::byte> to, std::size_t& got) = 0;
+  // At `offset`, or where `at_end` at the end, to which `offset` is set.
+  virtual Status write(std::uint64_t& offset, bool at_end, std::span<const std::byte> data) = 0;
   virtual Result<std::uint64_t> size() = 0;
 
- private:
-  friend class CookieStreams;
-  friend struct CookieCalls;
-
-  OpenHandle* handle_ = nullptr;  // null: closed, while the stream is still open
-  CookieStreams* all_ = nullptr;  // of the handle
-  const char* name_ = "";         // of what is open, as its calls begin: "multifile"
-  std::uint64_t position_ = 0;
-  bool writes_ = false;
-  bool append_ = false;  // each write goes to the end, wherever the stream was moved to
-  FILE* stdio_ = nullptr;
-  Status failure_;  // the first write that failed
+  // Set by CookieStreams::open().
+  OpenHandle* handle = nullptr;  // null: closed, while the stream is still open
+  CookieStreams* all = nullptr;  // of the handle
+  const char* name = "";         // of what is open, as its calls begin: "multifile"
+  std::uint64_t position = 0;
+  bool writes = false;
+  bool append = false;  // each write goes to the end, wherever the stream was moved to
+  FILE* stdio = nullptr;
+  Status failure;  // the first write that failed
 };
 
 // The streams of a handle that fclose() has not ended. Several threads may open and close them.
@@ -43,15 +39,22 @@ class CookieStreams {
  public:
   ~CookieStreams() { separate(); }
   // Opens a FILE* on `stream` with its position there. `mode`: of fopencookie(3).
-  Status open(std::unique_ptr<CookieStream> stream, OpenHandle& handle, const char* name, const char* mode,
-              std::uint64_t position, FILE** file);
+  template <class Handle>
+  Status open(std::unique_ptr<CookieStream> stream, Handle& handle, const char* mode, std::uint64_t position,
+              FILE** file) {
+    stream->handle = &handle;
+    stream->name = Handle::kName;
+    stream->position = position;
+    return open(std::move(stream), mode, file);
+  }
   // Flushes those that write and that no thread is inside of; a failure where there is one, or a write failed.
   Status flush();
   // Flushes those that write, and separates all from the handle.
   Status end();
+  void forget(CookieStream& stream);
 
  private:
-  friend struct CookieCalls;
+  Status open(std::unique_ptr<CookieStream> stream, const char* mode, FILE** file);
   void separate();
 
   std::mutex mutex_;

@@ -1,24 +1,21 @@
-// What the opaque handles of file.h and request.h are.
+// What the opaque handles of file.h, request.h and view.h are.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "capi/handles.hpp"
+#include "access/view.hpp"
 #include "capi/open_handle.hpp"
 #include "sharedfile/plain_file.hpp"
 #include "thalweg/file.h"
+#include "thalweg/view.h"
 
 // Nothing of it waits in memory for the end of the program.
 struct tw_file : thalweg::OpenHandle {
-  tw_file() : OpenHandle(Threads::several) {}
+  static constexpr const char* kName = "file";
+  tw_file() : OpenHandle(true) {}
 
-  thalweg::Status store_own() override { return {}; }
-  const void* written() const override { return nullptr; }
   std::int64_t tasks() const override { return impl->group().size(); }
-  void end_unclosed(bool) override {}
-  std::string path() const override { return {}; }
-  bool is_first() const override { return false; }
   bool needs_transport() const override;
   thalweg::Status begin_to_leave() override;
 
@@ -32,18 +29,33 @@ struct tw_request {
   thalweg::Extent only;                          // a copy of the caller's when he gives one extent
 };
 
+struct tw_view {
+  thalweg::View impl;
+};
+
 namespace thalweg {
 
-// tw_file_access_all() and tw_file_iaccess_all(), under the name of the call that the caller made.
-struct FileAndGroup {
-  tw_file* file;
-  tw_group* group;
-};
-tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, std::size_t* moved);
-tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_request** request);
+inline constexpr std::int32_t kMostDimensions = 1024;  // a larger number is taken for garbage
 
-// Starts an access whose extents are placed already; `by` has the group of tw_file_iaccess_all().
-Status start_placed(const char* function, FileAndGroup by, PlacedAccess mine, ProgressMode mode, tw_request** request);
+// Checks the number of dimensions of an array, under the name of the argument, and its order.
+Status check_array(const char* function, const char* name, std::int32_t n, tw_array_order order);
+ArrayOrder order_of(tw_array_order order);
+// An offset in a file.
+Status check_offset(const char* function, std::int64_t offset);
+
+// A collective call on an open file.
+inline PlainFile& calling(tw_file& file, Call call) {
+  calling(file.impl->group(), call);
+  return *file.impl;
+}
+
+// tw_file_access_all() and tw_file_iaccess_all(), under the name of the call that the caller made.
+tw_status access_by_all(Call call, tw_file* file, tw_group* group, const tw_access* access, std::size_t* moved);
+tw_status start_by_all(Call call, tw_file* file, tw_group* group, const tw_access* access, tw_request** request);
+
+// Starts an access whose extents are placed already; `group`: that of tw_file_iaccess_all(), or null.
+Status start_placed(const char* function, tw_file* file, tw_group* group, PlacedAccess mine, ProgressMode mode,
+                    tw_request** request);
 
 // The access as the engine has it; what is wrong with it is in its status. `given` may be null.
 TaskAccess to_access(const char* function, const tw_access* given);

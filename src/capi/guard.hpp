@@ -7,11 +7,14 @@
 
 #include "async/last_words.hpp"
 #include "base/status.hpp"
-#include "capi/last_error.hpp"
+#include "base/visibility.hpp"
 
 namespace thalweg {
 
-// Turns the exception being handled into a status of this task. In a collective call (calling.hpp) it ends the program:
+// Remembers a failure for this thread, for tw_last_error(), and returns its code; OK changes nothing and returns 0.
+TW_SHARED std::int32_t set_last_error(const Status& status) noexcept;
+
+// Turns the exception being handled into a status of this task. In a collective call (handles.hpp) it ends the program:
 // the other tasks would wait for ever.
 TW_SHARED std::int32_t set_last_exception() noexcept;
 
@@ -32,7 +35,19 @@ inline Status invalid_argument(const char* function, const std::string& what) {
 
 // For arguments that must not be NULL.
 inline Status null_argument(const char* function, const char* argument) {
-  return Status::error(Code::invalid_argument, std::string(function) + ": " + argument + " is NULL");
+  return invalid_argument(function, std::string(argument) + " is NULL");
+}
+
+// For numbers that must not be negative.
+inline Status check_number(const char* function, const std::string& name, std::int64_t number) {
+  return number >= 0 ? Status{} : invalid_argument(function, name + " is " + std::to_string(number) + "; 0 or more");
+}
+
+// Puts a number that was found where the caller wants it; `to` may be null.
+template <class From, class To>
+Status put(const Result<From>& found, To* to) {
+  if (found.has_value() && to != nullptr) *to = static_cast<To>(found.value());
+  return found.status();
 }
 
 // What the calls do that free a handle: deletes it and sets it to null. `handle` may be null.

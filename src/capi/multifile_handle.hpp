@@ -7,29 +7,15 @@
 
 #include "capi/cookie_stream.hpp"
 #include "capi/open_handle.hpp"
-#include "group/group.hpp"
 #include "multifile/multifile.hpp"
 
-// The pieces of the logical file that tw_multifile_piece() was asked about last.
-struct LastPieces {
-  std::int64_t rank = -1;
-  std::vector<thalweg::format::PieceEntry> pieces;
-};
-
-// The attribute whose key tw_multifile_attribute_key() told last: listing goes on from there.
-struct LastAttribute {
-  const thalweg::format::Attributes* of = nullptr;  // null: none
-  std::size_t i = 0;
-  thalweg::format::Attributes::const_iterator at;
-};
-
 struct tw_multifile : thalweg::OpenHandle {
-  tw_multifile() : OpenHandle(Threads::one) {}
+  static constexpr const char* kName = "multifile";
+  tw_multifile() : OpenHandle(false) {}
 
   thalweg::Status store_own() override;
   const void* written() const override;
   std::int64_t tasks() const override;
-  void end_unclosed(bool) override {}
   std::string path() const override;
   bool is_first() const override;
   bool needs_transport() const override;
@@ -38,6 +24,36 @@ struct tw_multifile : thalweg::OpenHandle {
   std::shared_ptr<thalweg::Group> group;  // null: this task alone
   std::unique_ptr<thalweg::Multifile> file;
   thalweg::CookieStreams streams;  // of tw_multifile_fopen()
-  LastPieces last_pieces;
-  LastAttribute last_attribute;
+  // The pieces of the logical file that tw_multifile_piece() was asked about last.
+  std::int64_t last_rank = -1;
+  std::vector<thalweg::format::PieceEntry> last_pieces;
+  // The attribute whose key tw_multifile_attribute_key() told last: listing goes on from there.
+  const thalweg::format::Attributes* last_attributes = nullptr;  // null: none
+  std::size_t last_number = 0;
+  thalweg::format::Attributes::const_iterator last_attribute;
 };
+
+namespace thalweg {
+
+// The bytes of a logical file; of those being written, only of one that the handle serves.
+Result<std::uint64_t> logical_bytes(const Multifile& file, std::uint64_t rank);
+
+inline Status wrong_mode(const char* call, const char* open_for) {
+  return Status::error(Code::wrong_mode, std::string(call) + ": the multifile is open for " + open_for);
+}
+
+// A call on a multifile that is open for writing: `body(*handle)`, which returns a Status.
+template <class Body>
+std::int32_t when_writing(tw_multifile* multifile, const char* call, Body&& body) noexcept {
+  return on_handle(multifile, call, [&](tw_multifile& open) -> Status {
+    return open.file->writing ? body(*open.file->writing) : wrong_mode(call, "reading");
+  });
+}
+template <class Body>
+std::int32_t when_reading(tw_multifile* multifile, const char* call, Body&& body) noexcept {
+  return on_handle(multifile, call, [&](tw_multifile& open) -> Status {
+    return open.file->reading ? body(*open.file->reading) : wrong_mode(call, "writing");
+  });
+}
+
+}  // namespace thalweg

@@ -30,7 +30,7 @@ class OpenHandles {
     const std::lock_guard lock(mutex_);
     if (has(&handle)) take_off(handle);
   }
-  Taken take(const OpenHandle* handle, const char* call, const char* argument);
+  Status take(const OpenHandle* handle, const char* call, const char* argument, bool& may_free);
 
   // Flush the handles that are still open: when the program ends, and when MPI does.
   void flush_all();
@@ -78,8 +78,7 @@ constinit OpenHandles open_handles;  // never destroyed: it has nothing to destr
 [[gnu::tls_model("initial-exec")]] thread_local bool flushes_unclosed = false;
 
 Status is_over(const char* call) {
-  return Status::error(Code::invalid_argument,
-                       std::string(call) + ": MPI or the program has ended, which flushed what was written before");
+  return invalid_argument(call, "MPI or the program has ended, which flushed what was written before");
 }
 
 // One task names the file, unless something failed.
@@ -89,18 +88,17 @@ void say_unclosed(const OpenHandle& handle, const char* state, const Status& sta
 
 }  // namespace
 
-Taken OpenHandles::take(const OpenHandle* handle, const char* call, const char* argument) {
-  if (handle == nullptr) return {false, null_argument(call, argument)};
+Status OpenHandles::take(const OpenHandle* handle, const char* call, const char* argument, bool& may_free) {
+  if (handle == nullptr) return null_argument(call, argument);
   const std::lock_guard lock(mutex_);
-  if (!has(handle))
-    return {false, Status::error(Code::invalid_argument,
-                                 std::string(call) + ": " + argument + " is not open; was it closed before?")};
+  if (!has(handle)) return invalid_argument(call, std::string(argument) + " is not open; was it closed before?");
   const bool over = handle->era_.load(std::memory_order_relaxed) == OpenHandle::kOver;
   const bool is_elsewhere = handle->opened_in_ != process_era() && handle->tasks() > 1;
-  if (!over && (is_elsewhere || !handle->takes_calls())) return {false, InCall::of_other_process(call)};
-  if (over && flushes_) return {false, is_over(call)};
+  if (!over && (is_elsewhere || !handle->takes_calls())) return InCall::of_other_process(call);
+  if (over && flushes_) return is_over(call);
   take_off(*handle);
-  return {true, over ? is_over(call) : Status()};
+  may_free = true;
+  return over ? is_over(call) : Status();
 }
 
 template <class Wanted>
@@ -127,23 +125,19 @@ std::vector<OpenHandle*> OpenHandles::claim(Wanted wanted) {
 
 // A row of a vpfile that the tasks of this process have stored counts when task 0 has written so to NAME.meta.
 void OpenHandles::flush_all() {
-  struct Stored {
-    std::int64_t tasks = 0;
-    Status status;
-  };
   flushes_unclosed = true;
   const std::vector<OpenHandle*> left = claim([](const OpenHandle& handle) { return handle.written() != nullptr; });
-  std::map<const void*, Stored> stored;
+  std::map<const void*, std::int64_t> stored;  // tasks, by what they have written
+  std::map<const void*, Status> failed;
   for (OpenHandle* handle : left) {
-    Stored& file = stored[handle->written()];
-    Status status = attempt([&] { return handle->store_own(); });
-    if (status.ok()) ++file.tasks;
-    if (file.status.ok()) file.status = std::move(status);
+    const Status status = attempt([&] { return handle->store_own(); });
+    stored[handle->written()] += status.ok() ? 1 : 0;
+    if (!status.ok()) failed.try_emplace(handle->written(), status);
   }
   for (OpenHandle* handle : left) {
-    const Stored& file = stored[handle->written()];
-    handle->end_unclosed(file.tasks == handle->tasks());
-    say_unclosed(*handle, "what was written is in its files", file.status);
+    const void* const written = handle->written();
+    handle->end_unclosed(stored[written] == handle->tasks());
+    say_unclosed(*handle, "what was written is in its files", failed[written]);
   }
 }
 
@@ -203,11 +197,11 @@ void around_transport_end(bool before) {
 
 }  // namespace
 
-OpenHandle::OpenHandle(Threads threads) : threads_(threads) { open_handles.add(*this); }
+OpenHandle::OpenHandle(bool several_threads) : several_threads_(several_threads) { open_handles.add(*this); }
 OpenHandle::~OpenHandle() { open_handles.forget(*this); }
 
-Taken take_open_handle(const OpenHandle* handle, const char* call, const char* argument) {
-  return open_handles.take(handle, call, argument);
+Status take_open_handle(const OpenHandle* handle, const char* call, const char* argument, bool& may_free) {
+  return open_handles.take(handle, call, argument, may_free);
 }
 
 bool InCall::is_allowed() noexcept { return flushes_unclosed; }

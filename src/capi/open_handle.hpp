@@ -10,19 +10,19 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
-#include "base/status.hpp"
-#include "group/group.hpp"
+#include "capi/handles.hpp"
+#include "group/groups.hpp"
 #include "os/process_era.hpp"
 
 namespace thalweg {
 
 class OpenHandle {
  public:
-  enum class Threads { one, several };  // that make calls on a handle at once
-  explicit OpenHandle(Threads threads);
+  explicit OpenHandle(bool several_threads);  // several make calls on the handle at once
   virtual ~OpenHandle();
   OpenHandle(const OpenHandle&) = delete;
   OpenHandle& operator=(const OpenHandle&) = delete;
@@ -33,15 +33,17 @@ class OpenHandle {
     era_.store(writes ? process_era() : kAnyProcess, std::memory_order_release);
   }
 
-  // Independent: stores what this task has in memory, where it writes.
-  virtual Status store_own() = 0;
+  // Handles that write, and have data in memory until a close, override these.
+  // Independent: stores what this task has in memory.
+  virtual Status store_own() { return {}; }
   // The object that all tasks of this process share which have the file open; null: it is not open for writing.
-  virtual const void* written() const = 0;
-  virtual std::int64_t tasks() const = 0;
+  virtual const void* written() const { return nullptr; }
   // After that, in place of the close. `by_all`: all tasks are in this process, and have stored what they had.
-  virtual void end_unclosed(bool by_all) = 0;
-  virtual std::string path() const = 0;
-  virtual bool is_first() const = 0;  // task 0, which names the file
+  virtual void end_unclosed([[maybe_unused]] bool by_all) {}
+  virtual std::string path() const { return {}; }
+  virtual bool is_first() const { return false; }  // task 0, which names the file
+
+  virtual std::int64_t tasks() const = 0;
   // For a group that ends with MPI: begins to store what this task has, together with the others where all are needed,
   // and leaves the group, so that nobody waits for this task.
   virtual bool needs_transport() const = 0;
@@ -55,14 +57,14 @@ class OpenHandle {
 
   // Inside of a call. Who forbids calls, and waits until all threads have seen that, sees the threads that are inside.
   void enter() noexcept {
-    if (threads_ == Threads::several)
+    if (several_threads_)
       calls_.fetch_add(1, std::memory_order_relaxed);
     else
       calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   void leave() noexcept {
-    if (threads_ == Threads::several)
+    if (several_threads_)
       calls_.fetch_sub(1, std::memory_order_release);
     else
       calls_.store(calls_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
@@ -72,7 +74,7 @@ class OpenHandle {
     return era == process_era() || era == kAnyProcess;
   }
 
-  const Threads threads_;
+  const bool several_threads_;
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<ProcessEra> era_{kOver};
   ProcessEra opened_in_ = 0;
@@ -83,21 +85,9 @@ class OpenHandle {
 // The line on standard error that names a file which was not closed. `state`: of its bytes, but for what `failed`.
 void print_unclosed(const OpenHandle& handle, const char* state, const Status& failed);
 
-// Before a handle is closed or abandoned. It may be any address: only where it is open may it be looked at. Where it
-// may be freed it is known as open no longer.
-struct Taken {
-  bool may_free = false;
-  Status status;  // OK: it can be closed
-};
-Taken take_open_handle(const OpenHandle* handle, const char* call, const char* argument);
-
-// Takes the handle, if it may be freed, and sets *handle to null. Not OK: freeing it is all that can be done.
-template <class Handle>
-Status take_handle(Handle** handle, const char* call, const char* argument, std::unique_ptr<Handle>& taken) {
-  Taken is = take_open_handle(handle != nullptr ? *handle : nullptr, call, argument);
-  if (is.may_free) taken.reset(std::exchange(*handle, nullptr));
-  return std::move(is.status);
-}
+// Before a handle is closed or abandoned; OK: it can be. It may be any address: only where it is open may it be looked
+// at. Where `may_free` is set it is known as open no longer; without an OK, freeing it is all that can be done.
+Status take_open_handle(const OpenHandle* handle, const char* call, const char* argument, bool& may_free);
 
 // A call on a handle, which may be null.
 class InCall {
@@ -122,9 +112,49 @@ class InCall {
   OpenHandle* handle_;
 };
 
-// At the beginning of a call on `handle`, in a function that returns a Status.
-#define TW_IN_CALL(handle, call) \
-  const InCall in_call(handle);  \
-  if (!in_call.ok()) return in_call.refusal(call, #handle)
+// A call on an open handle: `body(*handle)`, which returns a Status.
+template <class Handle, class Body>
+std::int32_t on_handle(Handle* handle, const char* call, Body&& body) noexcept {
+  return guarded([&]() -> Status {
+    const InCall in_call(handle);
+    return in_call.ok() ? body(*handle) : in_call.refusal(call, Handle::kName);
+  });
+}
+
+// A collective call on an open handle: `body` takes what the handle stands for.
+template <class Handle, class Body>
+std::int32_t on_all(Handle* handle, Call call, Body&& body) noexcept {
+  return on_handle(handle, name_of(call), [&](Handle& open) -> Status { return body(calling(open, call)); });
+}
+
+// A collective open. `fill()` takes the arguments, and `open(tasks, status, handle)` tells all tasks what is wrong with
+// them; the handle is null where there is no memory for it, before the others can believe the file to be open.
+template <class Handle, class Fill, class Open>
+std::int32_t open_with(tw_group* group, Call call, Handle** out, Fill&& fill, Open&& open) noexcept {
+  return guarded([&]() -> Status {
+    if (out != nullptr) *out = nullptr;
+    const std::unique_ptr<Group> alone = group == nullptr ? make_self_group() : nullptr;
+    Group& tasks = calling(group != nullptr ? *group->impl : *alone, call);
+    Status mine = or_out_of_memory(fill);
+    if (out == nullptr && mine.ok()) mine = null_argument(name_of(call), Handle::kName);
+    std::unique_ptr<Handle> handle(new (std::nothrow) Handle);
+    if (handle == nullptr && mine.ok()) mine = out_of_memory();
+    TW_RETURN_IF_ERROR(open(tasks, std::move(mine), handle.get()));
+    *out = handle.release();
+    return {};
+  });
+}
+
+// A call that ends a handle: sets *handle to null and frees it after `body(*handle)`, which returns a Status.
+template <class Handle, class Body>
+std::int32_t end_handle(Handle** handle, Call call, Body&& body) noexcept {
+  return guarded([&]() -> Status {
+    std::unique_ptr<Handle> gone;
+    bool may_free = false;
+    Status is = take_open_handle(handle != nullptr ? *handle : nullptr, name_of(call), Handle::kName, may_free);
+    if (may_free) gone.reset(std::exchange(*handle, nullptr));
+    return is.ok() ? body(*gone) : is;
+  });
+}
 
 }  // namespace thalweg

@@ -1,4 +1,4 @@
-// What tw_options is, and what each kind of file takes of it.
+// The flags and options of the calls that open files, and what each kind of file takes of them.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "capi/open_flags.hpp"
+#include "base/check_result.hpp"
 #include "multifile/options.hpp"
+#include "thalweg/health.h"
 #include "thalweg/open.h"
 
 struct tw_options {
@@ -15,20 +16,37 @@ struct tw_options {
   std::optional<thalweg::Serving> serving;
   thalweg::MappingFunction mapping;
   thalweg::ProgressFunction progress;
-  std::vector<std::int64_t> shape;  // empty: none
-  struct Box {
-    std::vector<std::int64_t> start, count;
-  };
-  std::optional<Box> box;
+  std::vector<std::int64_t> shape, box_start, box_count;  // empty: none
   std::optional<std::uint32_t> permissions;
 };
 
 namespace thalweg {
+
+enum class FileKind { multifile, file, vpfile };
+
+// What the flags of an open ask for.
+struct OpenHow {
+  bool read = false;
+  bool write = false;
+  bool create = false;     // make it where there is none
+  bool exclusive = false;  // with create: fail where there is one
+  bool truncate = false;   // begin with an empty one
+  bool append = false;
+  bool recover = false;
+  bool direct = false;
+};
+
+// invalid_argument: a flag is unknown or means nothing for this kind of file, or flags contradict each other. The
+// message names the flag, the call and what to pass.
+Result<OpenHow> read_open_flags(FileKind kind, std::int32_t flags);
 
 // invalid_argument: an option is set that means nothing for this kind of file. `options` may be null.
 Status check_options(FileKind kind, const tw_options* options);
 
 // The hints of a multifile, checked. `options` may be null.
 Result<MultifileOptions> multifile_hints(const tw_options* options);
+
+// The callbacks of verify, repair and an open, as health.h has them.
+Watch make_watch(tw_finding_fn fn, tw_progress_fn progress, void* user);
 
 }  // namespace thalweg

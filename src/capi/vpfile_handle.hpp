@@ -10,7 +10,8 @@
 #include "vpfile/vpfile.hpp"
 
 struct tw_vpfile : thalweg::OpenHandle {
-  tw_vpfile() : OpenHandle(Threads::several) {}
+  static constexpr const char* kName = "vpfile";
+  tw_vpfile() : OpenHandle(true) {}
 
   thalweg::Status store_own() override;
   const void* written() const override;
@@ -21,14 +22,18 @@ struct tw_vpfile : thalweg::OpenHandle {
   bool needs_transport() const override;
   thalweg::Status begin_to_leave() override;
 
-  std::unique_ptr<thalweg::VpFile> impl;  // never null
-  std::vector<std::int64_t> shape, start, count;
+  std::unique_ptr<thalweg::VpFile> impl;          // never null
   std::vector<tw_vpfile_transition> transitions;  // of the last tw_vpfile_summarize()
-  std::uint64_t n_vps = 0;                        // of the shape
   thalweg::CookieStreams streams;                 // of tw_vpfile_fopen()
 };
 
 namespace thalweg {
+
+// A collective call on an open vpfile.
+inline VpFile& calling(tw_vpfile& vpfile, Call call) {
+  calling(vpfile.impl->group(), call);
+  return *vpfile.impl;
+}
 
 // The local number of a VP of this task.
 Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp);

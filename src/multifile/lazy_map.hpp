@@ -28,7 +28,11 @@ class LazyMap {
     const std::lock_guard lock(slot->making);
     if (T* ready = slot->ready.load(std::memory_order_relaxed)) return ready;
     if (!slot->failure.ok()) return slot->failure;
-    slot->failure = attempt([&] { return fill(*slot, make); });
+    slot->failure = attempt([&]() -> Status {
+      TW_ASSIGN_OR_RETURN(slot->thing, make());
+      slot->ready.store(slot->thing.get(), std::memory_order_release);
+      return {};
+    });
     if (slot->failure.ok()) return slot->thing.get();
     forget(number, slot);
     return slot->failure;
@@ -56,12 +60,6 @@ class LazyMap {
     const std::lock_guard lock(mutex_);
     const auto found = slots_.find(number);
     return found != slots_.end() ? found->second : slots_.emplace(number, std::make_shared<Slot>()).first->second;
-  }
-  template <class Make>
-  static Status fill(Slot& slot, Make& make) {
-    TW_ASSIGN_OR_RETURN(slot.thing, make());
-    slot.ready.store(slot.thing.get(), std::memory_order_release);
-    return {};
   }
   // Failed attempts keep no memory.
   void forget(std::uint32_t number, const std::shared_ptr<Slot>& slot) {

@@ -47,7 +47,10 @@ struct OpenRequest {
   bool exclusive = false;  // create: fail where there is one
   bool create = false;     // append: make one where there is none
   bool recover = false;    // read: also one that was not closed
-  Config config;
+  MultifileOptions options;
+  Serving serving;
+  MappingFunction mapping;    // empty: consecutive ranks
+  ProgressFunction progress;  // may be empty
 };
 
 // Collective. Returns one status on all tasks.

@@ -39,18 +39,21 @@ constexpr std::uint64_t kMostLogical = 1ull << 40;
 
 // ---- Reading -----------------------------------------------------------------------------------------------------
 
-// Collective. One ReadSet for each process.
-Op<Result<std::shared_ptr<ReadSet>>> share_read_set(Group& group, const OpenRequest& request) {
-  std::function<std::shared_ptr<void>()> make = [&request] {
-    const auto unclosed = request.recover ? ReadSet::Unclosed::recover : ReadSet::Unclosed::refuse;
-    const auto& progress = request.config.progress;
-    Watch watch{{}, progress, {}};
-    if (progress) watch.go_on = [progress] { return progress(0, 0); };
-    return std::make_shared<ReadSet>(request.backend, request.path, unclosed, std::move(watch));
-  };
+// Collective. One object for each process, which its first task makes.
+template <class T>
+Op<Result<std::shared_ptr<T>>> shared_by_process(Group& group, std::function<std::shared_ptr<void>()> make) {
   auto shared = co_await group.share_in_process(std::move(make));
   if (!shared.has_value()) co_return shared.error();
-  co_return std::static_pointer_cast<ReadSet>(*shared);
+  co_return std::static_pointer_cast<T>(*shared);
+}
+
+Op<Result<std::shared_ptr<ReadSet>>> share_read_set(Group& group, const OpenRequest& request) {
+  return shared_by_process<ReadSet>(group, [&request] {
+    Watch watch{{}, request.progress, {}};
+    if (request.progress) watch.go_on = [progress = request.progress] { return progress(0, 0); };
+    const auto unclosed = request.recover ? ReadSet::Unclosed::recover : ReadSet::Unclosed::refuse;
+    return std::make_shared<ReadSet>(request.backend, request.path, unclosed, std::move(watch));
+  });
 }
 
 Status check_same_path(const ReadSet& set, const OpenRequest& request) {
@@ -72,22 +75,19 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
   TW_RETURN_IF_ERROR(request.arguments);
   TW_RETURN_IF_ERROR(check_same_path(*set, request));
   TW_RETURN_IF_ERROR(set->open());
-  TW_RETURN_IF_ERROR(check_total(request.config.serving, *set));
+  TW_RETURN_IF_ERROR(check_total(request.serving, *set));
   TW_ASSIGN_OR_RETURN(const auto ranges,
-                      served_ranges(request.config.serving, group.rank(), group.size(), set->header().n_logical));
-  std::vector<PlacedRange> served;
-  served.reserve(ranges.size());
-  for (const RankRange& range : ranges) served.push_back({range.first, range.count, 0, 0});
+                      served_ranges(request.serving, group.rank(), group.size(), set->header().n_logical));
   out = std::make_unique<Multifile>();
-  const MultifileOptions& options = request.config.options;
+  const MultifileOptions& options = request.options;
   const std::uint32_t n_physical = set->header().n_physical;
   out->strategy = std::to_string(n_physical) + (n_physical == 1 ? " physical file" : " physical files") +
                   "; buffered reads of up to " + exact_size(options.buffer_bytes) + "; checksums " +
                   (set->header().checksum == format::Checksum::none ? "none"
                    : options.verify                                 ? "verified"
                                                                     : "not verified");
-  out->reading = std::make_unique<ReadHandle>(std::move(set), std::move(served),
-                                              ReaderSettings{options.buffer_bytes, options.verify, {}, {}, false});
+  out->reading = std::make_unique<ReadHandle>(
+      std::move(set), ranges, ReaderSettings{.buffer_bytes = options.buffer_bytes, .verify = options.verify});
   return {};
 }
 
@@ -104,7 +104,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_reading(Group& group, const Open
 // ---- Writing -----------------------------------------------------------------------------------------------------
 
 std::uint32_t hash_arguments(const OpenRequest& request) {
-  const MultifileOptions& o = request.config.options;
+  const MultifileOptions& o = request.options;
   WireWriter out;
   out.put_text(request.path);
   out.put(request.access);
@@ -120,7 +120,7 @@ std::uint32_t hash_arguments(const OpenRequest& request) {
 }
 
 Result<std::uint64_t> total_logical(const Group& group, const OpenRequest& request, const ReadSet* old) {
-  const Serving& serving = request.config.serving;
+  const Serving& serving = request.serving;
   if (old != nullptr) {
     TW_RETURN_IF_ERROR(check_total(serving, *old));
     return old->header().n_logical;
@@ -136,19 +136,19 @@ Result<std::uint64_t> total_logical(const Group& group, const OpenRequest& reque
 
 Status make_request(Group& group, const OpenRequest& request, ReadSet* old, WriteRequest& out) {
   out.arguments = hash_arguments(request);
-  out.chunk_bytes = request.config.options.chunk_bytes;
+  out.chunk_bytes = request.options.chunk_bytes;
   out.process = group.place().process;
   out.node = group.place().node;
   TW_RETURN_IF_ERROR(request.arguments);
   if (old != nullptr) {
     TW_RETURN_IF_ERROR(check_same_path(*old, request));
     const Status opened = old->open();
-    if (opened.code() == Code::corrupt_file && !request.config.options.overwrite_foreign)
+    if (opened.code() == Code::corrupt_file && !request.options.overwrite_foreign)
       TW_RETURN_IF_ERROR(check_may_overwrite(*request.backend, request.path, format::KnownFormat::multifile));
     TW_RETURN_IF_ERROR(opened);
   }
   TW_ASSIGN_OR_RETURN(out.n_logical, total_logical(group, request, old));
-  TW_ASSIGN_OR_RETURN(out.ranges, served_ranges(request.config.serving, group.rank(), group.size(), out.n_logical));
+  TW_ASSIGN_OR_RETURN(out.ranges, served_ranges(request.serving, group.rank(), group.size(), out.n_logical));
   return {};
 }
 
@@ -160,36 +160,31 @@ Status check_unchanged(const OpenRequest& request, const PhysicalReader& read) {
   return Status::error(Code::unsafe, "'" + request.path + "' was changed by another program while it was opened");
 }
 
-// What task 0 made of the requests, until all tasks have heard of it.
-struct RootPlan {
-  std::unique_ptr<WriteRoot> root;  // null: it failed
-  Gathered shares;
-};
-
 // The requests are freed before the physical files are made: their memory would add to that of the shares.
-Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadSet* old, RootPlan& out) {
+Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadSet* old, std::int64_t& process,
+                            Gathered& shares) {
   TW_ASSIGN_OR_RETURN(const WriteRequests requests, WriteRequests::decode(std::move(gathered)));
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, request.backend->describe(request.path));
-  const WritePlanInput input{requests, request.config.options, request.config.mapping, storage, usable_cores()};
+  const WritePlanInput input{requests, request.options, request.mapping, storage, usable_cores()};
   TW_ASSIGN_OR_RETURN(WritePlan plan, old != nullptr ? plan_append(input, *old) : plan_create(input));
-  out.shares = encode_shares(plan, requests);
-  out.root->process = requests.root_process();
+  shares = encode_shares(plan, requests);
+  process = requests.root_process();
   return plan;
 }
 
-// Step 4 of task 0.
-Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* old, RootPlan& out) {
-  out.root = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, 0, {}, {}, {}});
-  WritePlan& plan = out.root->plan;
-  TW_ASSIGN_OR_RETURN(plan, make_plan(request, std::move(gathered), old, out));
+// Step 4 of task 0, which makes `root` and `shares` of the requests.
+Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* old, WriteRoot& root, Gathered& shares) {
+  root.backend = request.backend;
+  root.path = request.path;
+  WritePlan& plan = root.plan;
+  TW_ASSIGN_OR_RETURN(plan, make_plan(request, std::move(gathered), old, root.process, shares));
   if (old != nullptr) {
-    TW_ASSIGN_OR_RETURN(out.root->held, hold_file(*request.backend, request.path));
+    TW_ASSIGN_OR_RETURN(root.held, hold_file(*request.backend, request.path));
     TW_RETURN_IF_ERROR(check_unchanged(request, old->first()));
     TW_RETURN_IF_ERROR(begin_session(*request.backend, request.path, plan));
   } else {
-    const bool overwrite_foreign = request.config.options.overwrite_foreign;
-    TW_ASSIGN_OR_RETURN(out.root->held,
-                        create_files(*request.backend, request.path, request.exclusive, overwrite_foreign, plan));
+    TW_ASSIGN_OR_RETURN(root.held, create_files(*request.backend, request.path, request.exclusive,
+                                                request.options.overwrite_foreign, plan));
   }
   plan.ranks.table = std::vector<std::uint64_t>();  // `= {}` would keep the memory
   for (PlannedFile& file : plan.files) file.ranks = std::vector<std::uint64_t>();
@@ -198,7 +193,7 @@ Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* o
 
 Status start_writing(const OpenRequest& request, const WriteCommon& common, WriteShare share,
                      std::shared_ptr<WriteSet> set, std::shared_ptr<ReadSet> old, Multifile& file) {
-  const MultifileOptions& options = request.config.options;
+  const MultifileOptions& options = request.options;
   if (options.sync_on_close || (old && old->first().state().durable)) set->close_durably();
   if (old) old->expect_own_session();
   for (const DomainShare& domain : share.domains) TW_RETURN_IF_ERROR(set->writer(domain, common.header).status());
@@ -218,8 +213,7 @@ void undo(const WriteRoot& root, const OpenRequest& request) {
     remove_files(*root.backend, root.path, root.plan);
     return;
   }
-  for (const PlannedFile& file : root.plan.files)
-    abandon_session(*root.backend, root.path, file.header, file.state, file.session.previous_offset);
+  for (const PlannedFile& file : root.plan.files) abandon_session(*root.backend, root.path, file);
 }
 
 // Steps 5 to 7, from the plan of task 0 to a handle that serves `ranges`.
@@ -238,10 +232,10 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const
   std::function<std::shared_ptr<void>()> make = [&request, &place] {
     return std::make_shared<WriteSet>(request.backend, request.path, place.tasks_in_process, place.processes);
   };
-  const auto set = co_await group.share_in_process(std::move(make));
+  auto set = co_await shared_by_process<WriteSet>(group, std::move(make));
   if (!set.has_value()) co_return set.error();
   const Status mine = attempt([&] {
-    auto files = std::static_pointer_cast<WriteSet>(set.value());
+    std::shared_ptr<WriteSet> files = std::move(*set);
     if (group.rank() != 0) TW_RETURN_IF_ERROR(files->hold(nullptr));
     WriteShare own = decode_share(share.value(), common, ranges, static_cast<std::size_t>(group.rank()),
                                   static_cast<std::size_t>(group.size()));
@@ -273,20 +267,23 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
   auto gathered = co_await group.gather(wanted_bytes, 0);
   if (!gathered.has_value()) co_return gathered.error();
 
-  RootPlan plan;
+  std::unique_ptr<WriteRoot> root;  // task 0; null: it failed
+  Gathered shares;
   Bytes plan_message;
   if (group.rank() == 0) {
-    const Status planned = attempt([&] { return plan_and_create(request, std::move(*gathered), old.get(), plan); });
-    if (!planned.ok()) plan = {};
+    const Status planned = attempt([&] {
+      root = std::make_unique<WriteRoot>();
+      return plan_and_create(request, std::move(*gathered), old.get(), *root, shares);
+    });
+    if (!planned.ok()) root.reset();
     WireWriter out;
     out.put_status(planned);
-    if (plan.root) put_common(out, plan.root->plan.common);
+    if (root) put_common(out, root->plan.common);
     plan_message = out.take();
   }
   auto file = std::make_unique<Multifile>();
   const Status status =
-      co_await follow_plan(group, request, wanted.ranges, std::move(plan_message), std::move(plan.shares), old, *file);
-  std::unique_ptr<WriteRoot> root = std::move(plan.root);
+      co_await follow_plan(group, request, wanted.ranges, std::move(plan_message), std::move(shares), old, *file);
   if (!status.ok()) {
     if (root) undo(*root, request);
     co_return status;
@@ -294,7 +291,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
   if (root) {
     root->old = old;
     (void)file->writing->files().hold(std::move(root->held)).ok();  // cannot fail: it is there
-    if (request.config.progress) root->go_on = [progress = request.config.progress] { return progress(0, 0); };
+    if (request.progress) root->go_on = [progress = request.progress] { return progress(0, 0); };
   }
   file->root = std::move(root);
   file->closing = std::move(closing);

@@ -46,11 +46,4 @@ using MappingFunction = std::function<std::int32_t(std::int64_t rank, std::int64
 // Called during long calls; false makes them fail with Code::stopped.
 using ProgressFunction = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
-struct Config {
-  MultifileOptions options;
-  Serving serving;
-  MappingFunction mapping;    // empty: consecutive ranks
-  ProgressFunction progress;  // may be empty
-};
-
 }  // namespace thalweg

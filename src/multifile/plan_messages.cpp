@@ -65,20 +65,20 @@ DomainShare get_domain(WireReader& in, const DomainShare& usual) {
 void put_share(WireWriter& out, const WritePlan& plan, std::size_t task, std::size_t tasks,
                const WriteRequest& request) {
   std::vector<PlacedRange> placed;
-  std::vector<std::uint64_t> physical;
+  std::vector<std::uint32_t> physical;
   for (const RankRange& range : request.ranges)
     plan.ranks.for_each_placed(range, [&](const PlacedRange& p) {
       placed.push_back(p);
       physical.push_back(p.physical);
     });
   std::ranges::sort(physical);
-  physical.erase(std::unique(physical.begin(), physical.end()), physical.end());
+  physical.erase(std::ranges::unique(physical).begin(), physical.end());
   out.put_short(physical.size());
   std::uint64_t expected = even_share(task, tasks, plan.files.size());
-  for (const std::uint64_t k : physical) {
+  for (const std::uint32_t k : physical) {
     out.put_near(k, expected);
     expected = k;
-    put_domain(out, *domain_share(plan, static_cast<std::uint32_t>(k), request.process), plan.common.usual);
+    put_domain(out, *domain_share(plan, k, request.process), plan.common.usual);
   }
   for (const PlacedRange& p : placed) {
     out.put_short(static_cast<std::uint64_t>(std::ranges::lower_bound(physical, p.physical) - physical.begin()));

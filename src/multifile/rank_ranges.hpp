@@ -25,7 +25,7 @@ struct PlacedRange {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::uint64_t local = 0;  // local index of the first
-  std::uint64_t physical = 0;
+  std::uint32_t physical = 0;
   std::uint64_t slot = 0;  // number of the first among all ranks of the handle; set by ServedRanges
 };
 
@@ -53,18 +53,19 @@ struct RankMapping {
       rank += placed.count;
     }
   }
-
- private:
+  // The ranks from `rank` on that lie in one row, up to `end`; only with consecutive ranks.
   PlacedRange by_bounds(std::uint64_t rank, std::uint64_t end) const {
     const auto above = std::upper_bound(bounds.begin(), bounds.end(), rank);
-    const auto k = static_cast<std::uint64_t>(above - bounds.begin() - 1);
+    const auto k = static_cast<std::uint32_t>(above - bounds.begin() - 1);
     return {rank, std::min(end, *above) - rank, rank - bounds[k], k};
   }
+
+ private:
   PlacedRange by_table(std::uint64_t rank, std::uint64_t end) const {
     const std::uint64_t entry = table[rank];
     std::uint64_t count = 1;
     while (rank + count < end && table[rank + count] == entry + (count << 32)) ++count;
-    return {rank, count, entry >> 32, entry & 0xFFFFFFFF};
+    return {rank, count, entry >> 32, static_cast<std::uint32_t>(entry)};
   }
 };
 

@@ -34,42 +34,29 @@ bool before(const Demand& a, const Demand& b) {
   return a.physical != b.physical ? a.physical < b.physical : a.process < b.process;
 }
 
-// Joins demands, which come by physical file and process: those of one process are added up, and equal ones of
-// consecutive processes become a row. With very many tasks only rows fit into the memory of task 0.
-class DemandRows {
- public:
-  void add(const Demand& d) {
-    if (open_.count > 0 && open_.physical == d.physical && open_.process == d.process) {
-      open_.bytes = std::min(open_.bytes + d.bytes, format::kMaxOffset);
-      open_.largest = std::max(open_.largest, d.largest);
-    } else {
-      close();
-      open_ = d;
-    }
-  }
-  // The rows since the last call.
-  std::vector<Demand> take() {
-    close();
-    open_.count = 0;
-    return std::exchange(rows_, {});
-  }
+// Joins the last demand with the row before it where it continues that row: with very many tasks only rows of equal
+// demands fit into the memory of task 0.
+void join_last(std::vector<Demand>& rows) {
+  if (rows.size() < 2) return;
+  const Demand& last = rows.back();
+  Demand& row = rows[rows.size() - 2];
+  const bool goes_on = row.physical == last.physical && row.process + row.count == last.process &&
+                       row.bytes == last.bytes && row.largest == last.largest;
+  if (!goes_on) return;
+  ++row.count;
+  rows.pop_back();
+}
 
- private:
-  void close() {
-    if (open_.count == 0) return;
-    if (!rows_.empty() && goes_on(rows_.back())) {
-      ++rows_.back().count;
-    } else {
-      rows_.push_back(open_);
-    }
+// Demands come by physical file and process. Those of one process are added up.
+void add_demand(std::vector<Demand>& rows, const Demand& d) {
+  if (!rows.empty() && rows.back().physical == d.physical && rows.back().process == d.process) {
+    rows.back().bytes = std::min(rows.back().bytes + d.bytes, format::kMaxOffset);
+    rows.back().largest = std::max(rows.back().largest, d.largest);
+  } else {
+    join_last(rows);
+    rows.push_back(d);
   }
-  bool goes_on(const Demand& row) const {
-    return row.physical == open_.physical && row.process + row.count == open_.process && row.bytes == open_.bytes &&
-           row.largest == open_.largest;
-  }
-  Demand open_{.count = 0};
-  std::vector<Demand> rows_;
-};
+}
 
 // Calls fn(demand) for each placed range of each task.
 template <class F>
@@ -80,8 +67,7 @@ void for_each_demand(const WritePlanInput& input, const WritePlan& plan, F&& fn)
     for (const RankRange& range : request.ranges)
       plan.ranks.for_each_placed(range, [&](const PlacedRange& s) {
         constexpr std::uint64_t kCounted = 64;  // of many logical files few are large
-        fn(Demand{static_cast<std::uint32_t>(s.physical), 1, request.process, extent * std::min(s.count, kCounted),
-                  extent});
+        fn(Demand{s.physical, 1, request.process, extent * std::min(s.count, kCounted), extent});
       });
   });
 }
@@ -122,25 +108,6 @@ std::uint64_t processes_of(const std::vector<Demand>& list) {
   return n;
 }
 
-// Slabs of all of `list` in round 0, side by side; `round_bytes`: all of them together.
-Status lay_out(const std::vector<Demand>& list, const PlannedFile& file, std::vector<WritePlan::DomainRow>& out,
-               std::uint64_t& round_bytes) {
-  const std::uint64_t processes = processes_of(list);
-  std::uint64_t prefix = 0;
-  for (const Demand& d : list) {
-    const std::uint64_t bytes = slab_bytes(d, processes, file.header.alignment);
-    out.push_back({d.physical, d.count, d.process, prefix, bytes});
-    std::uint64_t row = 0;
-    if (mul_overflow<std::uint64_t>(bytes, d.count, &row) || row > format::kMaxOffset / 4 - prefix)
-      return Status::error(Code::out_of_range,
-                           "the chunks of all tasks together exceed the largest file: lower chunk_bytes "
-                           "or raise physical_files");
-    prefix += row;
-  }
-  round_bytes = prefix;
-  return {};
-}
-
 // The demands on one physical file, by process. That of task 0 packs the small leftovers of the others, so it is among
 // them wherever there are several; and a session has at least one domain.
 void add_root(std::vector<Demand>& list, std::uint32_t k, std::int64_t root) {
@@ -150,32 +117,45 @@ void add_root(std::vector<Demand>& list, std::uint32_t k, std::int64_t root) {
   if (!root_is_there && processes_of(list) != 1) list.insert(place, {k, 1, root, 0, 0});
 }
 
+// Places the slabs of all of `list` in round 0 side by side.
 Status place_in_physical(PlannedFile& file, std::vector<Demand> list, std::int64_t root,
                          std::vector<WritePlan::DomainRow>& out) {
   add_root(list, file.header.id.physical, root);
-  const std::size_t first = out.size();
-  TW_RETURN_IF_ERROR(lay_out(list, file, out, file.session.round_bytes));
-  std::uint64_t largest = 0;
-  for (std::size_t i = first; i < out.size(); ++i) largest = std::max(largest, out[i].bytes);
-  file.session.n_domains = processes_of(list);
+  const std::uint64_t processes = processes_of(list);
+  std::uint64_t prefix = 0, largest = 0;
+  for (const Demand& d : list) {
+    const std::uint64_t bytes = slab_bytes(d, processes, file.header.alignment);
+    out.push_back({d.physical, d.count, d.process, prefix, bytes});
+    std::uint64_t row = 0;
+    if (mul_overflow<std::uint64_t>(bytes, d.count, &row) || row > format::kMaxOffset / 4 - prefix)
+      return Status::error(Code::out_of_range,
+                           "the chunks of all tasks together exceed the largest file: lower chunk_bytes "
+                           "or raise physical_files");
+    prefix += row;
+    largest = std::max(largest, bytes);
+  }
+  file.session.n_domains = processes;
+  file.session.round_bytes = prefix;
   file.session.rounds_per_doubling = kRoundsPerDoubling;
-  file.session.most_doublings = most_doublings(largest, file.session.round_bytes);
+  file.session.most_doublings = most_doublings(largest, prefix);
   return {};
 }
 
 }  // namespace
 
 Status place_domains(const WritePlanInput& input, WritePlan& plan) {
-  DemandRows rows;
+  std::vector<Demand> rows;  // of physical file k
   Status status;
   std::size_t k = 0;
   const auto finish_until = [&](std::size_t end) {
-    for (; k < end && status.ok(); ++k)
-      status = place_in_physical(plan.files[k], rows.take(), input.requests.root_process(), plan.domains);
+    for (; k < end && status.ok(); ++k) {
+      join_last(rows);
+      status = place_in_physical(plan.files[k], std::exchange(rows, {}), input.requests.root_process(), plan.domains);
+    }
   };
   for_each_demand_in_order(input, plan, [&](const Demand& d) {
     finish_until(d.physical);
-    rows.add(d);
+    add_demand(rows, d);
   });
   finish_until(plan.files.size());
   return status;

@@ -33,9 +33,9 @@ std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
     why = "one per node, " + where;
     return static_cast<std::uint32_t>(nodes);
   }
-  if (input.options.defragments || input.options.physical_files != kAuto) {
+  if (input.options.physical_files != kAuto) {
     why = input.options.defragments ? "a defragmented copy" : "as asked for";
-    return input.options.defragments ? 1 : input.options.physical_files;
+    return input.options.physical_files;
   }
   const std::uint64_t at_once = std::min<std::uint64_t>(all.tasks_on_fullest_node(), kWritersPerCore * input.cores);
   const std::uint64_t n = std::clamp<std::uint64_t>(std::min(at_once * nodes, all.n_logical()), 1, 65536);
@@ -93,7 +93,6 @@ Status fill_table(const WritePlanInput& input, WritePlan& plan) {
 
 // Places domain section and data behind a session page at `offset`.
 void place_session(PlannedFile& file, std::uint64_t offset) {
-  file.session_offset = offset;
   file.session.domains_offset = offset + kPageBytes;
   const std::uint64_t pages = format::section_pages(file.session.n_domains, 8);
   file.session.data_start = align_up(file.session.domains_offset + pages * kPageBytes, file.header.alignment);
@@ -204,6 +203,34 @@ Status check_index_fits(const WritePlanInput& input) {
                                            " bytes free; ask for fewer logical files, or free space");
 }
 
+// The new session and the new state slot need a number each.
+Status check_room_for_session(const PhysicalReader& physical) {
+  if (physical.state().session < format::kMostSession && physical.state().sequence < format::kMaxOffset) return {};
+  return Status::error(Code::out_of_range, "'" + physical.path() +
+                                               "' has had as many sessions as the format can count; "
+                                               "`thalweg defrag` makes a copy that can be appended to");
+}
+
+// Where each logical file lives, read from the physical files; the table must agree.
+Status invert_ranks(ReadSet& old, WritePlan& plan) {
+  plan.ranks.table.resize(old.header().n_logical);
+  PageCache cache;
+  std::uint64_t n = 0;
+  for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
+    const std::vector<std::uint64_t>& ranks = plan.files[k].ranks;
+    for (std::uint64_t i = 0; i < ranks.size(); ++i, ++n) {
+      TW_ASSIGN_OR_RETURN(const PlacedRange told, old.locate(ranks[i], cache));
+      if (told.physical != k || told.local != i)
+        return old.first().corrupt("physical file " + std::to_string(k) + " holds logical file " +
+                                   std::to_string(ranks[i]) + ", which the table tells elsewhere");
+      plan.ranks.table[ranks[i]] = i << 32 | k;
+    }
+  }
+  if (n == plan.ranks.table.size()) return {};
+  return old.first().corrupt("its physical files hold " + std::to_string(n) + " of " +
+                             std::to_string(plan.ranks.table.size()) + " logical files");
+}
+
 }  // namespace
 
 Result<WritePlan> plan_create(const WritePlanInput& input) {
@@ -240,43 +267,9 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
   return plan;
 }
 
-namespace {
-
-// The new session and the new state slot need a number each.
-Status check_room_for_session(const PhysicalReader& physical) {
-  if (physical.state().session < format::kMostSession && physical.state().sequence < format::kMaxOffset) return {};
-  return Status::error(Code::out_of_range, "'" + physical.file().path() +
-                                               "' has had as many sessions as the format can count; "
-                                               "`thalweg defrag` makes a copy that can be appended to");
-}
-
-// Where each logical file lives, read from the physical files; the table must agree.
-Status invert_ranks(ReadSet& old, WritePlan& plan) {
-  plan.ranks.table.resize(old.header().n_logical);
-  PageCache cache;
-  std::uint64_t n = 0;
-  for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
-    const std::vector<std::uint64_t>& ranks = plan.files[k].ranks;
-    for (std::uint64_t i = 0; i < ranks.size(); ++i, ++n) {
-      TW_ASSIGN_OR_RETURN(const Location told, old.locate(ranks[i], cache));
-      if (told.physical != k || told.local_index != i)
-        return Status::error(Code::corrupt_file, "'" + old.path() + "': physical file " + std::to_string(k) +
-                                                     " holds logical file " + std::to_string(ranks[i]) +
-                                                     ", which the table tells elsewhere");
-      plan.ranks.table[ranks[i]] = i << 32 | k;
-    }
-  }
-  if (n == plan.ranks.table.size()) return {};
-  return Status::error(Code::corrupt_file, "'" + old.path() + "': its physical files hold " + std::to_string(n) +
-                                               " of " + std::to_string(plan.ranks.table.size()) + " logical files");
-}
-
-}  // namespace
-
 Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   WritePlan plan;
-  plan.ranks.kind = old.header().mapping;
-  plan.ranks.bounds = old.bounds();
+  plan.ranks = old.mapping();
   for (std::uint32_t k = 0; k < old.header().n_physical; ++k) {  // memory grows with the files that exist
     TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old.physical(k));
     TW_RETURN_IF_ERROR(check_room_for_session(*physical));

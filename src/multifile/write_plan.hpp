@@ -43,7 +43,6 @@ struct WriteShare {
 struct PlannedFile {
   format::FileHeader header;
   format::SessionPage session;
-  std::uint64_t session_offset = 0;
   std::vector<std::uint64_t> ranks;  // Mapping::table: rank of each local index
   format::StateSlot state;           // as it will be while the session is open
 };

@@ -119,7 +119,7 @@ Status open_and_read(const std::shared_ptr<Backend>& storage, MultifileMode acce
   request.path = kImagePath;
   request.access = access;
   request.recover = recover;
-  request.config.options.buffer_bytes = 2000;
+  request.options.buffer_bytes = 2000;
   auto file = run(open_multifile(*group, std::move(request)));
   if (!file.has_value()) return file.error();
   for (std::uint64_t rank = 0; access == MultifileMode::read && rank < 4; ++rank) {

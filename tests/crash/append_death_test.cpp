@@ -22,8 +22,8 @@ class AppendDeath : public testing::TestWithParam<format::Checksum> {
     request.backend = storage_;
     request.path = kPath;
     request.access = access;
-    request.config.options = small_options();
-    request.config.options.checksum = GetParam();
+    request.options = small_options();
+    request.options.checksum = GetParam();
     auto file = run(open_multifile(*group_, std::move(request))).value();
     WriteHandle& handle = *file->writing;
     EXPECT_TRUE(handle.seek_to(0, static_cast<std::int64_t>(at)).ok());

@@ -69,8 +69,8 @@ class FaultProgram {
     request.backend = backend_;
     request.path = kPath;
     request.access = access;
-    request.config.options = small_options();
-    request.config.options.physical_files = 2;
+    request.options = small_options();
+    request.options.physical_files = 2;
     return request;
   }
 

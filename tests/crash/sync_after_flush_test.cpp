@@ -24,9 +24,9 @@ class Program {
     request.backend = backend_;
     request.path = kPath;
     request.access = MultifileMode::create;
-    request.config.options = small_options();
-    request.config.options.checksum = checksum;
-    request.config.serving = {Serving::Kind::range, 2, 0, 2, {}};
+    request.options = small_options();
+    request.options.checksum = checksum;
+    request.serving = {Serving::Kind::range, 2, 0, 2, {}};
     file_ = run(open_multifile(*group_, std::move(request))).value();
   }
 

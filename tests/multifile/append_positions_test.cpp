@@ -14,8 +14,8 @@ std::unique_ptr<Multifile> opened(const std::shared_ptr<Backend>& backend, Multi
   request.backend = backend;
   request.path = "append.tw";
   request.access = access;
-  request.config.options.physical_files = 3;
-  request.config.serving = {Serving::Kind::range, n_logical, 0, n_logical, {}};
+  request.options.physical_files = 3;
+  request.serving = {Serving::Kind::range, n_logical, 0, n_logical, {}};
   const auto group = make_self_group();
   return run(open_multifile(*group, std::move(request))).value();
 }

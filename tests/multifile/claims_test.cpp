@@ -34,11 +34,11 @@ class Claims : public testing::Test {
     request.path = path;
     request.access = access;
     request.recover = recover;
-    MultifileOptions& options = request.config.options;
+    MultifileOptions& options = request.options;
     options.physical_files = physical_files;
     options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
     if (access != MultifileMode::read)
-      request.config.serving = {Serving::Kind::list, static_cast<std::int64_t>(kClaimed), 0, 0, kWritten};
+      request.serving = {Serving::Kind::list, static_cast<std::int64_t>(kClaimed), 0, 0, kWritten};
     auto file = run(open_multifile(*group_, std::move(request)));
     EXPECT_TRUE(file.has_value()) << file.status().message();
     return std::move(file).value();
@@ -202,9 +202,7 @@ class Hole : public Claims {
     ASSERT_TRUE(file->read(0, page).has_value());
     const format::FileHeader header = format::parse_header(ByteView(page).first(512), kMostBytes).value();
     format::StateSlot slot =
-        format::parse_state(ByteView(page).subspan(512, 128), ByteView(page).subspan(1024, 128), header.id)
-            .value()
-            .newest;
+        format::parse_state(ByteView(page).subspan(512, 128), ByteView(page).subspan(1024, 128), header.id).value();
     format::IndexPage counts;
     counts.n_local = kClaimed;
     counts.n_entries = listed ? kClaimed - 1 : kClaimed;

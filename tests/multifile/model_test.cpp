@@ -34,10 +34,10 @@ OpenRequest request_for(const std::shared_ptr<Backend>& backend, const std::stri
   request.backend = backend;
   request.path = path;
   request.access = access;
-  request.config.options = shape.options;
-  if (access == MultifileMode::create) request.config.mapping = shape.mapping;
+  request.options = shape.options;
+  if (access == MultifileMode::create) request.mapping = shape.mapping;
   const auto ranks = share_of(shape.n_logical, task, tasks);
-  Serving& serving = request.config.serving;
+  Serving& serving = request.serving;
   serving.n_logical = shape.n_logical;
   if (task % 2 == 0) {
     serving.kind = Serving::Kind::list;

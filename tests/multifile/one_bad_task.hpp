@@ -41,26 +41,26 @@ inline std::vector<BadRequest> bad_requests() {
   });
   add("OtherPath", any, true, [](OpenRequest& r) { r.path += "_other"; });
   add("PathInNoFolder", any, true, [](OpenRequest& r) { r.path += ".d/none/run.tw"; });
-  add("OtherTotal", any, true, [](OpenRequest& r) { ++r.config.serving.n_logical; });
-  add("ImpossibleTotal", any, false, [](OpenRequest& r) { r.config.serving.n_logical = std::int64_t{1} << 41; });
-  add("NoTotal", {create}, false, [](OpenRequest& r) { r.config.serving.n_logical = -1; });
-  add("RankBeyondTheEnd", any, false, [](OpenRequest& r) { r.config.serving.first = r.config.serving.n_logical; });
+  add("OtherTotal", any, true, [](OpenRequest& r) { ++r.serving.n_logical; });
+  add("ImpossibleTotal", any, false, [](OpenRequest& r) { r.serving.n_logical = std::int64_t{1} << 41; });
+  add("NoTotal", {create}, false, [](OpenRequest& r) { r.serving.n_logical = -1; });
+  add("RankBeyondTheEnd", any, false, [](OpenRequest& r) { r.serving.first = r.serving.n_logical; });
   add("NegativeRank", any, false, [](OpenRequest& r) {
-    r.config.serving.kind = Serving::Kind::list;
-    r.config.serving.list = {-1};
+    r.serving.kind = Serving::Kind::list;
+    r.serving.list = {-1};
   });
   add("RanksOfAnother", writing, true, [](OpenRequest& r) {
-    r.config.serving.first = 0;
-    r.config.serving.count = r.config.serving.n_logical;
+    r.serving.first = 0;
+    r.serving.count = r.serving.n_logical;
   });
   add("RankTwice", any, false, [](OpenRequest& r) {
-    r.config.serving.kind = Serving::Kind::list;
-    r.config.serving.list.assign(2, r.config.serving.first);
+    r.serving.kind = Serving::Kind::list;
+    r.serving.list.assign(2, r.serving.first);
   });
-  add("OtherPhysicalFiles", writing, true, [](OpenRequest& r) { r.config.options.physical_files = 2; });
-  add("OtherGranule", writing, true, [](OpenRequest& r) { r.config.options.granule_bytes = 8192; });
-  add("OtherCompression", writing, true, [](OpenRequest& r) { r.config.options.codec = format::Codec::lz4; });
-  add("OtherSync", writing, true, [](OpenRequest& r) { r.config.options.sync_on_close = true; });
+  add("OtherPhysicalFiles", writing, true, [](OpenRequest& r) { r.options.physical_files = 2; });
+  add("OtherGranule", writing, true, [](OpenRequest& r) { r.options.granule_bytes = 8192; });
+  add("OtherCompression", writing, true, [](OpenRequest& r) { r.options.codec = format::Codec::lz4; });
+  add("OtherSync", writing, true, [](OpenRequest& r) { r.options.sync_on_close = true; });
   add("ExclusiveAlone", {create}, true, [](OpenRequest& r) { r.exclusive = true; });
   add("CreatesAlone", {read, append}, true, [](OpenRequest& r) { r.access = MultifileMode::create; });
   add("ReadsAlone", {create, append}, true, [](OpenRequest& r) { r.access = MultifileMode::read; });
@@ -74,8 +74,8 @@ inline OpenRequest good_request(const Group& group, std::shared_ptr<Backend> bac
   request.backend = std::move(backend);
   request.path = path;
   request.access = access;
-  request.config.options.physical_files = 1;
-  request.config.serving = {Serving::Kind::range, 2 * group.size(), 2 * group.rank(), 2, {}};
+  request.options.physical_files = 1;
+  request.serving = {Serving::Kind::range, 2 * group.size(), 2 * group.rank(), 2, {}};
   return request;
 }
 
@@ -87,7 +87,7 @@ inline void prepare(const std::shared_ptr<Backend>& backend, const std::string& 
   if (access == MultifileMode::create) return;
   const auto group = make_self_group();
   OpenRequest request = good_request(*group, backend, path, MultifileMode::create);
-  request.config.serving = {Serving::Kind::range, 2 * tasks, 0, 2 * tasks, {}};
+  request.serving = {Serving::Kind::range, 2 * tasks, 0, 2 * tasks, {}};
   auto file = run(open_multifile(*group, std::move(request))).value();
   for (std::uint64_t rank = 0; rank < 2 * static_cast<std::uint64_t>(tasks); ++rank) {
     ASSERT_TRUE(file->writing->seek_to(rank, 0).ok());

@@ -109,10 +109,8 @@ TEST(BadMapping, MakesAllTasksFailTheSameWay) {
     const auto backend = make_memory_backend();
     run_on_team(4, [&](Group& group) {
       OpenRequest request = good_request(group, backend, "run.tw", MultifileMode::create);
-      request.config.options.physical_files = 3;
-      request.config.mapping = [answer](std::int64_t rank, std::int64_t, std::int32_t) {
-        return rank == 5 ? answer : 0;
-      };
+      request.options.physical_files = 3;
+      request.mapping = [answer](std::int64_t rank, std::int64_t, std::int32_t) { return rank == 5 ? answer : 0; };
       const auto file = run(open_multifile(group, std::move(request)));
       EXPECT_EQ(file.status().code(), Code::invalid_argument) << file.status().message();
     });

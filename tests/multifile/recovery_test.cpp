@@ -23,8 +23,8 @@ class Recovered : public testing::Test {
     request.path = kImagePath;
     request.access = MultifileMode::create;
     options.buffer_bytes = 500;
-    request.config.options = options;
-    request.config.serving = {Serving::Kind::range, n_logical, 0, n_logical, {}};
+    request.options = options;
+    request.serving = {Serving::Kind::range, n_logical, 0, n_logical, {}};
     auto file = run(open_multifile(*group_, std::move(request)));
     EXPECT_TRUE(file.has_value()) << file.status().message();
     return std::move(file).value();
@@ -210,7 +210,7 @@ TEST_F(Recovered, APackWithoutItsDirectoryLeavesASoundFile) {
   request.backend = storage_;
   request.path = kImagePath;
   request.access = MultifileMode::append;
-  request.config.options.codec = format::Codec::lz4;  // compressed pieces are packed
+  request.options.codec = format::Codec::lz4;  // compressed pieces are packed
   auto appended = run(open_multifile(*group_, std::move(request))).value();
   ASSERT_TRUE(appended->writing->seek_to(0, -1).ok());
   ASSERT_TRUE(appended->writing->write(*appended->writing->current(), FileBytes(100, std::byte{1})).ok());

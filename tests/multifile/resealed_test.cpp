@@ -103,7 +103,7 @@ class Resealed : public testing::TestWithParam<std::string> {
     request.path = kImagePath;
     request.access = access;
     request.recover = recover;
-    request.config.options.buffer_bytes = 2000;
+    request.options.buffer_bytes = 2000;
     return run(open_multifile(*group_, std::move(request)));
   }
 

@@ -28,11 +28,11 @@ class Sparse : public testing::Test {
     request.path = path;
     request.access = access;
     request.recover = recover;
-    MultifileOptions& options = request.config.options;
+    MultifileOptions& options = request.options;
     options.physical_files = 1;
     options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
     options.buffer_bytes = 500;
-    if (access == MultifileMode::create) request.config.serving = {Serving::Kind::range, 3, 0, 3, {}};
+    if (access == MultifileMode::create) request.serving = {Serving::Kind::range, 3, 0, 3, {}};
     auto file = run(open_multifile(*group_, std::move(request)));
     EXPECT_TRUE(file.has_value()) << file.status().message();
     return std::move(file).value();
@@ -91,6 +91,7 @@ class Sparse : public testing::Test {
   void put_chunk(const FileBytes& begin, std::uint64_t offset, const FileBytes& data) {
     const format::FileHeader header = format::parse_header(ByteView(begin).first(512), kHuge).value();
     format::Frame frame;
+    frame.offset = offset;
     frame.kind = format::FrameKind::chunk;
     frame.extent = 8192;
     frame.data_offset = 4096;
@@ -99,7 +100,7 @@ class Sparse : public testing::Test {
     const format::FillSlot fill{data.size(), 1, crc32c(data), false};
     const std::uint64_t slot = offset + format::kFillSlotOffset[0];
     auto file = storage_->open(kImagePath, OpenMode::read_write).value();
-    ASSERT_TRUE(file->write(offset, format::encode_frame(frame, header.id, offset)).ok());
+    ASSERT_TRUE(file->write(offset, format::encode_frame(frame, header.id)).ok());
     ASSERT_TRUE(file->write(slot, format::encode_fill(fill, header.id, slot)).ok());
     ASSERT_TRUE(file->write(offset + frame.data_offset, data).ok());
   }

@@ -41,9 +41,9 @@ class Strided : public testing::TestWithParam<Stride> {
     request.backend = storage_;
     request.path = kPath;
     request.access = access;
-    request.config.options.physical_files = 1;
-    request.config.options.buffer_bytes = GetParam().buffer_bytes;
-    request.config.options.codec = GetParam().codec;
+    request.options.physical_files = 1;
+    request.options.buffer_bytes = GetParam().buffer_bytes;
+    request.options.codec = GetParam().codec;
     return run(open_multifile(*group_, std::move(request))).value();
   }
   void close(std::unique_ptr<Multifile> file) {

@@ -20,7 +20,7 @@ Result<std::unique_ptr<Multifile>> open_serially(const Aftermath& at, MultifileM
   request.path = at.path;
   request.access = access;
   request.recover = recover;
-  request.config.options.buffer_bytes = 5000;
+  request.options.buffer_bytes = 5000;
   const auto group = make_self_group();
   return run(open_multifile(*group, std::move(request)));
 }

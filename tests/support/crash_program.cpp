@@ -73,10 +73,10 @@ OpenRequest CrashProgram::request(MultifileMode access, std::int64_t task) const
   request.backend = backend_;
   request.path = path_;
   request.access = access;
-  request.config.options = shape_.options;
-  if (access == MultifileMode::create) request.config.mapping = shape_.mapping;
+  request.options = shape_.options;
+  if (access == MultifileMode::create) request.mapping = shape_.mapping;
   const std::int64_t first = first_of(shape_, task);
-  request.config.serving = {Serving::Kind::range, shape_.n_logical, first, first_of(shape_, task + 1) - first, {}};
+  request.serving = {Serving::Kind::range, shape_.n_logical, first, first_of(shape_, task + 1) - first, {}};
   return request;
 }
 

@@ -45,7 +45,7 @@ class DamageCheck {
     request.backend = storage_;
     request.path = kImagePath;
     request.recover = recover;
-    request.config.options.buffer_bytes = 2000;
+    request.options.buffer_bytes = 2000;
     const auto group = make_self_group();
     auto file = thalweg::run(open_multifile(*group, std::move(request)));
     if (!file.has_value()) return refusal(file.error(), how);

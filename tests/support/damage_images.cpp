@@ -62,9 +62,9 @@ class Cook {
     request.backend = storage_;
     request.path = kImagePath;
     request.access = number == 0 ? MultifileMode::create : MultifileMode::append;
-    request.config.options = recipe_.options;
-    if (number == 0) request.config.mapping = recipe_.mapping;
-    request.config.serving = {Serving::Kind::range, recipe_.n_logical, 0, recipe_.n_logical, {}};
+    request.options = recipe_.options;
+    if (number == 0) request.mapping = recipe_.mapping;
+    request.serving = {Serving::Kind::range, recipe_.n_logical, 0, recipe_.n_logical, {}};
     auto file = run(open_multifile(*group, std::move(request)));
     ASSERT_TRUE(file.has_value()) << file.error().message();
     write_all(*(*file)->writing, number);

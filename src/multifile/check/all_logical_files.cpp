@@ -9,27 +9,17 @@ Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string&
   auto set = std::make_shared<ReadSet>(std::move(backend), path, unclosed, std::move(watch));
   TW_RETURN_IF_ERROR(set->open());
   const std::uint64_t n = set->header().n_logical;
-  std::vector<PlacedRange> all;
-  if (n > 0) all.push_back({0, n, 0, 0});
-  return ReadHandle(std::move(set), std::move(all), ReaderSettings{kReadBytes, true, {}, {}, true});
-}
-
-Status FullRead::visit_runs(const Visit& visit) {
-  const std::uint64_t n = handle_.files().header().n_logical;
-  EntryRun run;
-  for (std::uint64_t rank = 0, i = 1; rank < n; rank = run.end, ++i) {
-    if (i % kAskEach == 0 && !report_.go_on()) return handle_.files().first().stopped();
-    TW_ASSIGN_OR_RETURN(run, handle_.run_at(rank));
-    TW_RETURN_IF_ERROR(visit(rank, run));
-  }
-  return {};
+  std::vector<RankRange> all;
+  if (n > 0) all.push_back({0, n});
+  return ReadHandle(std::move(set), all, {.buffer_bytes = kReadBytes, .reads_once = true});
 }
 
 Status FullRead::each_run(const Visit& visit) {
-  return visit_runs([&](std::uint64_t rank, const EntryRun& run) -> Status {
+  const auto check_and_visit = [&](std::uint64_t rank, const EntryRun& run) -> Status {
     TW_RETURN_IF_ERROR(check_pieces_of(rank));
     return visit(rank, run);
-  });
+  };
+  return handle_.each_run(check_and_visit, [this] { return report_.go_on(); });
 }
 
 // Other damage of a physical file is reported by the readers of its logical files.
@@ -42,15 +32,16 @@ Status FullRead::check_pieces_of(std::uint64_t rank) {
 
 Status FullRead::count() {
   if (!report_.shows_progress()) return {};
-  return visit_runs([this](std::uint64_t rank, const EntryRun& run) {
+  const auto add = [this](std::uint64_t rank, const EntryRun& run) {
     if (run.has_entry) total_ = std::min(total_ + bytes_of(rank), format::kMaxOffset);
     return Status{};
-  });
+  };
+  return handle_.each_run(add, [this] { return report_.go_on(); });
 }
 
 Status FullRead::at(std::uint64_t within) {
-  if (report_.progress(std::min(done_ + std::min(within, format::kMaxOffset), total_), total_)) return {};
-  return Status::error(Code::stopped, "'" + handle_.files().path() + "': stopped by the caller");
+  const bool on = report_.progress(std::min(done_ + std::min(within, format::kMaxOffset), total_), total_);
+  return on ? Status{} : handle_.files().first().stopped();
 }
 
 Status FullRead::finished(std::uint64_t rank) {

@@ -62,7 +62,6 @@ class FullRead {
   Status finished(std::uint64_t rank);
 
  private:
-  Status visit_runs(const Visit& visit);
   Status check_pieces_of(std::uint64_t rank);
   std::uint64_t bytes_of(std::uint64_t rank);
 

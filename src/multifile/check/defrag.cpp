@@ -89,29 +89,26 @@ Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
   return {};
 }
 
-struct Needed {
-  std::uint64_t room = 0;  // bytes of one slab that takes everything, so that no chunk has to be cut where a slab ends
-  std::vector<std::int64_t> ranks;  // of which something is stored
-};
-
-// Space that is not used costs nothing.
-Result<Needed> needed_for(ReadHandle& from, Reporter& report, std::uint64_t alignment) {
+// Bytes of one slab that takes everything, so that no chunk has to be cut where a slab ends: space that is not used costs
+// nothing. `stored`: the ranks of which something is stored.
+Result<std::uint64_t> room_for(ReadHandle& from, Reporter& report, std::uint64_t alignment,
+                               std::vector<std::int64_t>& stored) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
   const std::uint64_t around = 4 * std::max(alignment, kGapBytes);  // a piece: frame, boundary, a gap that is filled
-  Needed needed;
+  std::uint64_t room = 0;
   const auto add = [&](std::uint64_t rank, const EntryRun& run) -> Status {
     TW_RETURN_IF_ERROR(run.lost);
-    if (run.has_entry) needed.ranks.push_back(static_cast<std::int64_t>(rank));
-    if (!run.has_entry || needed.room == kMost) return {};
+    if (run.has_entry) stored.push_back(static_cast<std::int64_t>(rank));
+    if (!run.has_entry || room == kMost) return {};
     TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
     TW_ASSIGN_OR_RETURN(const auto pieces, from.pieces(rank));
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_to_copy(from, rank, entry));
     const std::uint64_t frames = (bytes >> 10) + (pieces.size() + 1) * around;
-    needed.room = std::min(needed.room + std::min(bytes, kMost) + std::min(frames, kMost), kMost);
+    room = std::min(room + std::min(bytes, kMost) + std::min(frames, kMost), kMost);
     return {};
   };
   TW_RETURN_IF_ERROR(FullRead(from, report).each_run(add));
-  return needed;
+  return room;
 }
 
 }  // namespace
@@ -129,15 +126,15 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   request.path = to;
   request.access = MultifileMode::create;
   request.exclusive = true;
-  request.config.options = options;
-  request.config.progress = [&report](auto, auto) { return report.go_on(); };
-  request.config.options.physical_files = 1;
-  request.config.options.defragments = true;
-  TW_ASSIGN_OR_RETURN(Needed needed, needed_for(source, report, options.alignment_bytes));
-  request.config.options.chunk_bytes = needed.room;
-  const bool all = std::cmp_equal(needed.ranks.size(), n);
-  request.config.serving = {all ? Serving::Kind::range : Serving::Kind::list, n, 0, all ? n : 0, {}};
-  if (!all) request.config.serving.list = std::move(needed.ranks);
+  request.options = options;
+  request.progress = [&report](auto, auto) { return report.go_on(); };
+  request.options.physical_files = 1;
+  request.options.defragments = true;
+  std::vector<std::int64_t> stored;
+  TW_ASSIGN_OR_RETURN(request.options.chunk_bytes, room_for(source, report, options.alignment_bytes, stored));
+  const bool all = std::cmp_equal(stored.size(), n);
+  request.serving = {all ? Serving::Kind::range : Serving::Kind::list, n, 0, all ? n : 0, {}};
+  if (!all) request.serving.list = std::move(stored);
   TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));
   Status status = copy_all(source, *target->writing, report);
   if (status.ok()) {

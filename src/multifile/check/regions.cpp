@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/sorted_runs.hpp"
 #include "multifile/read/slab_walk.hpp"
 #include "multifile/read/stored_index.hpp"
 
@@ -52,74 +53,54 @@ class PhysicalRegions {
   Status add_session(const FoundSession& session) {
     add(RegionKind::header, session.offset, session.page.data_start - session.offset);
     std::uint64_t damaged = 0;
-    const WalkVisitor visitor{[this](const format::PlacedFrame& f) { return add_frame(f); },
-                              [&damaged](std::uint64_t offset) { damaged = damaged == 0 ? offset : damaged; }, go_on_};
-    TW_RETURN_IF_ERROR(walk_session(physical_, session, visitor));
+    const auto visit = [this](const format::Frame& frame) { return add_frame(frame); };
+    const auto damage = [&damaged](std::uint64_t offset) { damaged = damaged == 0 ? offset : damaged; };
+    TW_RETURN_IF_ERROR(walk_session(physical_, session, visit, damage, go_on_));
     if (damaged == 0) return {};
-    return Status::error(Code::corrupt_file, "'" + physical_.file().path() + "': the frame at offset " +
-                                                 std::to_string(damaged) + " is damaged");
+    return physical_.corrupt("the frame at offset " + std::to_string(damaged) + " is damaged");
   }
 
-  Status add_frame(const format::PlacedFrame& found) {
+  Status add_frame(const format::Frame& frame) {
     if (++n_frames_ % kAskEach == 0 && go_on_ && !go_on_()) return physical_.stopped();
-    if (found.frame.kind == format::FrameKind::pack) return add_pack(found);
-    if (found.frame.kind == format::FrameKind::reserved) {
-      add(RegionKind::tail, found.offset, found.frame.extent);
+    if (frame.kind == format::FrameKind::pack) return add_pack(frame);
+    if (frame.kind == format::FrameKind::reserved) {
+      add(RegionKind::tail, frame.offset, frame.extent);
       return {};
     }
-    const auto rank = static_cast<std::int64_t>(found.frame.rank);
-    const auto fill = fills_.find(found.offset);
-    const std::uint64_t bytes = fill == fills_.end() ? 0 : std::min(fill->second, found.frame.capacity());
-    const std::uint64_t data = found.offset + found.frame.data_offset;
-    add(RegionKind::frame, found.offset, found.frame.data_offset, rank);
-    add(RegionKind::data, data, bytes, rank);
-    add(RegionKind::tail, data + bytes, found.frame.capacity() - bytes, rank);
+    const auto rank = static_cast<std::int64_t>(frame.rank);
+    const auto fill = fills_.find(frame.offset);
+    const std::uint64_t bytes = fill == fills_.end() ? 0 : std::min(fill->second, frame.capacity());
+    add(RegionKind::frame, frame.offset, frame.data_offset, rank);
+    add(RegionKind::data, frame.data(), bytes, rank);
+    add(RegionKind::tail, frame.data() + bytes, frame.capacity() - bytes, rank);
     return {};
   }
 
-  Status add_pack(const format::PlacedFrame& found) {
-    TW_ASSIGN_OR_RETURN(const auto entries, read_directory(physical_, found));
-    add(RegionKind::frame, found.offset, found.frame.data_offset);
-    std::uint64_t at = found.offset + found.frame.data_offset;
+  Status add_pack(const format::Frame& frame) {
+    TW_ASSIGN_OR_RETURN(const auto entries, read_directory(physical_, frame));
+    add(RegionKind::frame, frame.offset, frame.data_offset);
+    std::uint64_t at = frame.data();
     for (const format::DirectoryEntry& entry : entries) {
       add(RegionKind::data, at, entry.stored_bytes, static_cast<std::int64_t>(entry.rank));
       at += entry.stored_bytes;
     }
-    add(RegionKind::tail, at, found.offset + found.frame.extent - at);
+    add(RegionKind::tail, at, frame.end() - at);
     return {};
   }
 
-  // Frames come domain by domain. So many at a time that the caller is heard.
-  Status sort_regions() {
-    constexpr std::size_t kAtOnce = 1 << 16;
-    const auto ask = [this] { return go_on_ && !go_on_() ? physical_.stopped() : Status{}; };
-    const auto at = [this](std::size_t i) {
-      return regions_.begin() + static_cast<std::ptrdiff_t>(std::min(i, regions_.size()));
-    };
-    const auto before = [](const Region& a, const Region& b) { return a.offset < b.offset; };
-    if (std::is_sorted(regions_.begin(), regions_.end(), before)) return {};
-    for (std::size_t i = 0; i < regions_.size(); i += kAtOnce) {
-      TW_RETURN_IF_ERROR(ask());
-      std::sort(at(i), at(i + kAtOnce), before);
-    }
-    for (std::size_t width = kAtOnce; width < regions_.size(); width *= 2) {
-      for (std::size_t i = 0; i < regions_.size(); i += 2 * width) {
-        TW_RETURN_IF_ERROR(ask());
-        std::inplace_merge(at(i), at(i + width), at(i + 2 * width), before);
-      }
-    }
-    return {};
-  }
-
+  // Frames come domain by domain.
   Result<std::vector<Region>> fill_gaps() {
-    TW_RETURN_IF_ERROR(sort_regions());
+    SortedRuns<Region> sorted;
+    Steps steps(go_on_);
+    sorted.add_all(regions_, steps);
     std::vector<Region> all;
     std::uint64_t at = 0;
     const auto hole_until = [&](std::uint64_t end) {
       if (end > at) all.push_back({RegionKind::hole, physical_.header().id.physical, at, end - at, -1});
       at = std::max(at, end);
     };
-    for (Region region : regions_) {
+    for (const Region* next = sorted.next(); next != nullptr && steps.go_on(); next = sorted.next()) {
+      Region region = *next;
       if (region.offset >= physical_.file_bytes()) break;
       hole_until(region.offset);
       region.bytes = std::min(region.offset + region.bytes, physical_.file_bytes()) - region.offset;
@@ -127,6 +108,7 @@ class PhysicalRegions {
       all.push_back(region);
       at = region.offset + region.bytes;
     }
+    if (steps.stopped()) return physical_.stopped();
     hole_until(physical_.file_bytes());
     return all;
   }

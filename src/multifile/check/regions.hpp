@@ -15,6 +15,8 @@ struct Region {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::int64_t rank = -1;
+
+  bool operator<(const Region& other) const { return offset < other.offset; }
 };
 
 // By physical file, then offset, without gap or overlap. `visit` returns false to end the walk.

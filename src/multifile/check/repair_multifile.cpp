@@ -3,6 +3,7 @@
 
 #include "multifile/check/all_logical_files.hpp"
 #include "multifile/check/check_multifile.hpp"
+#include "multifile/read/stored_index.hpp"
 #include "multifile/write/index_writer.hpp"
 #include "storage/hold_file.hpp"
 
@@ -52,8 +53,9 @@ class Repair {
   Result<bool> repair_physical(ReadSet& set, std::uint32_t k) {
     TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, set.physical(k));
     result_.closed &= physical->closed();
-    const Status readable =
-        physical->readable().ok() ? check_whole_index(*physical, report_.watch().go_on) : physical->readable();
+    const Status readable = physical->readable().ok()
+                                ? load_index(*physical, physical->state(), report_.watch().go_on).status()
+                                : physical->readable();
     if (readable.ok()) return false;
     if (readable.code() == Code::stopped) return readable;
     report_.finding(readable.message());
@@ -65,7 +67,7 @@ class Repair {
     TW_ASSIGN_OR_RETURN(Recovery recovery, recover_physical(physical, ranks, report_.watch()));
     std::unique_ptr<StoredFile> opened;
     if (physical.header().id.physical != 0) {
-      TW_ASSIGN_OR_RETURN(opened, backend_->open(physical.file().path(), OpenMode::read_write));
+      TW_ASSIGN_OR_RETURN(opened, backend_->open(physical.path(), OpenMode::read_write));
     }
     StoredFile& file = opened ? *opened : held_;
     TW_RETURN_IF_ERROR(check_same(file, physical));
@@ -84,7 +86,7 @@ class Repair {
 
   Status write_recovered(StoredFile& file, const PhysicalReader& physical, Recovery& recovery) {
     // The recovered index stands in for the old one; there are no new contributions.
-    TW_ASSIGN_OR_RETURN(auto copy, backend_->open(physical.file().path(), OpenMode::read));
+    TW_ASSIGN_OR_RETURN(auto copy, backend_->open(physical.path(), OpenMode::read));
     TW_ASSIGN_OR_RETURN(auto source, PhysicalReader::open(std::move(copy), physical.header().id.physical));
     TW_RETURN_IF_ERROR(check_same(source->file(), physical));
     const std::uint64_t offset = recovery.index.end;
@@ -106,19 +108,18 @@ class Repair {
     TW_RETURN_IF_ERROR(wipe_damaged_index_page(file, physical, recovery));
     TW_RETURN_IF_ERROR(give_up_refused_packs(file, physical, recovery));
     TW_RETURN_IF_ERROR(file.sync());
-    if (state.sequence >= format::kMaxOffset)
-      return Status::error(Code::corrupt_file,
-                           "'" + physical.file().path() + "': its state slots cannot count any further");
+    if (state.sequence >= format::kMaxOffset) return physical.corrupt("its state slots cannot count any further");
     if (physical.state().session_offset == 0) ++state.sequence;
-    const format::StateSlot closed = format::closed_state(state, offset, index.end, true);
+    format::StateSlot closed = format::closed_state(state, offset, index.end, true);
     TW_RETURN_IF_ERROR(write_state(file, physical.header(), closed));
-    TW_RETURN_IF_ERROR(wipe_damaged_slot(file, physical.header(), closed));
+    ++closed.sequence;  // the other slot too: readers refuse a file with a damaged slot
+    TW_RETURN_IF_ERROR(write_state(file, physical.header(), closed));
     return file.sync();
   }
 
   // The page stands where a walk looks for the next frame. The other pages of that index stay: each says what it holds,
   // so a repair that is interrupted here can be repeated.
-  Status wipe_damaged_index_page(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) {
+  static Status wipe_damaged_index_page(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) {
     const std::uint64_t offset = physical.state().index_offset;
     if (offset < recovery.frames_end || offset + format::kPageBytes > recovery.index.end) return {};
     return file.write(offset, std::vector<std::byte>(format::kPageBytes));
@@ -126,21 +127,11 @@ class Repair {
 
   // A pack with a refused directory holds nothing that counts: its space is marked as reserved, as before it was filled.
   static Status give_up_refused_packs(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) {
-    for (const format::PlacedFrame& pack : recovery.refused_packs) {
-      format::Frame reserved;
-      reserved.session = pack.frame.session;
-      reserved.extent = pack.frame.extent;
-      const auto bytes = format::encode_frame(reserved, physical.header().id, pack.offset);
-      TW_RETURN_IF_ERROR(file.write(pack.offset, bytes));
+    for (const format::Frame& pack : recovery.refused_packs) {
+      const format::Frame reserved{.offset = pack.offset, .session = pack.session, .extent = pack.extent};
+      TW_RETURN_IF_ERROR(file.write(pack.offset, format::encode_frame(reserved, physical.header().id)));
     }
     return {};
-  }
-
-  // Readers refuse a file with a damaged slot, so the other slot is written too.
-  Status wipe_damaged_slot(StoredFile& file, const format::FileHeader& header, const format::StateSlot& closed) {
-    format::StateSlot again = closed;
-    again.sequence += 1;
-    return write_state(file, header, again);
   }
 
   const std::shared_ptr<Backend> backend_;

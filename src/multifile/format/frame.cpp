@@ -3,20 +3,13 @@
 #include <algorithm>
 
 #include "base/checked_math.hpp"
-#include "base/fields.hpp"
+#include "multifile/format/field_list.hpp"
 
 namespace thalweg::format {
 
 namespace {
 
 constexpr std::string_view kFrameMagic = "TWFRAME1";
-constexpr std::size_t kFrameCrcOffset = 124;
-constexpr std::size_t kFillCrcOffset = 28;
-constexpr std::uint32_t kFillSynced = 1;
-
-bool all_zero(ByteView bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
-}
 
 // Whether a logical file of this rank may have bytes in this physical file. With a table only the ranks section decides.
 bool rank_may_be_here(std::uint64_t rank, const FileHeader& header) {
@@ -39,57 +32,32 @@ bool pack_is_legal(const Frame& f) {
   return f.n_pieces <= (f.data_offset - kDirectoryOffset) / kDirectoryEntryBytes && f.payload_bytes <= f.capacity();
 }
 
-bool frame_is_legal(const Frame& f, const FileHeader& header, std::uint64_t offset, std::uint64_t room) {
+bool frame_is_legal(const Frame& f, const FileHeader& header, std::uint64_t room) {
   if (f.session > kMostSession || f.extent == 0 || f.extent % header.alignment != 0 || f.extent > room) return false;
-  if (offset > kMaxOffset || f.extent > kMaxOffset - offset || f.data_offset > f.extent) return false;
-  switch (f.kind) {
-    case FrameKind::reserved:
-      return true;
-    case FrameKind::chunk:
-      return chunk_is_legal(f, header);
-    case FrameKind::pack:
-      return pack_is_legal(f);
-  }
-  return false;
+  if (f.offset > kMaxOffset || f.extent > kMaxOffset - f.offset || f.data_offset > f.extent) return false;
+  if (f.kind == FrameKind::chunk) return chunk_is_legal(f, header);
+  return f.kind == FrameKind::reserved || (f.kind == FrameKind::pack && pack_is_legal(f));
 }
 
-Frame read_frame_fields(FieldReader in) {
-  Frame f;
-  f.kind = FrameKind{in.get<std::uint32_t>()};
-  f.session = in.get<std::uint32_t>();
-  f.extent = in.get<std::uint64_t>();
-  f.data_offset = in.get<std::uint64_t>();
-  const auto rank_or_pieces = in.get<std::uint64_t>();
-  const auto sequence_or_payload = in.get<std::uint64_t>();
-  const auto logical_offset = in.get<std::uint64_t>();
-  const auto directory_crc = in.get<std::uint32_t>();
-  in.get<std::uint32_t>();  // reserved
-  const auto end_before = in.get<std::uint64_t>();
-  if (f.kind == FrameKind::chunk) {
-    f.rank = rank_or_pieces;
-    f.sequence = sequence_or_payload;
-    f.logical_offset = logical_offset;
-    f.end_before = end_before;
-    f.directory_crc = directory_crc;
-  } else if (f.kind == FrameKind::pack) {
-    f.n_pieces = rank_or_pieces;
-    f.payload_bytes = sequence_or_payload;
-    f.directory_crc = directory_crc;
-  }
-  return f;
+// The fields behind the first four have a meaning for chunks and packs only.
+template <class Io, class F>
+void list_frame(Io& io, F& f) {
+  std::uint64_t none = 0;
+  std::uint32_t reserved = 0;
+  move_fields(io, f.kind, f.session, f.extent, f.data_offset);
+  if (f.kind == FrameKind::chunk)
+    move_fields(io, f.rank, f.sequence, f.logical_offset, f.directory_crc, reserved, f.end_before);
+  if (f.kind == FrameKind::pack) move_fields(io, f.n_pieces, f.payload_bytes, none, f.directory_crc);
 }
 
-DirectoryEntry read_directory_entry(FieldReader in) {
-  DirectoryEntry e;
-  e.rank = in.get<std::uint64_t>();
-  e.sequence = in.get<std::uint64_t>();
-  e.logical_offset = in.get<std::uint64_t>();
-  e.end_before = in.get<std::uint64_t>();
-  e.logical_bytes = in.get<std::uint32_t>();
-  e.stored_bytes = in.get<std::uint32_t>();
-  e.crc = in.get<std::uint32_t>();
-  e.codec = Codec{in.get<std::uint32_t>()};
-  return e;
+template <class Io, class Slot>
+void list_fill(Io& io, Slot& slot) {
+  move_fields(io, slot.bytes, slot.count, slot.tail_seal, slot.synced);
+}
+
+template <class Io, class Entry>
+void list_directory_entry(Io& io, Entry& e) {
+  move_fields(io, e.rank, e.sequence, e.logical_offset, e.end_before, e.logical_bytes, e.stored_bytes, e.crc, e.codec);
 }
 
 Status bad_entry(std::uint64_t number, const char* field, std::uint64_t value, const std::string& allowed) {
@@ -99,52 +67,44 @@ Status bad_entry(std::uint64_t number, const char* field, std::uint64_t value, c
 Status check_directory_entry(const DirectoryEntry& e, std::uint64_t number, const Frame& frame,
                              const FileHeader& header) {
   if (!rank_may_be_here(e.rank, header)) return bad_entry(number, "rank", e.rank, "a rank of this physical file");
-  if (!sequence_is_of(e.sequence, frame.session)) {
+  if (!sequence_is_of(e.sequence, frame.session))
     return bad_entry(number, "sequence", e.sequence, "one of session " + std::to_string(frame.session));
-  }
-  if (e.logical_bytes == 0 || e.logical_bytes > kMostPieceBytes || e.logical_offset > kMaxOffset - e.logical_bytes) {
+  if (e.logical_bytes == 0 || e.logical_bytes > kMostPieceBytes || e.logical_offset > kMaxOffset - e.logical_bytes)
     return bad_entry(number, "logical bytes", e.logical_bytes, "1 to 2^26, to an end of at most 2^63-1,");
-  }
-  if (e.stored_bytes == 0 || (e.codec == Codec::none && e.stored_bytes != e.logical_bytes)) {
+  if (e.stored_bytes == 0 || (e.codec == Codec::none && e.stored_bytes != e.logical_bytes))
     return bad_entry(number, "stored bytes", e.stored_bytes, "1 or more, without codec the number of logical bytes,");
-  }
-  if (e.stored_bytes > most_stored_bytes(e.logical_bytes)) {
+  if (e.stored_bytes > most_stored_bytes(e.logical_bytes))
     return bad_entry(number, "stored bytes", e.stored_bytes,
                      "at most " + std::to_string(most_stored_bytes(e.logical_bytes)));
-  }
   if (e.end_before > kMaxOffset) return bad_entry(number, "end before", e.end_before, "at most 2^63-1");
   return {};
 }
 
 }  // namespace
 
-std::array<std::byte, kFrameBytes> encode_frame(const Frame& f, const FileIdentity& id, std::uint64_t offset) {
+std::array<std::byte, kFrameBytes> encode_frame(const Frame& f, const FileIdentity& id) {
   std::array<std::byte, kFrameBytes> bytes{};
   FieldWriter out(bytes);
-  out.put_magic(kFrameMagic).put(static_cast<std::uint32_t>(f.kind)).put(f.session).put(f.extent).put(f.data_offset);
-  if (f.kind == FrameKind::chunk) {
-    out.put(f.rank).put(f.sequence).put(f.logical_offset).put(f.directory_crc);
-    out.put(std::uint32_t{0}).put(f.end_before);
-  }
-  if (f.kind == FrameKind::pack) out.put(f.n_pieces).put(f.payload_bytes).put(std::uint64_t{0}).put(f.directory_crc);
-  const ByteSpan all(bytes);
-  store_le(all.subspan(kFrameCrcOffset), bound_crc(id, offset, all.first(kFrameCrcOffset)));
+  out.put_magic(kFrameMagic);
+  list_frame(out, f);
+  seal(bytes, id, f.offset);
   return bytes;
 }
 
-ParsedFrame parse_frame(ByteView first_128_bytes, const FileHeader& header, std::uint64_t offset, std::uint64_t room) {
+bool all_zero(ByteView bytes) {
+  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
+std::optional<Frame> parse_frame(ByteView first_128_bytes, const FileHeader& header, std::uint64_t offset,
+                                 std::uint64_t room) {
   const ByteView bytes = first_128_bytes;
-  if (bytes.size() != kFrameBytes) return {};
-  if (all_zero(bytes)) return {FrameCheck::zero, {}};
+  if (bytes.size() != kFrameBytes || offset % header.alignment != 0) return std::nullopt;
   FieldReader in(bytes);
-  if (!in.get_magic(kFrameMagic) || offset % header.alignment != 0) return {};
-  if (load_le<std::uint32_t>(bytes.subspan(kFrameCrcOffset)) !=
-      bound_crc(header.id, offset, bytes.first(kFrameCrcOffset))) {
-    return {};
-  }
-  const Frame frame = read_frame_fields(in);
-  if (!frame_is_legal(frame, header, offset, room)) return {};
-  return {FrameCheck::valid, frame};
+  if (!in.get_magic(kFrameMagic) || !is_sealed(bytes, header.id, offset)) return std::nullopt;
+  Frame frame;
+  frame.offset = offset;
+  list_frame(in, frame);
+  return frame_is_legal(frame, header, room) ? std::optional(frame) : std::nullopt;
 }
 
 std::uint64_t chunk_data_offset(std::uint64_t capacity, const FileHeader& header) {
@@ -173,49 +133,40 @@ std::uint64_t chunk_capacity(std::uint64_t extent, const FileHeader& header) {
 std::array<std::byte, kFillSlotBytes> encode_fill(const FillSlot& slot, const FileIdentity& id, std::uint64_t offset) {
   std::array<std::byte, kFillSlotBytes> bytes{};
   FieldWriter out(bytes);
-  out.put(slot.bytes).put(slot.count).put(slot.tail_seal).put(slot.synced ? kFillSynced : std::uint32_t{0});
-  const ByteSpan all(bytes);
-  store_le(all.subspan(kFillCrcOffset), bound_crc(id, offset, all.first(kFillCrcOffset)));
+  list_fill(out, slot);
+  seal(bytes, id, offset);
   return bytes;
 }
 
 std::optional<FillSlot> parse_fill(ByteView bytes, const FileIdentity& id, std::uint64_t offset,
                                    std::uint64_t capacity) {
-  if (bytes.size() != kFillSlotBytes) return std::nullopt;
-  const auto crc = load_le<std::uint32_t>(bytes.subspan(kFillCrcOffset));
-  if (crc != bound_crc(id, offset, bytes.first(kFillCrcOffset))) return std::nullopt;
+  if (bytes.size() != kFillSlotBytes || !is_sealed(bytes, id, offset)) return std::nullopt;
   FieldReader in(bytes);
   FillSlot slot;
-  slot.bytes = in.get<std::uint64_t>();
-  slot.count = in.get<std::uint64_t>();
-  slot.tail_seal = in.get<std::uint32_t>();
-  slot.synced = (in.get<std::uint32_t>() & kFillSynced) != 0;
+  list_fill(in, slot);
   if (slot.bytes > capacity || slot.count == 0) return std::nullopt;
   return slot;
 }
 
 void encode_directory_entry(const DirectoryEntry& e, ByteSpan out_48_bytes) {
   FieldWriter out(out_48_bytes);
-  out.put(e.rank).put(e.sequence).put(e.logical_offset).put(e.end_before);
-  out.put(e.logical_bytes).put(e.stored_bytes).put(e.crc).put(static_cast<std::uint32_t>(e.codec));
+  list_directory_entry(out, e);
 }
 
-Result<std::vector<DirectoryEntry>> parse_directory(ByteView bytes, const Frame& frame, const FileHeader& header,
-                                                    std::uint64_t frame_offset) {
-  if (bytes.size() % kDirectoryEntryBytes != 0 || bytes.size() / kDirectoryEntryBytes != frame.n_pieces) {
+Result<std::vector<DirectoryEntry>> parse_directory(ByteView bytes, const Frame& frame, const FileHeader& header) {
+  if (bytes.size() % kDirectoryEntryBytes != 0 || bytes.size() / kDirectoryEntryBytes != frame.n_pieces)
     return bad_size("directory", bytes.size(), frame.n_pieces * kDirectoryEntryBytes);
-  }
-  const std::uint64_t offset = frame_offset + kDirectoryOffset;
+  const std::uint64_t offset = frame.offset + kDirectoryOffset;
   if (frame.directory_crc != bound_crc(header.id, offset, bytes)) return bad_crc("directory of a pack", offset);
   std::vector<DirectoryEntry> entries;
   entries.reserve(frame.n_pieces);
   std::uint64_t stored = 0;
   for (std::uint64_t i = 0; i < frame.n_pieces; ++i) {
-    entries.push_back(read_directory_entry(FieldReader(bytes.subspan(i * kDirectoryEntryBytes, kDirectoryEntryBytes))));
+    FieldReader in(bytes.subspan(i * kDirectoryEntryBytes, kDirectoryEntryBytes));
+    list_directory_entry(in, entries.emplace_back());
     TW_RETURN_IF_ERROR(check_directory_entry(entries.back(), i, frame, header));
-    if (add_overflow(stored, std::uint64_t{entries.back().stored_bytes}, &stored) || stored > frame.payload_bytes) {
+    if (add_overflow(stored, std::uint64_t{entries.back().stored_bytes}, &stored) || stored > frame.payload_bytes)
       return bad_entry(i, "stored bytes", entries.back().stored_bytes, "no more than the payload holds");
-    }
   }
   if (stored != frame.payload_bytes)
     return bad_field("pack", "payload bytes", frame.payload_bytes, std::to_string(stored));

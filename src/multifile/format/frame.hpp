@@ -12,6 +12,7 @@ enum class Codec : std::uint32_t { none = 0, lz4 = 1, zstd = 2 };
 constexpr bool is_known(Codec codec) { return static_cast<std::uint32_t>(codec) <= 2; }
 
 struct Frame {
+  std::uint64_t offset = 0;  // of the frame in the physical file; not stored in it
   FrameKind kind = FrameKind::reserved;
   std::uint32_t session = 0;
   std::uint64_t extent = 0;          // bytes to the next frame
@@ -24,22 +25,17 @@ struct Frame {
   std::uint64_t payload_bytes = 0;   // pack
   std::uint32_t directory_crc = 0;   // pack
   std::uint64_t capacity() const { return extent - data_offset; }
+  std::uint64_t data() const { return offset + data_offset; }  // offset of the data in the physical file
+  std::uint64_t end() const { return offset + extent; }
 };
-struct PlacedFrame {
-  std::uint64_t offset = 0;
-  Frame frame;
-};
-std::array<std::byte, kFrameBytes> encode_frame(const Frame& frame, const FileIdentity& id, std::uint64_t offset);
+std::array<std::byte, kFrameBytes> encode_frame(const Frame& frame, const FileIdentity& id);
 
-enum class FrameCheck { valid, zero, damaged };
-struct ParsedFrame {
-  FrameCheck check = FrameCheck::damaged;
-  Frame frame;  // only when valid
-};
-// `room`: bytes from the frame to the end of its slab, or of the file where the slab is not known. Checks everything in
+// No value where the bytes are no valid frame. `room`: bytes from the frame to the end of its slab, or of the file where the slab is not known. Checks everything in
 // the document, including that data_offset leaves room for table or directory, except for the session, which the caller
 // compares, and with a table mapping for the physical file of the rank.
-ParsedFrame parse_frame(ByteView first_128_bytes, const FileHeader& header, std::uint64_t offset, std::uint64_t room);
+std::optional<Frame> parse_frame(ByteView first_128_bytes, const FileHeader& header, std::uint64_t offset,
+                                 std::uint64_t room);
+bool all_zero(ByteView bytes);  // as where no frame was written
 
 // Bytes in front of the data of a chunk with `capacity` data bytes: frame, slots, table, up to alignment.
 std::uint64_t chunk_data_offset(std::uint64_t capacity, const FileHeader& header);
@@ -71,7 +67,6 @@ struct DirectoryEntry {
 void encode_directory_entry(const DirectoryEntry& entry, ByteSpan out_48_bytes);
 // Checks the crc of the directory, each field, and that the stored bytes sum up to the payload. An entry may have an
 // unknown codec (is_known): then only that piece is refused.
-Result<std::vector<DirectoryEntry>> parse_directory(ByteView bytes, const Frame& frame, const FileHeader& header,
-                                                    std::uint64_t frame_offset);
+Result<std::vector<DirectoryEntry>> parse_directory(ByteView bytes, const Frame& frame, const FileHeader& header);
 
 }  // namespace thalweg::format

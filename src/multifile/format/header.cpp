@@ -1,11 +1,10 @@
 #include "multifile/format/header.hpp"
 
-#include <cstring>
 #include <optional>
 
 #include "base/checked_math.hpp"
 #include "base/crc32c.hpp"
-#include "base/fields.hpp"
+#include "multifile/format/field_list.hpp"
 
 namespace thalweg::format {
 
@@ -15,9 +14,6 @@ constexpr std::string_view kHeaderMagic("\x89THALW\x0D\x0A", kMagicBytes);
 constexpr std::string_view kStateMagic = "TWSTATE1";
 constexpr std::string_view kSessionMagic = "TWSESSN1";
 constexpr std::size_t kHeaderCrcOffset = 508;
-constexpr std::size_t kStateCrcOffset = 124;
-constexpr std::uint32_t kStateDurable = 1;
-constexpr std::size_t kSessionCrcOffset = 4092;
 constexpr std::uint64_t kMostLogical = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMostPhysical = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostAlignment = std::uint64_t{1} << 26;
@@ -53,25 +49,20 @@ Status check_counts(const FileHeader& h) {
   if (h.n_logical > kMostLogical) return bad("number of logical files", h.n_logical, "at most 2^40");
   if (h.n_local > h.n_logical)
     return bad("number of logical files here", h.n_local, "at most " + std::to_string(h.n_logical));
-  if (h.mapping != Mapping::consecutive && h.mapping != Mapping::table) {
+  if (h.mapping != Mapping::consecutive && h.mapping != Mapping::table)
     return bad("mapping", static_cast<std::uint32_t>(h.mapping), "0 or 1");
-  }
   const std::uint64_t last_first = h.mapping == Mapping::table ? 0 : h.n_logical - h.n_local;
   if (h.first_rank > last_first) return bad("first rank", h.first_rank, "at most " + std::to_string(last_first));
   if (h.n_physical == 0 || h.n_physical > kMostPhysical)
     return bad("number of physical files", h.n_physical, "1 to 2^20");
-  if (h.id.physical >= h.n_physical) {
+  if (h.id.physical >= h.n_physical)
     return bad("number of this physical file", h.id.physical, "less than " + std::to_string(h.n_physical));
-  }
-  if (h.checksum != Checksum::none && h.checksum != Checksum::crc32c) {
+  if (h.checksum != Checksum::none && h.checksum != Checksum::crc32c)
     return bad("checksum of data", static_cast<std::uint32_t>(h.checksum), "0 or 1");
-  }
-  if (!is_power_of_two(h.alignment) || h.alignment < 512 || h.alignment > kMostAlignment) {
+  if (!is_power_of_two(h.alignment) || h.alignment < 512 || h.alignment > kMostAlignment)
     return bad("alignment", h.alignment, "a power of two from 512 to 2^26");
-  }
-  if (!is_power_of_two(h.granule) || h.granule < 4096 || h.granule > kMostAlignment) {
+  if (!is_power_of_two(h.granule) || h.granule < 4096 || h.granule > kMostAlignment)
     return bad("granule", h.granule, "a power of two from 4096 to 2^26");
-  }
   return {};
 }
 
@@ -85,59 +76,38 @@ Status check_places(const FileHeader& h, std::uint64_t file_bytes) {
     if (h.map_offset != 0) return bad("offset of bounds or table", h.map_offset, "only 0, outside physical file 0,");
   } else {
     const std::uint64_t entries = is_table ? h.n_logical : std::uint64_t{h.n_physical} + 1;
-    if (!is_page(h.map_offset) || !section_fits(h.map_offset, entries, 8, file_bytes)) {
+    if (!is_page(h.map_offset) || !section_fits(h.map_offset, entries, 8, file_bytes))
       return bad("offset of bounds or table", h.map_offset, "a page with room for the section");
-    }
   }
   if (!is_table || h.n_local == 0) {
     if (h.ranks_offset != 0) return bad("offset of ranks", h.ranks_offset, "only 0");
   } else if (!is_page(h.ranks_offset) || !section_fits(h.ranks_offset, h.n_local, 8, file_bytes)) {
     return bad("offset of ranks", h.ranks_offset, "a page with room for the section");
   }
-  if (!is_page(h.session_offset) || !section_fits(h.session_offset, 1, kPagePayload, file_bytes)) {
+  if (!is_page(h.session_offset) || !section_fits(h.session_offset, 1, kPagePayload, file_bytes))
     return bad("offset of the session page", h.session_offset, "a page");
-  }
   return {};
 }
 
-FileHeader read_header_fields(FieldReader in) {
-  FileHeader h;
-  h.major = in.get<std::uint16_t>();
-  h.minor = in.get<std::uint16_t>();
-  in.get<std::uint32_t>();  // header bytes
-  const ByteView uuid = in.get_bytes(h.id.uuid.size());
-  std::memcpy(h.id.uuid.data(), uuid.data(), uuid.size());
-  h.required_features = in.get<std::uint64_t>();
-  h.optional_features = in.get<std::uint64_t>();
-  h.n_logical = in.get<std::uint64_t>();
-  h.n_local = in.get<std::uint64_t>();
-  h.first_rank = in.get<std::uint64_t>();
-  h.n_physical = in.get<std::uint32_t>();
-  h.id.physical = in.get<std::uint32_t>();
-  h.mapping = Mapping{in.get<std::uint32_t>()};
-  h.checksum = Checksum{in.get<std::uint32_t>()};
-  h.alignment = in.get<std::uint32_t>();
-  h.granule = in.get<std::uint32_t>();
-  h.map_offset = in.get<std::uint64_t>();
-  h.ranks_offset = in.get<std::uint64_t>();
-  h.session_offset = in.get<std::uint64_t>();
-  h.created_seconds = in.get<std::uint64_t>();
-  return h;
+template <class Io, class Header>
+void list_header(Io& io, Header& h) {
+  std::uint32_t header_bytes = kHeaderBytes;
+  move_fields(io, h.major, h.minor, header_bytes, h.id, h.required_features, h.optional_features, h.n_logical,
+              h.n_local, h.first_rank, h.n_physical, h.id.physical, h.mapping, h.checksum, h.alignment, h.granule,
+              h.map_offset, h.ranks_offset, h.session_offset, h.created_seconds);
 }
 
-StateSlot read_state_fields(FieldReader in) {
-  StateSlot s;
-  s.sequence = in.get<std::uint64_t>();
-  s.state = FileState{in.get<std::uint32_t>()};
-  s.session = in.get<std::uint32_t>();
-  s.session_offset = in.get<std::uint64_t>();
-  s.end = in.get<std::uint64_t>();
-  s.index_offset = in.get<std::uint64_t>();
-  s.index_bytes = in.get<std::uint64_t>();
-  s.durable = (in.get<std::uint32_t>() & kStateDurable) != 0;
-  in.get<std::uint32_t>();  // reserved
-  s.covered_session_offset = in.get<std::uint64_t>();
-  return s;
+template <class Io, class Slot>
+void list_state(Io& io, Slot& s) {
+  std::uint32_t reserved = 0;
+  move_fields(io, s.sequence, s.state, s.session, s.session_offset, s.end, s.index_offset, s.index_bytes, s.durable,
+              reserved, s.covered_session_offset);
+}
+
+template <class Io, class Page>
+void list_session(Io& io, Page& s) {
+  move_fields(io, s.session, s.rounds_per_doubling, s.previous_offset, s.n_domains, s.domains_offset, s.data_start,
+              s.round_bytes, s.most_doublings);
 }
 
 Status bad_state(const char* field, std::uint64_t value, const std::string& allowed) {
@@ -162,29 +132,24 @@ Status check_index_place(const StateSlot& s) {
   }
   if (!is_page(s.index_offset) || s.index_offset > s.end)
     return bad_state("offset of the index", s.index_offset, "a page before the end");
-  if (s.index_bytes < kPageBytes || s.index_bytes % kPageBytes != 0 || s.index_bytes > s.end - s.index_offset) {
+  if (s.index_bytes < kPageBytes || s.index_bytes % kPageBytes != 0 || s.index_bytes > s.end - s.index_offset)
     return bad_state("bytes of the index", s.index_bytes, "a multiple of 4096, up to the end,");
-  }
-  if (s.state == FileState::closed && s.index_bytes != s.end - s.index_offset) {
+  if (s.state == FileState::closed && s.index_bytes != s.end - s.index_offset)
     return bad_state("end", s.end, "in a closed file, only the end of the index");
-  }
   return {};
 }
 
 Status check_state(const StateSlot& s, int slot_index) {
-  if (s.sequence == 0 || (s.sequence % 2 == 1) != (slot_index == 0)) {
+  if (s.sequence == 0 || (s.sequence % 2 == 1) != (slot_index == 0))
     return bad_state("sequence", s.sequence,
                      slot_index == 0 ? "in slot A an odd number" : "in slot B an even number, 2 or more,");
-  }
-  if (s.state != FileState::open && s.state != FileState::closed) {
+  if (s.state != FileState::open && s.state != FileState::closed)
     return bad_state("state", static_cast<std::uint32_t>(s.state), "1 or 2");
-  }
   if (s.session > kMostSession) return bad_state("session", s.session, "at most 2^24-1");
   if (!is_page(s.session_offset)) return bad_state("offset of the session page", s.session_offset, "a page");
   if (s.end > kMaxOffset) return bad_state("end", s.end, "at most 2^63-1");
-  if (s.state == FileState::open && s.end != s.session_offset) {
+  if (s.state == FileState::open && s.end != s.session_offset)
     return bad_state("end", s.end, "in an open file, only the offset of the session page");
-  }
   if (s.session_offset > s.end)
     return bad_state("offset of the session page", s.session_offset, "a page before the end");
   TW_RETURN_IF_ERROR(check_index_place(s));
@@ -194,12 +159,12 @@ Status check_state(const StateSlot& s, int slot_index) {
 // No value where the place holds no slot or a torn one.
 std::optional<StateSlot> read_slot(ByteView place, const FileIdentity& id, int slot_index) {
   if (place.size() < kSlotBytes) return std::nullopt;
-  const ByteView slot = place.first(kSlotBytes);
-  FieldReader in(slot);
-  if (!in.get_magic(kStateMagic)) return std::nullopt;
-  const auto crc = load_le<std::uint32_t>(slot.subspan(kStateCrcOffset));
-  if (crc != bound_crc(id, kSlotOffset[slot_index], slot.first(kStateCrcOffset))) return std::nullopt;
-  return read_state_fields(in);
+  const ByteView bytes = place.first(kSlotBytes);
+  FieldReader in(bytes);
+  if (!in.get_magic(kStateMagic) || !is_sealed(bytes, id, kSlotOffset[slot_index])) return std::nullopt;
+  StateSlot slot;
+  list_state(in, slot);
+  return slot;
 }
 
 Status bad_session(const char* field, std::uint64_t value, const std::string& allowed) {
@@ -208,37 +173,31 @@ Status bad_session(const char* field, std::uint64_t value, const std::string& al
 
 Status check_session_place(const SessionPage& s, const FileHeader& header, std::uint64_t offset) {
   if (s.session > kMostSession) return bad_session("session number", s.session, "at most 2^24-1");
-  if ((s.session == 0) != (offset == header.session_offset)) {
+  if ((s.session == 0) != (offset == header.session_offset))
     return bad_session("session number", s.session, "0 where the file header says, and only there,");
-  }
-  if (s.session == 0 && s.previous_offset != 0) {
+  if (s.session == 0 && s.previous_offset != 0)
     return bad_session("offset of the previous session page", s.previous_offset, "in session 0, only 0");
-  }
-  if (s.session != 0 && (!is_page(s.previous_offset) || s.previous_offset >= offset)) {
+  if (s.session != 0 && (!is_page(s.previous_offset) || s.previous_offset >= offset))
     return bad_session("offset of the previous session page", s.previous_offset, "a page before this one");
-  }
   return {};
 }
 
 Status check_domains(const SessionPage& s, const FileHeader& header, std::uint64_t offset, std::uint64_t file_bytes) {
   if (s.n_domains == 0) return bad_session("number of domains", 0, "1 or more");
   if (!is_page(s.domains_offset) || s.domains_offset <= offset ||
-      !section_fits(s.domains_offset, s.n_domains, 8, file_bytes)) {
+      !section_fits(s.domains_offset, s.n_domains, 8, file_bytes))
     return bad_session("offset of the domain section", s.domains_offset,
                        "a page behind the session page with room for " + std::to_string(s.n_domains) + " entries");
-  }
   const std::uint64_t domains_end = s.domains_offset + section_pages(s.n_domains, 8) * kPageBytes;
   // Not far behind, so that a wrong number cannot make a repair put its index petabytes away.
   if (s.data_start % header.alignment != 0 || s.data_start < domains_end ||
-      s.data_start - domains_end >= kMostAlignment) {
+      s.data_start - domains_end >= kMostAlignment)
     return bad_session("data start", s.data_start,
                        "a multiple of the alignment, less than 2^26 behind the domain section,");
-  }
   std::uint64_t least = 0;
   if (mul_overflow<std::uint64_t>(s.n_domains, header.alignment, &least) || s.round_bytes % header.alignment != 0 ||
-      s.round_bytes < least || s.round_bytes > kMaxOffset) {
+      s.round_bytes < least || s.round_bytes > kMaxOffset)
     return bad_session("round bytes", s.round_bytes, "a multiple of the alignment, at least one for each domain,");
-  }
   if (s.most_doublings > kMostDoublings) return bad_session("most doublings", s.most_doublings, "at most 40");
   return {};
 }
@@ -248,12 +207,8 @@ Status check_domains(const SessionPage& s, const FileHeader& header, std::uint64
 std::array<std::byte, kHeaderBytes> encode_header(const FileHeader& h) {
   std::array<std::byte, kHeaderBytes> bytes{};
   FieldWriter out(bytes);
-  out.put_magic(kHeaderMagic).put(h.major).put(h.minor).put(static_cast<std::uint32_t>(kHeaderBytes));
-  out.put_bytes(std::as_bytes(std::span(h.id.uuid))).put(h.required_features).put(h.optional_features);
-  out.put(h.n_logical).put(h.n_local).put(h.first_rank).put(h.n_physical).put(h.id.physical);
-  out.put(static_cast<std::uint32_t>(h.mapping)).put(static_cast<std::uint32_t>(h.checksum));
-  out.put(h.alignment).put(h.granule);
-  out.put(h.map_offset).put(h.ranks_offset).put(h.session_offset).put(h.created_seconds);
+  out.put_magic(kHeaderMagic);
+  list_header(out, h);
   const ByteSpan all(bytes);
   store_le(all.subspan(kHeaderCrcOffset), crc32c(all.first(kHeaderCrcOffset)));
   return bytes;
@@ -265,18 +220,16 @@ bool begins_as_multifile(ByteView bytes) {
 
 Result<FileHeader> parse_header(ByteView first_512_bytes, std::uint64_t file_bytes) {
   const ByteView bytes = first_512_bytes;
-  if (!begins_as_multifile(bytes)) {
-    return corrupt("not a multifile: it does not begin with the magic bytes of one");
-  }
+  if (!begins_as_multifile(bytes)) return corrupt("not a multifile: it does not begin with the magic bytes of one");
   if (bytes.size() != kHeaderBytes) return bad_size("file header", bytes.size(), kHeaderBytes);
   FieldReader in(bytes);
   in.get_bytes(kHeaderMagic.size());
-  const FileHeader header = read_header_fields(in);
+  FileHeader header;
+  list_header(in, header);
   // Before the crc: a later major version may have its header laid out in another way.
   TW_RETURN_IF_ERROR(check_version(header));
-  if (load_le<std::uint32_t>(bytes.subspan(kHeaderCrcOffset)) != crc32c(bytes.first(kHeaderCrcOffset))) {
+  if (load_le<std::uint32_t>(bytes.subspan(kHeaderCrcOffset)) != crc32c(bytes.first(kHeaderCrcOffset)))
     return bad_crc("file header", 0);
-  }
   const auto header_bytes = load_le<std::uint32_t>(bytes.subspan(12));
   if (header_bytes != kHeaderBytes) return bad_field("file header", "header bytes", header_bytes, "512");
   TW_RETURN_IF_ERROR(check_features(header));
@@ -288,11 +241,9 @@ Result<FileHeader> parse_header(ByteView first_512_bytes, std::uint64_t file_byt
 std::array<std::byte, kSlotBytes> encode_state(const StateSlot& s, const FileIdentity& id) {
   std::array<std::byte, kSlotBytes> bytes{};
   FieldWriter out(bytes);
-  out.put_magic(kStateMagic).put(s.sequence).put(static_cast<std::uint32_t>(s.state)).put(s.session);
-  out.put(s.session_offset).put(s.end).put(s.index_offset).put(s.index_bytes);
-  out.put(s.durable ? kStateDurable : std::uint32_t{0}).put(std::uint32_t{0}).put(s.covered_session_offset);
-  const ByteSpan all(bytes);
-  store_le(all.subspan(kStateCrcOffset), bound_crc(id, state_offset(s), all.first(kStateCrcOffset)));
+  out.put_magic(kStateMagic);
+  list_state(out, s);
+  seal(bytes, id, state_offset(s));
   return bytes;
 }
 
@@ -310,7 +261,8 @@ StateSlot closed_state(const StateSlot& open, std::uint64_t index_offset, std::u
   return closed;
 }
 
-Result<StateSlots> parse_state(ByteView place_a, ByteView place_b, const FileIdentity& id) {
+Result<StateSlot> parse_state(ByteView place_a, ByteView place_b, const FileIdentity& id,
+                              std::optional<StateSlot>* before) {
   const std::optional<StateSlot> a = read_slot(place_a, id, 0);
   const std::optional<StateSlot> b = read_slot(place_b, id, 1);
   if (!a && !b) return corrupt("neither state slot is valid: it cannot be told whether the file was closed");
@@ -318,39 +270,25 @@ Result<StateSlots> parse_state(ByteView place_a, ByteView place_b, const FileIde
   if (a) TW_RETURN_IF_ERROR(check_state(*a, 0));
   if (b) TW_RETURN_IF_ERROR(check_state(*b, 1));
   const bool a_holds = !b || (a && a->sequence > b->sequence);
-  return a_holds ? StateSlots{*a, b} : StateSlots{*b, a};
+  if (before != nullptr) *before = a_holds ? b : a;
+  return a_holds ? *a : *b;
 }
 
 std::vector<std::byte> encode_session(const SessionPage& s, const FileIdentity& id, std::uint64_t offset) {
   std::vector<std::byte> page(kPageBytes);
   FieldWriter out(page);
-  out.put_magic(kSessionMagic).put(s.session).put(s.rounds_per_doubling).put(s.previous_offset);
-  out.put(s.n_domains).put(s.domains_offset).put(s.data_start).put(s.round_bytes).put(s.most_doublings);
-  const ByteSpan all(page);
-  store_le(all.subspan(kSessionCrcOffset), bound_crc(id, offset, all.first(kSessionCrcOffset)));
+  out.put_magic(kSessionMagic);
+  list_session(out, s);
+  seal(page, id, offset);
   return page;
 }
 
 Result<SessionPage> parse_session(ByteView page, const FileHeader& header, std::uint64_t offset,
                                   std::uint64_t file_bytes) {
-  if (page.size() != kPageBytes) return bad_size("session page", page.size(), kPageBytes);
-  FieldReader in(page);
-  if (!in.get_magic(kSessionMagic)) {
-    return corrupt("session page at offset " + std::to_string(offset) + ": it does not begin with its magic bytes");
-  }
-  if (load_le<std::uint32_t>(page.subspan(kSessionCrcOffset)) !=
-      bound_crc(header.id, offset, page.first(kSessionCrcOffset))) {
-    return bad_crc("session page", offset);
-  }
+  TW_RETURN_IF_ERROR(check_sealed_page("session page", kSessionMagic, page, header.id, offset));
+  FieldReader in(page.subspan(kSessionMagic.size()));
   SessionPage s;
-  s.session = in.get<std::uint32_t>();
-  s.rounds_per_doubling = in.get<std::uint32_t>();
-  s.previous_offset = in.get<std::uint64_t>();
-  s.n_domains = in.get<std::uint64_t>();
-  s.domains_offset = in.get<std::uint64_t>();
-  s.data_start = in.get<std::uint64_t>();
-  s.round_bytes = in.get<std::uint64_t>();
-  s.most_doublings = in.get<std::uint32_t>();
+  list_session(in, s);
   TW_RETURN_IF_ERROR(check_session_place(s, header, offset));
   TW_RETURN_IF_ERROR(check_domains(s, header, offset, file_bytes));
   return s;

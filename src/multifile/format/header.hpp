@@ -61,11 +61,8 @@ std::uint64_t state_offset(const StateSlot& slot);
 StateSlot closed_state(const StateSlot& open, std::uint64_t index_offset, std::uint64_t end, bool durable);
 // Reads the slots of both 512-byte places. The valid one with the higher sequence is the state, the other valid one the
 // state before; corrupt_file where none is valid.
-struct StateSlots {
-  StateSlot newest;
-  std::optional<StateSlot> before;
-};
-Result<StateSlots> parse_state(ByteView place_a, ByteView place_b, const FileIdentity& id);
+Result<StateSlot> parse_state(ByteView place_a, ByteView place_b, const FileIdentity& id,
+                              std::optional<StateSlot>* before = nullptr);
 
 struct SessionPage {
   std::uint32_t session = 0;

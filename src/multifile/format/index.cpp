@@ -4,14 +4,13 @@
 #include <string_view>
 
 #include "base/checked_math.hpp"
-#include "base/fields.hpp"
+#include "multifile/format/field_list.hpp"
 
 namespace thalweg::format {
 
 namespace {
 
 constexpr std::string_view kIndexMagic = "TWINDEX1";
-constexpr std::size_t kIndexCrcOffset = 4092;
 constexpr std::size_t kMostKeyBytes = 255;
 
 // Moves *at behind a section of `n_entries` entries; false when that is beyond the largest offset.
@@ -21,21 +20,21 @@ bool advance(std::uint64_t* at, std::uint64_t n_entries, std::uint64_t entry_byt
          *at <= kMaxOffset;
 }
 
-IndexPage read_index_fields(FieldReader in) {
-  IndexPage p;
-  p.session = in.get<std::uint32_t>();
-  in.get<std::uint32_t>();  // reserved
-  p.n_local = in.get<std::uint64_t>();
-  p.n_pieces = in.get<std::uint64_t>();
-  p.names_bytes = in.get<std::uint64_t>();
-  p.attributes_bytes = in.get<std::uint64_t>();
-  p.files_offset = in.get<std::uint64_t>();
-  p.pieces_offset = in.get<std::uint64_t>();
-  p.names_offset = in.get<std::uint64_t>();
-  p.attributes_offset = in.get<std::uint64_t>();
-  p.end = in.get<std::uint64_t>();
-  p.n_entries = in.get<std::uint64_t>();
-  return p;
+template <class Io, class Page>
+void list_index(Io& io, Page& p) {
+  std::uint32_t reserved = 0;
+  move_fields(io, p.session, reserved, p.n_local, p.n_pieces, p.names_bytes, p.attributes_bytes, p.files_offset,
+              p.pieces_offset, p.names_offset, p.attributes_offset, p.end, p.n_entries);
+}
+
+template <class Io, class Entry>
+void list_file_entry(Io& io, Entry& e) {
+  move_fields(io, e.bytes, e.first_piece, e.n_pieces, e.mode, e.name_offset, e.name_bytes, e.flags);
+}
+
+template <class Io, class Entry>
+void list_piece_entry(Io& io, Entry& e, std::uint16_t& codec) {
+  move_fields(io, e.logical_offset, e.physical_offset, e.logical_bytes, e.stored_bytes, e.crc, e.kind, codec);
 }
 
 Status bad_index(const char* field, std::uint64_t value, const std::string& allowed) {
@@ -45,15 +44,12 @@ Status bad_index(const char* field, std::uint64_t value, const std::string& allo
 Status check_index_counts(const IndexPage& p, const FileHeader& header, const StateSlot& state) {
   if (p.session > state.session)
     return bad_index("session number", p.session, "at most " + std::to_string(state.session));
-  if (p.n_local != header.n_local) {
+  if (p.n_local != header.n_local)
     return bad_index("number of logical files", p.n_local, "only " + std::to_string(header.n_local));
-  }
-  if (p.n_entries > p.n_local) {
+  if (p.n_entries > p.n_local)
     return bad_index("number of file entries", p.n_entries, "at most " + std::to_string(p.n_local));
-  }
-  if (p.attributes_bytes != 0 && header.id.physical != 0) {
+  if (p.attributes_bytes != 0 && header.id.physical != 0)
     return bad_index("bytes of attributes", p.attributes_bytes, "outside physical file 0, only 0");
-  }
   return {};
 }
 
@@ -68,10 +64,9 @@ Status check_index_offsets(const IndexPage& found, const StateSlot& state, std::
   TW_RETURN_IF_ERROR(must_be("offset of attributes", found.attributes_offset, right.attributes_offset));
   TW_RETURN_IF_ERROR(must_be("end", found.end, right.end));
   TW_RETURN_IF_ERROR(must_be("end", found.end, state.index_offset + state.index_bytes));
-  if (found.end > file_bytes) {
+  if (found.end > file_bytes)
     return corrupt("the file is truncated: it has " + std::to_string(file_bytes) + " bytes, its index ends at " +
                    std::to_string(found.end));
-  }
   return {};
 }
 
@@ -104,25 +99,20 @@ Status check_zeros(const PieceEntry& e) {
 }
 
 Status check_piece_place(const PieceEntry& e, const IndexPage& index) {
-  if (e.logical_bytes == 0 || e.logical_bytes > kMaxOffset || e.logical_offset > kMaxOffset - e.logical_bytes) {
+  if (e.logical_bytes == 0 || e.logical_bytes > kMaxOffset || e.logical_offset > kMaxOffset - e.logical_bytes)
     return bad_piece("logical bytes", e.logical_bytes, "1 or more, to an end of at most 2^63-1,");
-  }
   if (e.kind == PieceKind::zeros) return check_zeros(e);
-  if (e.stored_bytes == 0 || (e.codec == Codec::none && e.stored_bytes != e.logical_bytes)) {
+  if (e.stored_bytes == 0 || (e.codec == Codec::none && e.stored_bytes != e.logical_bytes))
     return bad_piece("stored bytes", e.stored_bytes, "1 or more, without codec the number of logical bytes,");
-  }
-  if (e.kind == PieceKind::packed && e.logical_bytes > kMostPieceBytes) {
+  if (e.kind == PieceKind::packed && e.logical_bytes > kMostPieceBytes)
     return bad_piece("logical bytes", e.logical_bytes, "in a pack, at most 2^26");
-  }
-  if (e.kind == PieceKind::packed && e.stored_bytes > most_stored_bytes(e.logical_bytes)) {
+  if (e.kind == PieceKind::packed && e.stored_bytes > most_stored_bytes(e.logical_bytes))
     return bad_piece("stored bytes", e.stored_bytes, "at most " + std::to_string(most_stored_bytes(e.logical_bytes)));
-  }
   const std::uint64_t index_offset = index.files_offset - kPageBytes;
   const std::uint64_t front = e.kind == PieceKind::chunk ? kChecksumTableOffset : 0;
   if (e.physical_offset < kFirstSection || e.physical_offset > index_offset ||
-      index_offset - e.physical_offset < front || e.stored_bytes > index_offset - e.physical_offset - front) {
+      index_offset - e.physical_offset < front || e.stored_bytes > index_offset - e.physical_offset - front)
     return bad_piece("physical offset", e.physical_offset, "a place between 4096 and the index");
-  }
   return {};
 }
 
@@ -142,7 +132,7 @@ bool take_text(ByteView* rest, std::uint32_t bytes, std::string* text) {
 
 void encode_file_entry(const FileEntry& e, ByteSpan out_40_bytes) {
   FieldWriter out(out_40_bytes);
-  out.put(e.bytes).put(e.first_piece).put(e.n_pieces).put(e.mode).put(e.name_offset).put(e.name_bytes).put(e.flags);
+  list_file_entry(out, e);
 }
 
 void encode_listed_entry(std::uint64_t local, const FileEntry& e, ByteSpan out_48_bytes) {
@@ -152,10 +142,9 @@ void encode_listed_entry(std::uint64_t local, const FileEntry& e, ByteSpan out_4
 
 void encode_piece_entry(const PieceEntry& e, ByteSpan out_40_bytes) {
   FieldWriter out(out_40_bytes);
-  out.put(e.logical_offset).put(e.physical_offset).put(e.logical_bytes).put(e.stored_bytes).put(e.crc);
   // An unknown codec of a directory may be too large a number here: it must stay unknown.
-  const auto codec = std::min(static_cast<std::uint32_t>(e.codec), 0xFFFFu);
-  out.put(static_cast<std::uint16_t>(e.kind)).put(static_cast<std::uint16_t>(codec));
+  auto codec = static_cast<std::uint16_t>(std::min(static_cast<std::uint32_t>(e.codec), 0xFFFFu));
+  list_piece_entry(out, e, codec);
 }
 
 Result<IndexPage> layout_index(const IndexPage& counts, std::uint64_t offset) {
@@ -171,39 +160,28 @@ Result<IndexPage> layout_index(const IndexPage& counts, std::uint64_t offset) {
   p.attributes_offset = at;
   fits = fits && advance(&at, p.attributes_bytes, 1);
   p.end = at;
-  if (!fits) {
+  if (!fits)
     return Status::error(Code::out_of_range, "an index at offset " + std::to_string(offset) + " for " +
                                                  std::to_string(p.n_entries) + " logical files and " +
                                                  std::to_string(p.n_pieces) + " pieces would end beyond 2^63-1");
-  }
   return p;
 }
 
 std::vector<std::byte> encode_index_page(const IndexPage& p, const FileIdentity& id, std::uint64_t offset) {
   std::vector<std::byte> page(kPageBytes);
   FieldWriter out(page);
-  out.put_magic(kIndexMagic).put(p.session).put(std::uint32_t{0}).put(p.n_local).put(p.n_pieces);
-  out.put(p.names_bytes).put(p.attributes_bytes);
-  out.put(p.files_offset).put(p.pieces_offset).put(p.names_offset).put(p.attributes_offset).put(p.end);
-  out.put(p.n_entries);
-  const ByteSpan all(page);
-  store_le(all.subspan(kIndexCrcOffset), bound_crc(id, offset, all.first(kIndexCrcOffset)));
+  out.put_magic(kIndexMagic);
+  list_index(out, p);
+  seal(page, id, offset);
   return page;
 }
 
 Result<IndexPage> parse_index_page(ByteView page, const FileHeader& header, const StateSlot& state,
                                    std::uint64_t file_bytes) {
-  if (page.size() != kPageBytes) return bad_size("index page", page.size(), kPageBytes);
-  FieldReader in(page);
-  if (!in.get_magic(kIndexMagic)) {
-    return corrupt("index page at offset " + std::to_string(state.index_offset) +
-                   ": it does not begin with its magic bytes");
-  }
-  if (load_le<std::uint32_t>(page.subspan(kIndexCrcOffset)) !=
-      bound_crc(header.id, state.index_offset, page.first(kIndexCrcOffset))) {
-    return bad_crc("index page", state.index_offset);
-  }
-  const IndexPage index = read_index_fields(in);
+  TW_RETURN_IF_ERROR(check_sealed_page("index page", kIndexMagic, page, header.id, state.index_offset));
+  FieldReader in(page.subspan(kIndexMagic.size()));
+  IndexPage index;
+  list_index(in, index);
   TW_RETURN_IF_ERROR(check_index_counts(index, header, state));
   const Status offsets = check_index_offsets(index, state, file_bytes);
   // Counts that lead beyond 2^63-1 are the fault of the file here, not of the caller.
@@ -216,23 +194,15 @@ Result<FileEntry> parse_file_entry(ByteView bytes_40, const IndexPage& index) {
   if (bytes_40.size() != kFileEntryBytes) return bad_size("file entry", bytes_40.size(), kFileEntryBytes);
   FieldReader in(bytes_40);
   FileEntry e;
-  e.bytes = in.get<std::uint64_t>();
-  e.first_piece = in.get<std::uint64_t>();
-  e.n_pieces = in.get<std::uint32_t>();
-  e.mode = in.get<std::uint32_t>();
-  e.name_offset = in.get<std::uint64_t>();
-  e.name_bytes = in.get<std::uint32_t>();
-  e.flags = in.get<std::uint32_t>();
+  list_file_entry(in, e);
   if (e.bytes > kMaxOffset) return bad_field("file entry", "bytes", e.bytes, "at most 2^63-1");
-  if (e.n_pieces > index.n_pieces || e.first_piece > index.n_pieces - e.n_pieces) {
+  if (e.n_pieces > index.n_pieces || e.first_piece > index.n_pieces - e.n_pieces)
     return bad_field("file entry", "first piece", e.first_piece,
                      "with " + std::to_string(e.n_pieces) + " of " + std::to_string(index.n_pieces) + " pieces, less");
-  }
-  if (e.name_bytes > index.names_bytes || e.name_offset > index.names_bytes - e.name_bytes) {
+  if (e.name_bytes > index.names_bytes || e.name_offset > index.names_bytes - e.name_bytes)
     return bad_field(
         "file entry", "offset of the name", e.name_offset,
         "with " + std::to_string(e.name_bytes) + " of " + std::to_string(index.names_bytes) + " bytes, less");
-  }
   return e;
 }
 
@@ -247,13 +217,9 @@ Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index) 
   if (bytes_40.size() != kPieceEntryBytes) return bad_size("piece entry", bytes_40.size(), kPieceEntryBytes);
   FieldReader in(bytes_40);
   PieceEntry e;
-  e.logical_offset = in.get<std::uint64_t>();
-  e.physical_offset = in.get<std::uint64_t>();
-  e.logical_bytes = in.get<std::uint64_t>();
-  e.stored_bytes = in.get<std::uint64_t>();
-  e.crc = in.get<std::uint32_t>();
-  e.kind = PieceKind{in.get<std::uint16_t>()};
-  e.codec = Codec{in.get<std::uint16_t>()};
+  std::uint16_t codec = 0;
+  list_piece_entry(in, e, codec);
+  e.codec = Codec{codec};
   TW_RETURN_IF_ERROR(check_codec(e));
   TW_RETURN_IF_ERROR(check_piece_place(e, index));
   return e;
@@ -281,10 +247,9 @@ Result<Attributes> parse_attributes(ByteView bytes) {
     const auto value_bytes = load_le<std::uint32_t>(rest.subspan(4));
     rest = rest.subspan(8);
     std::string key, value;
-    if (!take_text(&rest, key_bytes, &key) || !take_text(&rest, value_bytes, &value)) {
+    if (!take_text(&rest, key_bytes, &key) || !take_text(&rest, value_bytes, &value))
       return corrupt(where + "a key of " + std::to_string(key_bytes) + " and a value of " +
                      std::to_string(value_bytes) + " bytes reach beyond their end");
-    }
     if (!key_is_legal(key)) return corrupt(where + "keys have 1 to 255 bytes without NUL");
     if (!attributes.empty() && key <= attributes.rbegin()->first) return corrupt(where + "the keys are not ascending");
     attributes.emplace_hint(attributes.end(), std::move(key), std::move(value));

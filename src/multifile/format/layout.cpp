@@ -5,13 +5,11 @@
 
 #include "base/checked_math.hpp"
 #include "base/crc32c.hpp"
-#include "base/fields.hpp"
+#include "multifile/format/field_list.hpp"
 
 namespace thalweg::format {
 
 namespace {
-
-constexpr std::size_t kPageCrcOffset = 4092;
 
 std::uint64_t entries_per_page(std::uint64_t entry_bytes) { return kPagePayload / entry_bytes; }
 
@@ -33,11 +31,24 @@ std::uint32_t bound_crc(const FileIdentity& id, std::uint64_t offset, ByteView b
   return crc32c(bytes, crc32c(binding));
 }
 
+bool is_sealed(ByteView bytes, const FileIdentity& id, std::uint64_t offset) {
+  const std::size_t sealed = bytes.size() - sizeof(std::uint32_t);
+  return load_le<std::uint32_t>(bytes.subspan(sealed)) == bound_crc(id, offset, bytes.first(sealed));
+}
+
+Status check_sealed_page(const std::string& structure, std::string_view magic, ByteView page, const FileIdentity& id,
+                         std::uint64_t offset) {
+  if (page.size() != kPageBytes) return bad_size(structure.c_str(), page.size(), kPageBytes);
+  if (!FieldReader(page).get_magic(magic))
+    return corrupt(structure + " at offset " + std::to_string(offset) + ": it does not begin with its magic bytes");
+  return is_sealed(page, id, offset) ? Status{} : bad_crc(structure.c_str(), offset);
+}
+
 void seal_page(ByteSpan page, SectionKind kind, std::uint64_t page_number, const FileIdentity& id,
                std::uint64_t offset) {
   FieldWriter out(page.subspan(kPagePayload));
-  out.put(static_cast<std::uint32_t>(kind)).put(page_number);
-  out.put(bound_crc(id, offset, page.first(kPageCrcOffset)));
+  move_fields(out, kind, page_number);
+  seal(page, id, offset);
 }
 
 Status check_page(ByteView page, SectionKind kind, std::uint64_t page_number, const FileIdentity& id,
@@ -46,18 +57,14 @@ Status check_page(ByteView page, SectionKind kind, std::uint64_t page_number, co
   FieldReader in(page.subspan(kPagePayload));
   const auto found_kind = in.get<std::uint32_t>();
   const auto found_number = in.get<std::uint64_t>();
-  const auto crc = in.get<std::uint32_t>();
-  if (crc != bound_crc(id, offset, page.first(kPageCrcOffset))) return bad_crc("section page", offset);
-  const std::string where = " at offset " + std::to_string(offset);
-  if (found_kind != static_cast<std::uint32_t>(kind)) {
-    return bad_field("section page", ("kind" + where).c_str(), found_kind,
-                     "only " + std::to_string(static_cast<std::uint32_t>(kind)));
-  }
-  if (found_number != page_number) {
-    return bad_field("section page", ("page number" + where).c_str(), found_number,
-                     "only " + std::to_string(page_number));
-  }
-  return {};
+  if (!is_sealed(page, id, offset)) return bad_crc("section page", offset);
+  const auto must_be = [&](const char* field, std::uint64_t found, std::uint64_t wanted) {
+    const std::string where = std::string(field) + " at offset " + std::to_string(offset);
+    return found == wanted ? Status{}
+                           : bad_field("section page", where.c_str(), found, "only " + std::to_string(wanted));
+  };
+  TW_RETURN_IF_ERROR(must_be("kind", found_kind, static_cast<std::uint32_t>(kind)));
+  return must_be("page number", found_number, page_number);
 }
 
 void append_section(std::vector<std::byte>& out, SectionKind kind, ByteView entries, std::uint64_t entry_bytes,
@@ -79,9 +86,8 @@ Result<std::vector<std::byte>> parse_section(ByteView pages, SectionKind kind, s
                                              std::uint64_t entry_bytes, const FileIdentity& id, std::uint64_t offset,
                                              std::uint64_t first) {
   const std::uint64_t n_pages = section_pages(n_entries, entry_bytes);
-  if (pages.size() % kPageBytes != 0 || pages.size() / kPageBytes != n_pages) {
+  if (pages.size() % kPageBytes != 0 || pages.size() / kPageBytes != n_pages)
     return bad_size("section", pages.size(), n_pages * kPageBytes);
-  }
   const std::uint64_t payload = entries_per_page(entry_bytes) * entry_bytes;
   std::vector<std::byte> entries(n_entries * entry_bytes);  // no more than `pages` holds
   for (std::uint64_t number = 0; number < n_pages; ++number) {

@@ -15,9 +15,6 @@
 
 namespace thalweg::format {
 
-using thalweg::ByteSpan;
-using thalweg::ByteView;
-
 inline constexpr std::uint64_t kPageBytes = 4096;
 inline constexpr std::uint64_t kPagePayload = 4080;
 inline constexpr std::uint64_t kHeaderBytes = 512;
@@ -53,6 +50,9 @@ struct FileIdentity {
 
 // CRC32C of identity, offset and bytes: section 1 of the format document.
 std::uint32_t bound_crc(const FileIdentity& id, std::uint64_t offset, ByteView bytes);
+
+// Whether the last four bytes of a structure at `offset` are the bound checksum of those before them.
+bool is_sealed(ByteView bytes, const FileIdentity& id, std::uint64_t offset);
 
 constexpr std::uint64_t align_up(std::uint64_t x, std::uint64_t a) { return (x + a - 1) / a * a; }
 

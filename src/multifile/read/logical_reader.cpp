@@ -24,9 +24,8 @@ Result<std::unique_ptr<LogicalReader>> LogicalReader::make(const PhysicalReader&
                                                            ReaderSettings& settings) {
   for (const format::PieceEntry& piece : pieces) {
     if (piece.logical_offset <= entry.bytes && piece.logical_bytes <= entry.bytes - piece.logical_offset) continue;
-    return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': a piece of logical file " +
-                                                 std::to_string(rank) + " reaches beyond its " +
-                                                 std::to_string(entry.bytes) + " bytes");
+    return physical.corrupt("a piece of logical file " + std::to_string(rank) + " reaches beyond its " +
+                            std::to_string(entry.bytes) + " bytes");
   }
   std::unique_ptr<LogicalReader> reader(new LogicalReader(physical, rank, entry, std::move(pieces), settings));
   TW_RETURN_IF_ERROR(reader->resolve());
@@ -90,7 +89,7 @@ std::uint64_t LogicalReader::skip_zeros(std::uint64_t at) const {
 }
 
 Status LogicalReader::damaged(const std::string& what, std::uint64_t physical_offset) const {
-  return Status::error(Code::corrupt_file, "'" + physical_.file().path() + "', logical file " + std::to_string(rank_) +
+  return Status::error(Code::corrupt_file, "'" + physical_.path() + "', logical file " + std::to_string(rank_) +
                                                ", offset " + std::to_string(physical_offset) + ": " + what);
 }
 
@@ -119,7 +118,9 @@ Status LogicalReader::read_some(std::uint64_t at, std::span<std::byte> data, std
   const Span* span = span_at(at);
   if (span == nullptr || span->begin > at) {
     n = span == nullptr ? data.size() : std::min<std::uint64_t>(data.size(), span->begin - at);
-    return read_gap(data.first(n));
+    if ((entry_.flags & format::kFileDamaged) != 0) return damaged("a repair found flushed bytes lost here", 0);
+    std::memset(data.data(), 0, n);
+    return {};
   }
   data = data.first(std::min<std::uint64_t>(data.size(), span->end - at));
   const format::PieceKind kind = pieces_[span->piece].kind;
@@ -131,12 +132,6 @@ Status LogicalReader::read_some(std::uint64_t at, std::span<std::byte> data, std
   }
   TW_RETURN_IF_ERROR(fill_from_pack(*span));
   return read_some(at, data, n);
-}
-
-Status LogicalReader::read_gap(std::span<std::byte> data) const {
-  if ((entry_.flags & format::kFileDamaged) != 0) return damaged("a repair found flushed bytes lost here", 0);
-  std::memset(data.data(), 0, data.size());
-  return {};
 }
 
 Status LogicalReader::read_chunk(const Span& span, std::uint64_t at, std::span<std::byte> data, std::size_t& n) {
@@ -234,11 +229,10 @@ Result<format::Frame> LogicalReader::frame_of(const format::PieceEntry& piece) c
   std::vector<std::byte> bytes(format::kFrameBytes);
   TW_RETURN_IF_ERROR(read_exactly(physical_.file(), piece.physical_offset, bytes));
   const std::uint64_t room = format::kMaxOffset - piece.physical_offset;
-  const format::ParsedFrame parsed = format::parse_frame(bytes, physical_.header(), piece.physical_offset, room);
-  const format::Frame& frame = parsed.frame;
-  if (parsed.check == format::FrameCheck::valid && frame.kind == format::FrameKind::chunk && frame.rank == rank_ &&
-      frame.logical_offset == piece.logical_offset && piece.logical_bytes <= frame.capacity())
-    return frame;
+  const auto frame = format::parse_frame(bytes, physical_.header(), piece.physical_offset, room);
+  if (frame && frame->kind == format::FrameKind::chunk && frame->rank == rank_ &&
+      frame->logical_offset == piece.logical_offset && piece.logical_bytes <= frame->capacity())
+    return *frame;
   return damaged("the frame of a chunk is damaged or that of another one", piece.physical_offset);
 }
 
@@ -247,7 +241,7 @@ Status LogicalReader::open_chunk(std::uint32_t number) {
   chunk_piece_ = ~0u;
   const format::PieceEntry& piece = pieces_[number];
   TW_ASSIGN_OR_RETURN(const format::Frame frame, frame_of(piece));
-  chunk_data_ = piece.physical_offset + frame.data_offset;
+  chunk_data_ = frame.data();
   if (verifies()) TW_RETURN_IF_ERROR(load_table(piece, frame));
   chunk_piece_ = number;
   return {};

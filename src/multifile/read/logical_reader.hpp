@@ -29,8 +29,8 @@ struct ReadAhead {
 struct ReaderSettings {
   std::uint64_t buffer_bytes = 256 * 1024;
   bool verify = true;
-  ReadAhead ahead;
-  GoOn go_on;               // asked where there are very many pieces; may be empty
+  ReadAhead ahead = {};
+  GoOn go_on = {};          // asked where there are very many pieces; may be empty
   bool reads_once = false;  // each logical file is read once: few readers are kept, and no positions
 };
 
@@ -55,6 +55,7 @@ class LogicalReader {
   void seek(std::uint64_t position) { position_ = position; }
   std::uint64_t position() const { return position_; }
   std::uint64_t size() const { return entry_.bytes; }
+  std::uint64_t rank() const { return rank_; }
   std::uint64_t contiguous() const;  // bytes from the position to the end of its piece
   // The first position from `at` on that is not known to be zero; size() where there is none.
   std::uint64_t skip_zeros(std::uint64_t at) const;
@@ -76,7 +77,6 @@ class LogicalReader {
   Status resolve();
   const Span* span_at(std::uint64_t at) const;  // the span that holds `at`, or the next one behind; null: none
   Status read_some(std::uint64_t at, std::span<std::byte> data, std::size_t& n);
-  Status read_gap(std::span<std::byte> data) const;
   Status read_chunk(const Span& span, std::uint64_t at, std::span<std::byte> data, std::size_t& n);
   Status fill_from_chunk(const Span& span, std::uint64_t at);
   Status fill_from_pack(const Span& span);

@@ -28,6 +28,11 @@ Status about(const std::string& path, const Status& status) {
   return message.substr(0, message.find('`')).find(object) == std::string::npos ? status.with_context(object) : status;
 }
 
+template <class T>
+Result<T> about(const std::string& path, Result<T> found) {
+  return found.has_value() ? std::move(found) : Result<T>(about(path, found.error()));
+}
+
 // The multifile is repaired by the name of its first physical file.
 std::string way_out(const std::string& path, std::uint32_t number) {
   return repair_command(path.substr(0, path.size() - format::physical_name("", number).size()));
@@ -36,26 +41,23 @@ std::string way_out(const std::string& path, std::uint32_t number) {
 }  // namespace
 
 Status PhysicalReader::stopped() const {
-  return Status::error(Code::stopped, "'" + file_->path() + "': stopped by the caller");
+  return Status::error(Code::stopped, "'" + path() + "': stopped by the caller");
+}
+
+Status PhysicalReader::corrupt(const std::string& what) const {
+  return Status::error(Code::corrupt_file, "'" + path() + "': " + what);
 }
 
 Result<std::unique_ptr<PhysicalReader>> PhysicalReader::open(std::unique_ptr<StoredFile> file, std::uint32_t number) {
   auto reader = std::make_unique<PhysicalReader>();
   reader->file_ = std::move(file);
-  const std::string& path = reader->file_->path();
-  if (Status status = reader->read_header(number); !status.ok()) return about(path, status);
-  reader->readable_ = about(path, reader->read_index());
+  TW_RETURN_IF_ERROR(about(reader->path(), reader->read_header(number)));
+  reader->readable_ = about(reader->path(), reader->read_index());
   return reader;
 }
 
 std::vector<RecoveredIndex::File>::const_iterator RecoveredIndex::find(std::uint64_t local) const {
-  return std::lower_bound(files.begin(), files.end(), local,
-                          [](const File& file, std::uint64_t wanted) { return file.local < wanted; });
-}
-
-format::FileEntry RecoveredIndex::file(std::uint64_t local) const {
-  const auto found = find(local);
-  return found != files.end() && found->local == local ? found->entry : format::FileEntry{};
+  return std::ranges::lower_bound(files, local, {}, &File::local);
 }
 
 Status PhysicalReader::read_header(std::uint32_t number) {
@@ -72,21 +74,16 @@ Status PhysicalReader::read_header(std::uint32_t number) {
   const auto place = [&](int i) {
     return std::span<const std::byte>(page).subspan(format::kSlotOffset[i], format::kSlotBytes);
   };
-  auto state = format::parse_state(place(0), place(1), header_.id);
-  if (state.has_value()) {
-    state_ = state->newest;
-    state_before_ = state->before;
-  }
+  auto state = format::parse_state(place(0), place(1), header_.id, &state_before_);
+  if (state.has_value()) state_ = *state;
   readable_ = state.status();
   // A slot that was written but does not verify may have held a newer state.
-  const std::vector<std::byte> nothing(format::kSlotBytes);
+  const ByteView nothing;
   for (int i = 0; i < 2 && readable_.ok(); ++i) {
-    const bool written = !std::equal(nothing.begin(), nothing.end(), place(i).begin());
-    const bool valid =
-        format::parse_state(i == 0 ? place(0) : nothing, i == 1 ? place(1) : nothing, header_.id).has_value();
-    if (written && !valid)
+    const auto alone = format::parse_state(i == 0 ? place(0) : nothing, i == 1 ? place(1) : nothing, header_.id);
+    if (!format::all_zero(place(i)) && !alone.has_value())
       readable_ = Status::error(Code::corrupt_file, "state slot " + std::string(i == 0 ? "A" : "B") +
-                                                        " is damaged; try " + way_out(file_->path(), number));
+                                                        " is damaged; try " + way_out(path(), number));
   }
   return {};
 }
@@ -95,16 +92,23 @@ Status PhysicalReader::read_index() {
   TW_RETURN_IF_ERROR(readable_);
   if (!closed())
     return Status::error(Code::not_closed, "was not closed by the program that wrote it; " +
-                                               way_out(file_->path(), header_.id.physical) +
+                                               way_out(path(), header_.id.physical) +
                                                " brings back everything that was flushed");
   if (file_bytes_ < state_.end)
     return Status::error(Code::corrupt_file, "is truncated: it has " + std::to_string(file_bytes_) + " bytes of " +
                                                  std::to_string(state_.end) + "; try " +
-                                                 way_out(file_->path(), header_.id.physical));
-  std::vector<std::byte> page(kPageBytes);
-  TW_RETURN_IF_ERROR(read_exactly(*file_, state_.index_offset, page));
-  TW_ASSIGN_OR_RETURN(index_, format::parse_index_page(page, header_, state_, file_bytes_));
+                                                 way_out(path(), header_.id.physical));
+  TW_ASSIGN_OR_RETURN(index_, read_index_page(*this, state_, file_bytes_));
   return {};
+}
+
+Result<format::IndexPage> read_index_page(const PhysicalReader& physical, format::StateSlot slot,
+                                          std::uint64_t file_bytes) {
+  slot.state = format::FileState::closed;
+  slot.end = slot.index_offset + slot.index_bytes;
+  std::vector<std::byte> page(kPageBytes);
+  TW_RETURN_IF_ERROR(read_exactly(physical.file(), slot.index_offset, page));
+  return format::parse_index_page(page, physical.header(), slot, file_bytes);
 }
 
 Status PhysicalReader::check_not_replaced() const {
@@ -113,7 +117,7 @@ Status PhysicalReader::check_not_replaced() const {
   auto now = format::parse_header(std::span(bytes).first(got), file_bytes_);
   if (now.has_value() && now->id == header_.id) return {};
   return Status::error(Code::corrupt_file,
-                       "'" + file_->path() + "' was replaced while it was open for reading; open it again");
+                       "'" + path() + "' was replaced while it was open for reading; open it again");
 }
 
 Status PhysicalReader::explain(Status status) const {
@@ -123,29 +127,25 @@ Status PhysicalReader::explain(Status status) const {
 }
 
 Status PhysicalReader::use_index_before_session() {
-  format::StateSlot before = state_;
-  before.state = format::FileState::closed;
-  before.end = before.index_offset + before.index_bytes;
-  std::vector<std::byte> page(kPageBytes);
-  TW_RETURN_IF_ERROR(read_exactly(*file_, before.index_offset, page));
-  TW_ASSIGN_OR_RETURN(index_, format::parse_index_page(page, header_, before, file_bytes_));
+  TW_ASSIGN_OR_RETURN(index_, read_index_page(*this, state_, file_bytes_));
   readable_ = {};
   return {};
 }
 
 Result<std::span<const std::byte>> PhysicalReader::page(SectionKind kind, std::uint64_t offset, std::uint64_t number,
                                                         PageCache& cache) const {
-  PageCache::Page& page = cache.pages[static_cast<std::size_t>(kind) - 1];
+  std::vector<std::byte>& page = cache.pages[static_cast<std::size_t>(kind) - 1];
+  std::uint64_t& cached = cache.offsets[static_cast<std::size_t>(kind) - 1];
   const std::uint64_t at = offset + number * kPageBytes;
-  if (page.offset != at) {
-    page.offset = 0;
-    page.bytes.resize(kPageBytes);
-    Status status = read_exactly(*file_, at, page.bytes);
-    if (status.ok()) status = format::check_page(page.bytes, kind, number, header_.id, at);
-    if (!status.ok()) return about(file_->path(), explain(std::move(status)));
-    page.offset = at;
+  if (cached != at) {
+    cached = 0;
+    page.resize(kPageBytes);
+    Status status = read_exactly(*file_, at, page);
+    if (status.ok()) status = format::check_page(page, kind, number, header_.id, at);
+    if (!status.ok()) return about(path(), explain(std::move(status)));
+    cached = at;
   }
-  return std::span<const std::byte>(page.bytes);
+  return std::span<const std::byte>(page);
 }
 
 Result<std::span<const std::byte>> PhysicalReader::section_entry(SectionKind kind, std::uint64_t section_offset,
@@ -161,9 +161,8 @@ Result<std::vector<std::byte>> PhysicalReader::section(SectionKind kind, std::ui
   constexpr std::uint64_t kAtOnce = 256;  // pages
   const std::uint64_t n_pages = format::section_pages(n_entries, entry_bytes);
   if (offset > file_bytes_ || n_pages > (file_bytes_ - offset) / kPageBytes)
-    return Status::error(Code::corrupt_file, "'" + file_->path() + "': a section of " + std::to_string(n_entries) +
-                                                 " entries at offset " + std::to_string(offset) +
-                                                 " does not fit into the file");
+    return corrupt("a section of " + std::to_string(n_entries) + " entries at offset " + std::to_string(offset) +
+                   " does not fit into the file");
   const std::uint64_t per_page = format::kPagePayload / entry_bytes;
   std::vector<std::byte> entries, pages;
   for (std::uint64_t first = 0; first < n_pages; first += kAtOnce) {
@@ -172,9 +171,9 @@ Result<std::vector<std::byte>> PhysicalReader::section(SectionKind kind, std::ui
     const std::uint64_t at = offset + first * kPageBytes,
                         n = std::min(kAtOnce * per_page, n_entries - first * per_page);
     TW_RETURN_IF_ERROR(read_exactly(*file_, at, pages));
-    auto found = format::parse_section(pages, kind, n, entry_bytes, header_.id, at, first);
-    if (!found.has_value()) return about(file_->path(), found.error());
-    entries.insert(entries.end(), found->begin(), found->end());
+    TW_ASSIGN_OR_RETURN(const auto found,
+                        about(path(), format::parse_section(pages, kind, n, entry_bytes, header_.id, at, first)));
+    entries.insert(entries.end(), found.begin(), found.end());
   }
   return entries;
 }
@@ -201,11 +200,10 @@ Result<std::span<const std::byte>> PhysicalReader::stored_entry(std::uint64_t pl
   return section_entry(index_.files_kind(), index_.files_offset, place, index_.file_entry_bytes(), cache);
 }
 
-Result<std::uint64_t> PhysicalReader::listed_local(std::uint64_t place, PageCache& cache) const {
+Result<std::uint64_t> PhysicalReader::local_at(std::uint64_t place, PageCache& cache) const {
   TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
-  const auto local = format::parse_listed_local(bytes, index_);
-  if (!local.has_value()) return about(file_->path(), local.error());
-  return local;
+  if (!index_.is_listed()) return place;
+  return about(path(), format::parse_listed_local(bytes, index_));
 }
 
 // The last page that can be read and does not begin behind `local_index`; 0 when there is none.
@@ -213,7 +211,7 @@ Result<std::uint64_t> PhysicalReader::listed_page(std::uint64_t local_index, Pag
   const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
   const std::uint64_t n_pages = format::section_pages(index_.n_entries, format::kListedEntryBytes);
   const auto begins_before = [&](std::uint64_t page) -> Result<bool> {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t first, listed_local(page * per_page, cache));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t first, local_at(page * per_page, cache));
     return first <= local_index;
   };
   std::uint64_t low = 0, high = n_pages;
@@ -237,15 +235,16 @@ Result<std::uint64_t> PhysicalReader::listed_page(std::uint64_t local_index, Pag
   return last;
 }
 
-// Place of the first listed entry that is not before `local_index`; n_entries when there is none. In a page that cannot
-// be read it is the first one.
-Result<std::uint64_t> PhysicalReader::listed_place(std::uint64_t local_index, PageCache& cache) const {
+// Place of the first entry that is not before `local_index`; n_entries when there is none. In a page of listed entries
+// that cannot be read it is the first one.
+Result<std::uint64_t> PhysicalReader::place_from(std::uint64_t local_index, PageCache& cache) const {
+  if (!index_.is_listed()) return local_index;
   const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
   TW_ASSIGN_OR_RETURN(const std::uint64_t page, listed_page(local_index, cache));
   std::uint64_t low = page * per_page, high = std::min(low + per_page, index_.n_entries);
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
-    auto there = listed_local(middle, cache);
+    auto there = local_at(middle, cache);
     if (!there.has_value()) return page * per_page;
     (*there < local_index ? low : high) = *there < local_index ? middle + 1 : middle;
   }
@@ -253,18 +252,16 @@ Result<std::uint64_t> PhysicalReader::listed_place(std::uint64_t local_index, Pa
 }
 
 Result<format::FileEntry> PhysicalReader::file_entry(std::uint64_t local_index, PageCache& cache) const {
-  if (recovered_) return recovered_->file(local_index);
-  std::uint64_t place = local_index;
-  if (index_.is_listed()) {
-    TW_ASSIGN_OR_RETURN(place, listed_place(local_index, cache));
-    if (place == index_.n_entries) return format::FileEntry{};
-    TW_ASSIGN_OR_RETURN(const std::uint64_t there, listed_local(place, cache));
-    if (there != local_index) return format::FileEntry{};
+  if (recovered_) {
+    const auto found = recovered_->find(local_index);
+    return found != recovered_->files.end() && found->local == local_index ? found->entry : format::FileEntry{};
   }
+  TW_ASSIGN_OR_RETURN(const std::uint64_t place, place_from(local_index, cache));
+  if (place == index_.n_entries) return format::FileEntry{};
+  TW_ASSIGN_OR_RETURN(const std::uint64_t there, local_at(place, cache));
+  if (there != local_index) return format::FileEntry{};
   TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
-  const auto entry = format::parse_file_entry(bytes.last(format::kFileEntryBytes), index_);
-  if (!entry.has_value()) return about(file_->path(), entry.error());
-  return entry;
+  return about(path(), format::parse_file_entry(bytes.last(format::kFileEntryBytes), index_));
 }
 
 bool is_loss(Code code) {
@@ -280,15 +277,9 @@ Result<EntryRun> PhysicalReader::run_at(std::uint64_t local_index, PageCache& ca
     if (here) return EntryRun{local_index + 1, true, {}};
     return EntryRun{found == recovered_->files.end() ? n : found->local, false, {}};
   }
-  if (!index_.is_listed()) {
-    const Status there = stored_entry(local_index, cache).status();
-    if (is_loss(there.code())) return lost_run(local_index, local_index, there, cache);
-    TW_RETURN_IF_ERROR(there);
-    return EntryRun{local_index + 1, true, {}};
-  }
-  TW_ASSIGN_OR_RETURN(const std::uint64_t place, listed_place(local_index, cache));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t place, place_from(local_index, cache));
   if (place == index_.n_entries) return EntryRun{n, false, {}};
-  auto there = listed_local(place, cache);
+  auto there = local_at(place, cache);
   if (is_loss(there.status().code())) return lost_run(local_index, place, there.status(), cache);
   TW_RETURN_IF_ERROR(there.status());
   const bool here = *there == local_index;
@@ -319,12 +310,11 @@ Status PhysicalReader::check_order(const GoOn& go_on) const {
     if (page == n_pages) return {};
     if (page % 64 == 63 && go_on && !go_on()) return stopped();
     for (std::uint64_t i = page * per_page; i < std::min((page + 1) * per_page, index_.n_entries); ++i) {
-      auto local = listed_local(i, cache);
+      auto local = local_at(i, cache);
       if (!local.has_value()) break;  // reported by its reader
       if (*local < least)
-        return Status::error(Code::corrupt_file, "'" + file_->path() + "': the listed entries of the index do not " +
-                                                     "ascend: " + std::to_string(*local) + " at place " +
-                                                     std::to_string(i));
+        return corrupt("the listed entries of the index do not ascend: " + std::to_string(*local) + " at place " +
+                       std::to_string(i));
       least = *local + 1;
     }
   }
@@ -339,8 +329,7 @@ Result<EntryRun> PhysicalReader::lost_run(std::uint64_t local_index, std::uint64
     TW_ASSIGN_OR_RETURN(page, next_page(index_.files_offset, page, n_pages));
     if (page == n_pages) return EntryRun{header_.n_local, false, std::move(why)};
     const std::uint64_t first = page * per_page;
-    if (!stored_entry(first, cache).has_value()) continue;
-    auto end = index_.is_listed() ? listed_local(first, cache) : Result<std::uint64_t>(first);
+    auto end = local_at(first, cache);
     if (end.has_value() && *end > local_index) return EntryRun{*end, false, std::move(why)};
   }
 }
@@ -358,15 +347,15 @@ Result<std::vector<format::PieceEntry>> PhysicalReader::pieces(const format::Fil
     if (i % kAskEach == kAskEach - 1 && go_on && !go_on()) return stopped();
     TW_ASSIGN_OR_RETURN(const auto bytes, section_entry(SectionKind::pieces, index_.pieces_offset,
                                                         entry.first_piece + i, format::kPieceEntryBytes, cache));
-    const auto piece = format::parse_piece_entry(bytes, index_);
-    if (!piece.has_value()) return about(file_->path(), piece.error());
-    result.push_back(piece.value());
+    TW_ASSIGN_OR_RETURN(const auto piece, about(path(), format::parse_piece_entry(bytes, index_)));
+    result.push_back(piece);
   }
   return result;
 }
 
 Result<std::string> PhysicalReader::name(const format::FileEntry& entry, PageCache& cache) const {
   std::string text;
+  if (entry.name_bytes == 0) return text;
   if (recovered_) text = recovered_->names.substr(entry.name_offset, entry.name_bytes);
   while (!recovered_ && text.size() < entry.name_bytes) {
     const std::uint64_t at = entry.name_offset + text.size(), within = at % format::kPagePayload;
@@ -376,7 +365,7 @@ Result<std::string> PhysicalReader::name(const format::FileEntry& entry, PageCac
     text.append(reinterpret_cast<const char*>(content.data()) + within, n);
   }
   if (text.find('\0') == std::string::npos) return text;
-  return Status::error(Code::corrupt_file, "'" + file_->path() + "': a name with a NUL inside");
+  return corrupt("a name with a NUL inside");
 }
 
 Result<format::Attributes> PhysicalReader::attributes() const {
@@ -384,9 +373,7 @@ Result<format::Attributes> PhysicalReader::attributes() const {
   if (index_.attributes_bytes == 0) return format::Attributes{};
   TW_ASSIGN_OR_RETURN(const auto bytes,
                       section(SectionKind::attributes, index_.attributes_offset, index_.attributes_bytes, 1));
-  auto attributes = format::parse_attributes(bytes);
-  if (!attributes.has_value()) return about(file_->path(), attributes.error());
-  return attributes;
+  return about(path(), format::parse_attributes(bytes));
 }
 
 }  // namespace thalweg

@@ -17,13 +17,10 @@
 
 namespace thalweg {
 
-// The index pages read last; belongs to one task.
+// The index pages read last, one of each section kind; belongs to one task.
 struct PageCache {
-  struct Page {
-    std::uint64_t offset = 0;  // 0: nothing
-    std::vector<std::byte> bytes;
-  };
-  Page pages[9];            // by section kind: one page of each at a time
+  std::uint64_t offsets[9] = {};  // 0: nothing
+  std::vector<std::byte> pages[9];
   std::uint64_t place = 0;  // of listed file entries: the one that was found last
 };
 
@@ -56,7 +53,6 @@ struct RecoveredIndex {
   std::uint64_t session_offset = 0;
 
   std::vector<File>::const_iterator find(std::uint64_t local) const;  // the first one that is not before it
-  format::FileEntry file(std::uint64_t local) const;
 };
 
 class PhysicalReader {
@@ -65,6 +61,7 @@ class PhysicalReader {
   static Result<std::unique_ptr<PhysicalReader>> open(std::unique_ptr<StoredFile> file, std::uint32_t number);
 
   StoredFile& file() const { return *file_; }
+  const std::string& path() const { return file_->path(); }
   const format::FileHeader& header() const { return header_; }
   const format::StateSlot& state() const { return state_; }
   // The previous state, where the other slot is valid.
@@ -110,7 +107,8 @@ class PhysicalReader {
   // The first page of a section from `number` on that is not a hole; `n_pages` when there is none.
   Result<std::uint64_t> next_page(std::uint64_t section_offset, std::uint64_t number, std::uint64_t n_pages) const;
 
-  Status stopped() const;  // the status of a call that its caller stopped
+  Status stopped() const;                         // the status of a call that its caller stopped
+  Status corrupt(const std::string& what) const;  // corrupt_file, with the name of the file before `what`
 
  private:
   Status read_header(std::uint32_t number);
@@ -118,9 +116,10 @@ class PhysicalReader {
   Result<std::span<const std::byte>> page(format::SectionKind kind, std::uint64_t offset, std::uint64_t number,
                                           PageCache& cache) const;
   Result<std::span<const std::byte>> stored_entry(std::uint64_t place, PageCache& cache) const;
-  Result<std::uint64_t> listed_local(std::uint64_t place, PageCache& cache) const;
+  // The local index of the entry at a place.
+  Result<std::uint64_t> local_at(std::uint64_t place, PageCache& cache) const;
   Result<std::uint64_t> listed_page(std::uint64_t local_index, PageCache& cache) const;
-  Result<std::uint64_t> listed_place(std::uint64_t local_index, PageCache& cache) const;
+  Result<std::uint64_t> place_from(std::uint64_t local_index, PageCache& cache) const;
   Result<EntryRun> lost_run(std::uint64_t local_index, std::uint64_t place, Status why, PageCache& cache) const;
 
   std::unique_ptr<StoredFile> file_;
@@ -132,6 +131,11 @@ class PhysicalReader {
   Status readable_;
   std::unique_ptr<RecoveredIndex> recovered_;
 };
+
+// The page of the index that a state slot names, which was written when the file was closed with `file_bytes` bytes or
+// more.
+Result<format::IndexPage> read_index_page(const PhysicalReader& physical, format::StateSlot slot,
+                                          std::uint64_t file_bytes);
 
 // Reads exactly `data.size()` bytes, or corrupt_file: the file ends before.
 Status read_exactly(StoredFile& file, std::uint64_t offset, std::span<std::byte> data);

@@ -4,9 +4,15 @@
 
 namespace thalweg {
 
-ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, std::vector<PlacedRange> served, ReaderSettings settings)
+static std::vector<PlacedRange> without_places(const std::vector<RankRange>& ranges) {
+  std::vector<PlacedRange> result;
+  for (const RankRange& range : ranges) result.push_back({range.first, range.count});
+  return result;
+}
+
+ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, const std::vector<RankRange>& served, ReaderSettings settings)
     : files_(std::move(files)),
-      served_(std::move(served)),
+      served_(without_places(served)),
       settings_(std::move(settings)),
       readers_(settings_.reads_once) {
   settings_.go_on = [set = files_.get()] { return set->may_go_on(); };
@@ -14,7 +20,6 @@ ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, std::vector<PlacedRange> 
 
 Status ReadHandle::seek_to(std::uint64_t rank, std::int64_t position) {
   TW_ASSIGN_OR_RETURN(current_, reader(rank));
-  current_rank_ = rank;
   if (position >= 0) current_->seek(static_cast<std::uint64_t>(position));
   return {};
 }
@@ -28,12 +33,6 @@ Result<LogicalReader*> ReadHandle::current_or_first() {
   return current_;
 }
 
-Result<std::uint64_t> ReadHandle::current_rank() {
-  TW_ASSIGN_OR_RETURN(const LogicalReader* reader, current_or_first());
-  (void)reader;
-  return current_rank_;
-}
-
 Result<LogicalReader*> ReadHandle::reader(std::uint64_t rank) {
   if (LogicalReader* const found = readers_.find(rank)) return found;
   if (!served_.find(rank))
@@ -45,32 +44,30 @@ Result<LogicalReader*> ReadHandle::reader(std::uint64_t rank) {
 }
 
 Result<LogicalReader*> ReadHandle::make_reader(std::uint64_t rank) {
-  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
-  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
-  TW_ASSIGN_OR_RETURN(auto list, physical->pieces(file, index_cache_[at.physical], settings_.go_on));
+  const PhysicalReader* physical = nullptr;
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry_in(rank, physical));
+  TW_ASSIGN_OR_RETURN(auto list, physical->pieces(file, cache_of(*physical), settings_.go_on));
   TW_ASSIGN_OR_RETURN(auto reader, LogicalReader::make(*physical, rank, file, std::move(list), settings_));
   return readers_.put(rank, std::move(reader), settings_.buffer_bytes, current_);
 }
 
-Result<format::FileEntry> ReadHandle::entry(std::uint64_t rank) {
-  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
-  if (at.local_index >= physical->header().n_local)
-    return Status::error(Code::corrupt_file, "'" + files_->path() + "': the table puts rank " + std::to_string(rank) +
-                                                 " beyond the logical files of physical file " +
-                                                 std::to_string(at.physical));
-  PageCache& cache = index_cache_[at.physical];
+Result<format::FileEntry> ReadHandle::entry_in(std::uint64_t rank, const PhysicalReader*& physical) {
+  TW_ASSIGN_OR_RETURN(const PlacedRange at, locate(rank));
+  TW_ASSIGN_OR_RETURN(physical, files_->physical(at.physical));
+  if (at.local >= physical->header().n_local)
+    return files_->first().corrupt("the table puts rank " + std::to_string(rank) +
+                                   " beyond the logical files of physical file " + std::to_string(at.physical));
+  PageCache& cache = cache_of(*physical);
   if (physical->header().mapping == format::Mapping::table) {
     TW_ASSIGN_OR_RETURN(const auto bytes,
-                        physical->section_entry(format::SectionKind::ranks, physical->header().ranks_offset,
-                                                at.local_index, sizeof(std::uint64_t), cache));
+                        physical->section_entry(format::SectionKind::ranks, physical->header().ranks_offset, at.local,
+                                                sizeof(std::uint64_t), cache));
     if (load_le<std::uint64_t>(bytes) != rank)
-      return Status::error(Code::corrupt_file, "'" + physical->file().path() + "' and the table of '" + files_->path() +
+      return Status::error(Code::corrupt_file, "'" + physical->path() + "' and the table of '" + files_->path() +
                                                    "' do not agree on where logical file " + std::to_string(rank) +
                                                    " is");
   }
-  return physical->file_entry(at.local_index, cache);
+  return physical->file_entry(at.local, cache);
 }
 
 Result<EntryRun> ReadHandle::run_at(std::uint64_t rank) {
@@ -81,29 +78,37 @@ Result<EntryRun> ReadHandle::run_at(std::uint64_t rank) {
     return EntryRun{std::max(end, rank + 1), false, at.status()};
   }
   TW_RETURN_IF_ERROR(at.status());
-  const std::uint64_t first = rank - (table ? 0 : at->local_index);
+  const std::uint64_t first = rank - (table ? 0 : at->local);
   auto physical = files_->physical(at->physical);
   if (is_loss(physical.status().code()))
-    return EntryRun{table ? rank + 1 : first + files_->bounds()[at->physical + 1] - files_->bounds()[at->physical],
-                    false, physical.status()};
+    return EntryRun{table ? rank + 1 : files_->mapping().bounds[at->physical + 1], false, physical.status()};
   TW_RETURN_IF_ERROR(physical.status());
   if (table) {
     const Status there = entry(rank).status();
     if (!there.ok() && !is_loss(there.code())) return there;
     return EntryRun{rank + 1, there.ok(), there};
   }
-  TW_ASSIGN_OR_RETURN(EntryRun run, (*physical)->run_at(at->local_index, index_cache_[at->physical]));
+  TW_ASSIGN_OR_RETURN(EntryRun run, (*physical)->run_at(at->local, index_cache_[at->physical]));
   run.end += first;
   return run;
 }
 
+Status ReadHandle::each_run(const std::function<Status(std::uint64_t rank, const EntryRun& run)>& visit,
+                            const GoOn& go_on) {
+  EntryRun run;
+  for (std::uint64_t rank = 0, i = 1; rank < files_->header().n_logical; rank = run.end, ++i) {
+    if (i % kAskEach == 0 && go_on && !go_on()) return files_->first().stopped();
+    TW_ASSIGN_OR_RETURN(run, run_at(rank));
+    TW_RETURN_IF_ERROR(visit(rank, run));
+  }
+  return {};
+}
+
 Result<std::string> ReadHandle::name(std::uint64_t rank, std::uint32_t& mode) {
-  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
+  const PhysicalReader* physical = nullptr;
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry_in(rank, physical));
   mode = file.mode;
-  if (file.name_bytes == 0) return std::string();
-  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
-  return physical->name(file, index_cache_[at.physical]);
+  return physical->name(file, cache_of(*physical));
 }
 
 Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
@@ -129,20 +134,18 @@ Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
 }
 
 Result<std::vector<format::PieceEntry>> ReadHandle::pieces(std::uint64_t rank) {
-  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
-  return physical->pieces(file, index_cache_[at.physical], settings_.go_on);
+  const PhysicalReader* physical = nullptr;
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry_in(rank, physical));
+  return physical->pieces(file, cache_of(*physical), settings_.go_on);
 }
 
 Result<std::uint64_t> ReadHandle::physical_position(std::uint64_t rank, const format::PieceEntry& piece) {
   if (piece.kind == format::PieceKind::packed) return piece.physical_offset;
-  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
-  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
+  const PhysicalReader* physical = nullptr;
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry_in(rank, physical));
   TW_ASSIGN_OR_RETURN(const auto reader, LogicalReader::make(*physical, rank, file, {}, settings_));
   TW_ASSIGN_OR_RETURN(const format::Frame frame, reader->frame_of(piece));
-  return piece.physical_offset + frame.data_offset;
+  return frame.data();
 }
 
 Result<const format::Attributes*> ReadHandle::attributes() {

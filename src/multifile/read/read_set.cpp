@@ -5,35 +5,29 @@
 #include "base/endian.hpp"
 #include "base/sorted_runs.hpp"
 #include "formats/known_file.hpp"
+#include "multifile/read/stored_index.hpp"
 
 namespace thalweg {
 
 Status ReadSet::open() {
   const std::lock_guard lock(mutex_);
-  if (!opened_) open_status_ = open_first();
+  if (!opened_) open_status_ = physical(0).status();
   opened_ = true;
   return open_status_;
 }
 
-Status ReadSet::open_first() { return physical(0).status(); }
-
 // Reads which logical files lie in which physical file. The numbers are checked before a recovery trusts them.
 Status ReadSet::use_as_first(PhysicalReader& physical) {
   first_ = &physical;
-  if (header().mapping != format::Mapping::consecutive) return {};
-  TW_RETURN_IF_ERROR(read_bounds());
-  return check_member(physical);
-}
-
-Status ReadSet::read_bounds() {
   const format::FileHeader& h = header();
-  TW_ASSIGN_OR_RETURN(bounds_, first_->numbers(format::SectionKind::bounds, h.map_offset,
+  mapping_.kind = h.mapping;
+  if (h.mapping != format::Mapping::consecutive) return {};
+  std::vector<std::uint64_t>& bounds = mapping_.bounds;
+  TW_ASSIGN_OR_RETURN(bounds, physical.numbers(format::SectionKind::bounds, h.map_offset,
                                                std::uint64_t{h.n_physical} + 1, watch_.go_on));
-  if (bounds_.front() == 0 && bounds_.back() == h.n_logical && std::is_sorted(bounds_.begin(), bounds_.end()))
-    return {};
-  return Status::error(
-      Code::corrupt_file,
-      "'" + path_ + "': the bounds of its physical files do not ascend from 0 to " + std::to_string(h.n_logical));
+  if (bounds.front() != 0 || bounds.back() != h.n_logical || !std::ranges::is_sorted(bounds))
+    return physical.corrupt("the bounds of its physical files do not ascend from 0 to " + std::to_string(h.n_logical));
+  return check_member(physical);
 }
 
 // Names the format of a refused file that is no multifile.
@@ -58,7 +52,7 @@ Result<std::unique_ptr<PhysicalReader>> ReadSet::open_physical(std::uint32_t num
   if (number == 0) TW_RETURN_IF_ERROR(use_as_first(*physical));
   bool whole = physical->readable().ok();
   if (whole && unclosed_ != Unclosed::refuse) {
-    const Status index = check_whole_index(*physical, watch_.go_on);
+    const Status index = load_index(*physical, physical->state(), watch_.go_on).status();
     if (index.code() == Code::stopped) return index;
     whole = index.ok();
   }
@@ -80,34 +74,30 @@ Status ReadSet::check_member(const PhysicalReader& physical) const {
   const bool same_set = a.id.uuid == b.id.uuid && a.n_logical == b.n_logical && a.n_physical == b.n_physical &&
                         a.mapping == b.mapping && a.checksum == b.checksum && a.granule == b.granule &&
                         a.alignment == b.alignment;
+  const std::vector<std::uint64_t>& bounds = mapping_.bounds;
   const bool same_share =
-      a.mapping == format::Mapping::table || (b.first_rank == bounds_[k] && b.n_local == bounds_[k + 1] - bounds_[k]);
+      a.mapping == format::Mapping::table || (b.first_rank == bounds[k] && b.n_local == bounds[k + 1] - bounds[k]);
   if (same_set && same_share) return {};
   return Status::error(Code::corrupt_file,
-                       "'" + physical.file().path() + "' belongs to another multifile than '" + path_ + "'");
+                       "'" + physical.path() + "' belongs to another multifile than '" + path_ + "'");
 }
 
 Result<PhysicalReader*> ReadSet::physical(std::uint32_t number) {
   return readers_.get_or_make(number, [&] { return open_physical(number); });
 }
 
-Result<Location> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) const {
+Result<PlacedRange> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) const {
   const format::FileHeader& h = header();
   if (rank >= h.n_logical)
     return Status::error(Code::not_found, "'" + path_ + "' has logical files 0 .. " + std::to_string(h.n_logical) +
                                               "-1; there is none of rank " + std::to_string(rank));
-  if (h.mapping == format::Mapping::consecutive) {
-    const auto above = std::upper_bound(bounds_.begin(), bounds_.end(), rank);
-    const auto k = static_cast<std::uint32_t>(above - bounds_.begin() - 1);
-    return Location{k, rank - bounds_[k]};
-  }
+  if (h.mapping == format::Mapping::consecutive) return mapping_.by_bounds(rank, rank + 1);
   TW_ASSIGN_OR_RETURN(const auto entry,
                       first_->section_entry(format::SectionKind::table, h.map_offset, rank, 8, cache_of_first));
-  const Location found{load_le<std::uint32_t>(entry), load_le<std::uint32_t>(entry.subspan(4))};
+  const PlacedRange found{rank, 1, load_le<std::uint32_t>(entry.subspan(4)), load_le<std::uint32_t>(entry)};
   if (found.physical < h.n_physical) return found;
-  return Status::error(Code::corrupt_file, "'" + path_ + "': the table puts rank " + std::to_string(rank) +
-                                               " into physical file " + std::to_string(found.physical) + " of " +
-                                               std::to_string(h.n_physical));
+  return first_->corrupt("the table puts rank " + std::to_string(rank) + " into physical file " +
+                         std::to_string(found.physical) + " of " + std::to_string(h.n_physical));
 }
 
 Result<std::uint64_t> ReadSet::end_of_lost_places(std::uint64_t rank) const {
@@ -135,8 +125,8 @@ Result<std::vector<std::uint64_t>> ReadSet::ranks(const PhysicalReader& physical
   }
   if (steps.stopped()) return physical.stopped();
   if (!twice && last < h.n_logical) return result;
-  return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': its section of ranks has " +
-                                               (twice ? "a rank twice" : "ranks beyond the last one"));
+  return physical.corrupt(std::string("its section of ranks has ") +
+                          (twice ? "a rank twice" : "ranks beyond the last one"));
 }
 
 }  // namespace thalweg

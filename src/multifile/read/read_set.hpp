@@ -10,16 +10,12 @@
 #include <vector>
 
 #include "multifile/lazy_map.hpp"
+#include "multifile/rank_ranges.hpp"
 #include "multifile/read/physical_reader.hpp"
 #include "multifile/read/recovery.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {
-
-struct Location {
-  std::uint32_t physical = 0;
-  std::uint64_t local_index = 0;
-};
 
 class ReadSet {
  public:
@@ -39,18 +35,17 @@ class ReadSet {
   // Whether the caller lets long work continue.
   bool may_go_on() const { return !watch_.go_on || watch_.go_on(); }
   Result<PhysicalReader*> physical(std::uint32_t number);
-  Result<Location> locate(std::uint64_t rank, PageCache& cache_of_first) const;
+  // The place of one rank.
+  Result<PlacedRange> locate(std::uint64_t rank, PageCache& cache_of_first) const;
   // The end of the ranks, from `rank` on, whose entries of the table cannot be read.
   Result<std::uint64_t> end_of_lost_places(std::uint64_t rank) const;
   // Rank of each local index of a physical file with Mapping::table; empty with consecutive ranks.
   Result<std::vector<std::uint64_t>> ranks(const PhysicalReader& physical) const;
-  // Logical files [bounds[k], bounds[k+1]) lie in physical file k; only with consecutive ranks.
-  const std::vector<std::uint64_t>& bounds() const { return bounds_; }
+  // Without the table.
+  const RankMapping& mapping() const { return mapping_; }
 
  private:
-  Status open_first();
   Status use_as_first(PhysicalReader& physical);
-  Status read_bounds();
   Result<std::unique_ptr<PhysicalReader>> open_physical(std::uint32_t number);
   Status check_member(const PhysicalReader& physical) const;
   Status recover(PhysicalReader& physical) const;
@@ -63,9 +58,9 @@ class ReadSet {
   bool opened_ = false;  // guarded by mutex_
   Status open_status_;   // guarded by mutex_
   std::atomic<bool> own_session_ = false;
-  LazyMap<PhysicalReader> readers_;    // by number
-  PhysicalReader* first_ = nullptr;    // set by open(), constant afterwards
-  std::vector<std::uint64_t> bounds_;  // set by open(), constant afterwards
+  LazyMap<PhysicalReader> readers_;  // by number
+  PhysicalReader* first_ = nullptr;  // set by open(), constant afterwards
+  RankMapping mapping_;              // set by open(), constant afterwards
 };
 
 }  // namespace thalweg

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "base/endian.hpp"
-#include "multifile/read/recovery_merge.hpp"
+#include "multifile/read/recovery_scan.hpp"
 #include "multifile/read/stored_index.hpp"
 
 namespace thalweg {
@@ -11,15 +10,6 @@ namespace thalweg {
 namespace {
 
 using format::kPageBytes;
-
-// Whether a page has the checksum of its writer; its content may still be wrong.
-bool is_sealed_page(const PhysicalReader& physical, std::uint64_t offset) {
-  std::vector<std::byte> page(kPageBytes);
-  if (!read_exactly(physical.file(), offset, page).ok()) return false;
-  const auto body = std::span<const std::byte>(page).first(kPageBytes - sizeof(std::uint32_t));
-  return load_le<std::uint32_t>(std::span<const std::byte>(page).subspan(body.size())) ==
-         format::bound_crc(physical.header().id, offset, body);
-}
 
 // An append that was not closed leaves the index before it.
 Status fall_back(const PhysicalReader& physical, SalvagedIndex& left, const GoOn& go_on) {
@@ -72,115 +62,92 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
   if (end < physical.header().n_local) unknown.push_back({end, physical.header().n_local});
   for (const SalvagedIndex::Range& range : unknown) n_unknown += range.end - range.begin;
   if (n_unknown > std::max(kFew, left.lost_entries))
-    return Status::error(Code::corrupt_file, "'" + physical.file().path() +
-                                                 "': a session cannot be read although the " +
-                                                 "file was closed, and what is left of its index does not tell which " +
-                                                 "of " + std::to_string(n_unknown) + " logical files have lost bytes");
-  const std::uint64_t doubted = n_unknown;
-  std::vector<RecoveredIndex::File> files;
-  auto old = left.index.files.begin();
-  const auto keep_until = [&](std::uint64_t local) {
-    while (old != left.index.files.end() && old->local < local) files.push_back(*old++);
-  };
-  for (const SalvagedIndex::Range& range : unknown) {
-    keep_until(range.begin);
+    return physical.corrupt(
+        "a session cannot be read although the file was closed, and what is left of its index does not tell which of " +
+        std::to_string(n_unknown) + " logical files have lost bytes");
+  std::vector<RecoveredIndex::File>& files = left.index.files;
+  const std::size_t n_old = files.size();
+  for (const SalvagedIndex::Range& range : unknown)
     for (std::uint64_t local = range.begin; local < range.end; ++local) {
-      RecoveredIndex::File file;
+      const std::span<RecoveredIndex::File> old(files.data(), n_old);
+      const auto found = std::ranges::lower_bound(old, local, {}, &RecoveredIndex::File::local);
+      RecoveredIndex::File& file = found != old.end() && found->local == local ? *found : files.emplace_back();
       file.local = local;
-      if (old != left.index.files.end() && old->local == local) file = *old++;
       file.doubted = true;
-      files.push_back(file);
     }
-  }
-  keep_until(physical.header().n_local);
-  left.index.files = std::move(files);
+  std::ranges::sort(files, {}, &RecoveredIndex::File::local);
   if (watch.finding)
     watch.finding("'" + physical.file().path() + "': a session cannot be read although the file was closed; " +
-                  std::to_string(doubted) + " logical files may have lost bytes by that and are marked damaged");
+                  std::to_string(n_unknown) + " logical files may have lost bytes by that and are marked damaged");
   return {};
 }
 
-// Whether a session page reached the storage in part only, or lies beyond the end of the file.
+// Whether a session page reached the storage in part only, or lies beyond the end of the file. One with the checksum of
+// its writer may still have wrong content.
 bool never_was_whole(const PhysicalReader& physical, std::uint64_t offset) {
-  if (!is_sealed_page(physical, offset)) return true;
   std::vector<std::byte> page(kPageBytes);
-  if (!read_exactly(physical.file(), offset, page).ok()) return true;
-  return format::parse_session(page, physical.header(), offset, format::kMaxOffset).has_value();
+  return !read_exactly(physical.file(), offset, page).ok() || !format::is_sealed(page, physical.header().id, offset) ||
+         format::parse_session(page, physical.header(), offset, format::kMaxOffset).has_value();
 }
 
-struct Sessions {
-  std::vector<FoundSession> to_walk;  // oldest first
-  bool left_out = false;              // some session was begun and is not in to_walk
-};
-
-// The sessions that `base` does not cover. One whose page is not whole was never synced and is left out. The sessions
-// before it are found by the older state slot, or from the first session on.
-Result<Sessions> find_sessions_behind(const PhysicalReader& physical, const RecoveredIndex& base, const Watch& watch) {
+// The sessions that `base` does not cover, oldest first. One whose page is not whole was never synced and is left out.
+// The sessions before it are found by the older state slot, or from the first session on.
+Result<std::vector<FoundSession>> find_sessions_behind(const PhysicalReader& physical, const RecoveredIndex& base,
+                                                       const Watch& watch, bool& left_out) {
   std::vector<std::uint64_t> newest;
   if (physical.state().session_offset != 0) newest.push_back(physical.state().session_offset);
   if (physical.state_before()) newest.push_back(physical.state_before()->session_offset);
   newest.push_back(physical.header().session_offset);
-  Sessions sessions;
   Status failed;
   for (const std::uint64_t last : newest) {
-    if (base.end != 0 && last < base.end) return sessions;  // covered, with those before it
+    if (base.end != 0 && last < base.end) return std::vector<FoundSession>{};  // covered, with those before it
     std::uint64_t failed_at = last;
     auto found = find_sessions(physical, last, base.end, &failed_at);
-    if (found.has_value()) {
-      sessions.to_walk = std::move(found).value();
-      return sessions;
-    }
+    if (found.has_value()) return found;
     failed = found.error();
     if (failed.code() != Code::corrupt_file || !never_was_whole(physical, failed_at)) return failed;
-    if (!sessions.left_out && watch.finding) watch.finding(failed.message());
-    sessions.left_out = true;
+    if (!left_out && watch.finding) watch.finding(failed.message());
+    left_out = true;
   }
   return failed;
 }
 
-// Adds a session that began behind a complete index and whose state slot is damaged.
-void add_unrecorded_session(const PhysicalReader& physical, const RecoveredIndex& base, Sessions& sessions) {
-  if (base.end == 0 || !sessions.to_walk.empty() || sessions.left_out) return;
-  auto later = read_session(physical, base.end);
-  if (later.has_value()) sessions.to_walk.push_back(*later);
-}
-
 }  // namespace
-
-Status check_whole_index(const PhysicalReader& physical, const GoOn& go_on) {
-  return load_index(physical, physical.state(), go_on).status();
-}
 
 Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks,
                                   const Watch& watch) {
   Recovery recovery;
   TW_ASSIGN_OR_RETURN(SalvagedIndex start, find_base(physical, recovery, watch));
   const RecoveredIndex& base = start.index;
-  TW_ASSIGN_OR_RETURN(Sessions sessions, find_sessions_behind(physical, base, watch));
-  add_unrecorded_session(physical, base, sessions);
+  bool left_out = false;  // some session was begun and is not walked
+  TW_ASSIGN_OR_RETURN(std::vector<FoundSession> sessions, find_sessions_behind(physical, base, watch, left_out));
+  if (base.end != 0 && sessions.empty() && !left_out) {  // one behind a complete index may have a damaged state slot
+    auto later = read_session(physical, base.end);
+    if (later.has_value()) sessions.push_back(*later);
+  }
   Scan scan(physical, ranks, watch);
   TW_RETURN_IF_ERROR(scan.sort_ranks());
   recovery.index.session = base.session;
   recovery.index.session_offset = base.end != 0 ? base.session_offset : physical.header().session_offset;
-  for (const FoundSession& session : sessions.to_walk) {
+  for (const FoundSession& session : sessions) {
     if (const Status walked = scan.session(session); !walked.ok()) {
       // A session that was synced is whole; so this one was not.
       if (walked.code() != Code::corrupt_file || (base.end == 0 && session.page.session == 0)) return walked;
       if (watch.finding) watch.finding(walked.message());
-      sessions.left_out = true;
+      left_out = true;
       continue;
     }
     recovery.index.session = session.page.session;
     recovery.index.session_offset = session.offset;
   }
-  recovery.damaged |= sessions.left_out;  // it may have held flushed bytes
+  recovery.damaged |= left_out;  // it may have held flushed bytes
   const bool newest_is_whole = base.end != 0 && !start.fell_back;
-  if (sessions.left_out && physical.closed() && !newest_is_whole)
+  if (left_out && physical.closed() && !newest_is_whole)
     TW_RETURN_IF_ERROR(doubt_unknown_files(physical, start, watch));
   TW_RETURN_IF_ERROR(merge_pieces(physical, base, scan, watch.go_on, recovery));
   recovery.refused_packs = std::move(scan.refused_packs);
   recovery.frames_end = std::max(base.end, scan.end());
-  const std::uint64_t kept = sessions.left_out ? physical.file_bytes() : 0;  // its content is unknown
+  const std::uint64_t kept = left_out ? physical.file_bytes() : 0;  // its content is unknown
   recovery.index.end = format::align_up(std::max({base.end, scan.end(), physical.state().end, kept}), kPageBytes);
   return recovery;
 }

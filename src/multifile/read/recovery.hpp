@@ -14,14 +14,10 @@ namespace thalweg {
 
 struct Recovery {
   RecoveredIndex index;
-  std::uint64_t damaged_logical = 0;               // logical files with flushed bytes that cannot be read
-  bool damaged = false;                            // something flushed may be lost or unreadable
-  std::uint64_t frames_end = 0;                    // behind everything in the walked sessions
-  std::vector<format::PlacedFrame> refused_packs;  // their directories are not valid
+  bool damaged = false;                      // something flushed may be lost or unreadable
+  std::uint64_t frames_end = 0;              // behind everything in the walked sessions
+  std::vector<format::Frame> refused_packs;  // their directories are not valid
 };
-
-// Reads the whole index that the state slot names: the death of the machine may have left only some of its pages.
-Status check_whole_index(const PhysicalReader& physical, const GoOn& go_on = {});
 
 // `ranks`: rank of each local index when the header says Mapping::table, else empty.
 Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks,

@@ -1,8 +1,7 @@
-#include "multifile/read/recovery_merge.hpp"
-
+// The pieces that a Scan found become an index.
 #include <algorithm>
 
-#include "base/sorted_runs.hpp"
+#include "multifile/read/recovery_scan.hpp"
 
 namespace thalweg {
 
@@ -80,99 +79,72 @@ class LogicalMerge {
   bool damaged_ = false, cut_ = false;
 };
 
-class Merge {
- public:
-  Merge(Recovery& recovery, const RecoveredIndex& base, Scan& scan, Steps& steps)
-      : recovery_(recovery), base_(base), scan_(scan), steps_(steps) {}
-
-  // Ends early when the steps do.
-  void run() {
-    SortedRuns<FoundPiece> sorted;
-    for (std::vector<FoundPiece>& run : scan_.pieces)
-      if (steps_.go_on_now()) sorted.add(run);
-    recovery_.index.names = base_.names;
-    recovery_.index.attributes = base_.attributes;
-    reserve();
-    std::span<const RecoveredIndex::File> old = base_.files;
-    const FoundPiece* next = sorted.next();
-    while ((!old.empty() || next != nullptr) && steps_.go_on()) {
-      RecoveredIndex::File file;
-      if (!old.empty() && (next == nullptr || old.front().local <= next->local)) {
-        file = old.front();
-        old = old.subspan(1);
-      } else {
-        file.local = next->local;
-      }
-      std::vector<FoundPiece>& found = of_one_;
-      for (found.clear(); next != nullptr && next->local == file.local && steps_.go_on(); next = sorted.next())
-        found.push_back(*next);
-      add(file, found);
-    }
-    recovery_.damaged |= scan_.lost_frames || scan_.lost_pieces;
-  }
-
- private:
-  // A list that grows copies all of its items at once.
-  void reserve() {
-    const std::uint64_t n_old = base_.files.size(), n_found = scan_.n_pieces();
-    recovery_.index.files.reserve(n_old + n_found);
-    recovery_.index.pieces.reserve(base_.pieces.size() + n_old + n_found);
-  }
-  void add(RecoveredIndex::File file, std::span<const FoundPiece> found) {
-    RecoveredIndex& index = recovery_.index;
-    const auto old = std::span(base_.pieces).subspan(file.entry.first_piece, file.entry.n_pieces);
-    const std::uint64_t sound_before = (file.entry.flags & format::kFileDamaged) == 0 ? file.entry.bytes : 0;
-    std::vector<format::PieceEntry> fresh;
-    LogicalMerge logical(scan_.lost_frames, steps_, fresh, file.entry);
-    logical.run(found);
-    recovery_.damaged_logical += logical.damaged();
-    if (logical.cut())
-      scan_.report_file(file.local,
-                        "has " + std::to_string(file.entry.bytes) +
-                            " bytes: what was written to it later, and never synced, did not get to the storage "
-                            "whole");
-    if (file.recorded_bytes > file.entry.bytes) miss_bytes(file);
-    if (file.doubted) mark_damaged(file);
-    recovery_.damaged |= logical.damaged() || logical.cut();
-    file.entry.first_piece = index.pieces.size();
-    // Readers refuse the gaps of a damaged file. Gaps from before the damage are known to be zeros and stay readable.
-    const bool newly_damaged = (file.entry.flags & format::kFileDamaged) != 0 && sound_before > 0;
-    if (newly_damaged) {
-      index.pieces.push_back({.logical_bytes = sound_before, .kind = format::PieceKind::zeros});
-      ++file.entry.n_pieces;
-    }
-    index.pieces.insert(index.pieces.end(), old.begin(), old.end());
-    index.pieces.insert(index.pieces.end(), fresh.begin(), fresh.end());
-    index.files.push_back(file);
-  }
-
-  // The damaged index recorded more bytes than the pieces hold.
-  void miss_bytes(RecoveredIndex::File& file) {
-    scan_.report_file(file.local, "had " + std::to_string(file.recorded_bytes) +
-                                      " bytes when it was closed; of the last " +
-                                      std::to_string(file.recorded_bytes - file.entry.bytes) + " nothing is found");
+// Adds a logical file of the base index, or a new one, with the pieces found of it.
+void add_file(const RecoveredIndex& base, const Scan& scan, RecoveredIndex::File file,
+              std::span<const FoundPiece> found, Steps& steps, Recovery& recovery) {
+  RecoveredIndex& index = recovery.index;
+  const auto old = std::span(base.pieces).subspan(file.entry.first_piece, file.entry.n_pieces);
+  const std::uint64_t sound_before = (file.entry.flags & format::kFileDamaged) == 0 ? file.entry.bytes : 0;
+  std::vector<format::PieceEntry> fresh;
+  LogicalMerge logical(scan.lost_frames, steps, fresh, file.entry);
+  logical.run(found);
+  recovery.damaged |= logical.damaged() || logical.cut();
+  if (logical.cut())
+    scan.report_file(file.local,
+                     "has " + std::to_string(file.entry.bytes) +
+                         " bytes: what was written to it later, and never synced, did not get to the storage whole");
+  const bool incomplete = file.recorded_bytes > file.entry.bytes;  // than the damaged index recorded
+  if (incomplete) {
+    scan.report_file(file.local, "had " + std::to_string(file.recorded_bytes) +
+                                     " bytes when it was closed; of the last " +
+                                     std::to_string(file.recorded_bytes - file.entry.bytes) + " nothing is found");
     file.entry.bytes = file.recorded_bytes;
-    mark_damaged(file);
   }
-  void mark_damaged(RecoveredIndex::File& file) {
-    recovery_.damaged_logical += (file.entry.flags & format::kFileDamaged) == 0;
-    recovery_.damaged = true;
+  if (incomplete || file.doubted) {
+    recovery.damaged = true;
     file.entry.flags |= format::kFileDamaged;
   }
-
-  Recovery& recovery_;
-  const RecoveredIndex& base_;
-  Scan& scan_;
-  Steps& steps_;
-  std::vector<FoundPiece> of_one_;  // logical file
-};
+  file.entry.first_piece = index.pieces.size();
+  // Readers refuse the gaps of a damaged file. Gaps from before the damage are known to be zeros and stay readable.
+  const bool newly_damaged = (file.entry.flags & format::kFileDamaged) != 0 && sound_before > 0;
+  if (newly_damaged) {
+    index.pieces.push_back({.logical_bytes = sound_before, .kind = format::PieceKind::zeros});
+    ++file.entry.n_pieces;
+  }
+  index.pieces.insert(index.pieces.end(), old.begin(), old.end());
+  index.pieces.insert(index.pieces.end(), fresh.begin(), fresh.end());
+  index.files.push_back(file);
+}
 
 }  // namespace
 
 Status merge_pieces(const PhysicalReader& physical, const RecoveredIndex& base, Scan& scan, const GoOn& go_on,
                     Recovery& recovery) {
   Steps steps(go_on);
-  Merge(recovery, base, scan, steps).run();
+  SortedRuns<FoundPiece> sorted;
+  for (std::vector<FoundPiece>& run : scan.pieces)
+    if (steps.go_on_now()) sorted.add(run);
+  recovery.index.names = base.names;
+  recovery.index.attributes = base.attributes;
+  // A list that grows copies all of its items at once.
+  recovery.index.files.reserve(base.files.size() + scan.n_pieces());
+  recovery.index.pieces.reserve(base.pieces.size() + base.files.size() + scan.n_pieces());
+  std::span<const RecoveredIndex::File> old = base.files;
+  const FoundPiece* next = sorted.next();
+  std::vector<FoundPiece> found;  // of one logical file
+  while ((!old.empty() || next != nullptr) && steps.go_on()) {
+    RecoveredIndex::File file;
+    if (!old.empty() && (next == nullptr || old.front().local <= next->local)) {
+      file = old.front();
+      old = old.subspan(1);
+    } else {
+      file.local = next->local;
+    }
+    for (found.clear(); next != nullptr && next->local == file.local && steps.go_on(); next = sorted.next())
+      found.push_back(*next);
+    add_file(base, scan, file, found, steps, recovery);
+  }
+  recovery.damaged |= scan.lost_frames || scan.lost_pieces;
   return steps.stopped() ? physical.stopped() : Status{};
 }
 

@@ -29,13 +29,13 @@ Status Scan::sort_ranks() {
 
 Status Scan::session(const FoundSession& session) {
   end_ = std::max(end_, session.page.data_start);
-  const WalkVisitor visitor{[this](const format::PlacedFrame& f) { return frame(f); },
-                            [this](std::uint64_t offset) { lost_frame(offset); }, watch_.go_on};
-  return walk_session(physical_, session, visitor);
+  const auto visit = [this](const format::Frame& frame) { return take(frame); };
+  const auto damage = [this](std::uint64_t offset) { lost_frame(offset); };
+  return walk_session(physical_, session, visit, damage, watch_.go_on);
 }
 
 void Scan::report(const std::string& text) const {
-  if (watch_.finding) watch_.finding("'" + physical_.file().path() + "': " + text);
+  if (watch_.finding) watch_.finding("'" + physical_.path() + "': " + text);
 }
 
 void Scan::report_file(std::uint64_t local, const std::string& what) const {
@@ -73,36 +73,30 @@ void Scan::add(const FoundPiece& piece) {
   pieces.back().push_back(piece);
 }
 
-Status Scan::frame(const format::PlacedFrame& found) {
-  walked_ += std::min(found.frame.extent, physical_.file_bytes() - walked_);
+Status Scan::take(const format::Frame& frame) {
+  walked_ += std::min(frame.extent, physical_.file_bytes() - walked_);
   if (watch_.progress && !watch_.progress(walked_, physical_.file_bytes()))
-    return Status::error(Code::stopped, "recovering '" + physical_.file().path() + "': stopped by the caller");
-  const std::uint64_t end = found.offset + found.frame.extent;
+    return Status::error(Code::stopped, "recovering '" + physical_.path() + "': stopped by the caller");
   // A frame that only claims space must not move the index, and with it the end of the file, so far away.
-  end_ = std::max(end_, found.frame.kind == format::FrameKind::chunk ? end : std::min(end, physical_.file_bytes()));
-  switch (found.frame.kind) {
-    case format::FrameKind::chunk:
-      return chunk(found);
-    case format::FrameKind::pack:
-      return pack(found);
-    default:
-      return {};
-  }
+  const bool is_chunk = frame.kind == format::FrameKind::chunk;
+  end_ = std::max(end_, is_chunk ? frame.end() : std::min(frame.end(), physical_.file_bytes()));
+  if (is_chunk) return chunk(frame);
+  return frame.kind == format::FrameKind::pack ? pack(frame) : Status{};
 }
 
 // Valid fill slots, the one with more bytes first.
-Result<std::vector<FillSlot>> Scan::fill_slots(const format::PlacedFrame& found) {
+Result<std::vector<FillSlot>> Scan::fill_slots(const format::Frame& frame) {
   std::vector<FillSlot> slots;
   for (const std::uint64_t within : format::kFillSlotOffset) {
     std::array<std::byte, format::kFillSlotBytes> bytes{};
-    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(found.offset + within, bytes));
+    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(frame.offset + within, bytes));
     if (got < bytes.size()) continue;
-    const auto slot = format::parse_fill(bytes, physical_.header().id, found.offset + within, found.frame.capacity());
-    if (slot && slot->bytes <= format::kMaxOffset - found.frame.logical_offset) {
+    const auto slot = format::parse_fill(bytes, physical_.header().id, frame.offset + within, frame.capacity());
+    if (slot && slot->bytes <= format::kMaxOffset - frame.logical_offset) {
       slots.push_back(*slot);
-    } else if (std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; })) {
+    } else if (!format::all_zero(bytes)) {
       lost_pieces = true;  // a slot lies in one sector, so no death tears it
-      report("the fill slot at offset " + std::to_string(found.offset + within) + " is damaged");
+      report("the fill slot at offset " + std::to_string(frame.offset + within) + " is damaged");
     }
   }
   std::sort(slots.begin(), slots.end(), [](const FillSlot& a, const FillSlot& b) {
@@ -112,17 +106,17 @@ Result<std::vector<FillSlot>> Scan::fill_slots(const format::PlacedFrame& found)
 }
 
 // The number of leading granules, at most `granules`, that match the table.
-Result<std::uint64_t> Scan::sound_granules(const format::PlacedFrame& found, std::uint64_t granules,
+Result<std::uint64_t> Scan::sound_granules(const format::Frame& frame, std::uint64_t granules,
                                            std::vector<std::byte>& buffer) const {
   constexpr std::uint64_t kAtOnce = 1024;  // entries of the table: an extent may claim far more than memory holds
   const std::uint64_t granule = physical_.header().granule;
-  const std::uint64_t data = found.offset + found.frame.data_offset;
+  const std::uint64_t data = frame.data();
   granules = std::min(granules, bytes_behind(data) / granule);
   std::array<std::byte, kAtOnce * sizeof(std::uint32_t)> table{};
   for (std::uint64_t i = 0; i < granules; ++i) {
     const std::uint64_t within = i % kAtOnce * sizeof(std::uint32_t);
     if (within == 0) {
-      const std::uint64_t at = found.offset + format::kChecksumTableOffset + i * sizeof(std::uint32_t);
+      const std::uint64_t at = frame.offset + format::kChecksumTableOffset + i * sizeof(std::uint32_t);
       const auto entries = std::span(table).first(std::min(granules - i, kAtOnce) * sizeof(std::uint32_t));
       TW_RETURN_IF_ERROR(read_exactly(physical_.file(), at, entries));
     }
@@ -135,11 +129,11 @@ Result<std::uint64_t> Scan::sound_granules(const format::PlacedFrame& found, std
   return granules;
 }
 
-Result<bool> Scan::tail_matches(const format::PlacedFrame& found, const FillSlot& slot,
+Result<bool> Scan::tail_matches(const format::Frame& frame, const FillSlot& slot,
                                 std::vector<std::byte>& buffer) const {
   const std::uint64_t granule = physical_.header().granule;
   const std::uint64_t start = slot.bytes / granule * granule;
-  const std::uint64_t data = found.offset + found.frame.data_offset;
+  const std::uint64_t data = frame.data();
   if (slot.bytes > bytes_behind(data)) return false;
   buffer.resize(slot.bytes - start);
   TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(data + start, buffer));
@@ -147,13 +141,13 @@ Result<bool> Scan::tail_matches(const format::PlacedFrame& found, const FillSlot
 }
 
 // The bytes of the largest slot whose data verify, or of the leading granules that verify if these are more.
-Result<std::uint64_t> Scan::sound_bytes(const format::PlacedFrame& found, std::span<const FillSlot> slots) const {
+Result<std::uint64_t> Scan::sound_bytes(const format::Frame& frame, std::span<const FillSlot> slots) const {
   const std::uint64_t granule = physical_.header().granule;
   std::vector<std::byte> buffer;
-  TW_ASSIGN_OR_RETURN(const std::uint64_t sound, sound_granules(found, slots.front().bytes / granule, buffer));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t sound, sound_granules(frame, slots.front().bytes / granule, buffer));
   for (const FillSlot& slot : slots) {
     if (slot.bytes / granule > sound) continue;
-    TW_ASSIGN_OR_RETURN(const bool matches, tail_matches(found, slot, buffer));
+    TW_ASSIGN_OR_RETURN(const bool matches, tail_matches(frame, slot, buffer));
     if (matches) return std::max(slot.bytes, sound * granule);
   }
   return sound * granule;
@@ -171,22 +165,22 @@ const FillSlot* proven_sync(std::span<const FillSlot> slots) {
 
 }  // namespace
 
-Status Scan::chunk(const format::PlacedFrame& found) {
-  const std::uint64_t local = local_of(found.frame.rank);
+Status Scan::chunk(const format::Frame& frame) {
+  const std::uint64_t local = local_of(frame.rank);
   if (local == physical_.header().n_local) {
-    lost_frame(found.offset);
+    lost_frame(frame.offset);
     return {};
   }
-  TW_ASSIGN_OR_RETURN(const std::vector<FillSlot> slots, fill_slots(found));
+  TW_ASSIGN_OR_RETURN(const std::vector<FillSlot> slots, fill_slots(frame));
   FoundPiece piece;
   piece.local = local;
-  piece.sequence = found.frame.sequence;
-  piece.end_before = found.frame.end_before;
+  piece.sequence = frame.sequence;
+  piece.end_before = frame.end_before;
   piece.without_fill = slots.empty();
-  piece.entry.logical_offset = found.frame.logical_offset;
-  piece.entry.physical_offset = found.offset;
+  piece.entry.logical_offset = frame.logical_offset;
+  piece.entry.physical_offset = frame.offset;
   if (!slots.empty()) {
-    TW_ASSIGN_OR_RETURN(piece.sound_bytes, sound_bytes(found, slots));
+    TW_ASSIGN_OR_RETURN(piece.sound_bytes, sound_bytes(frame, slots));
     piece.entry.logical_bytes = piece.entry.stored_bytes = slots.front().bytes;
     piece.damaged = piece.sound_bytes < slots.front().bytes;
     if (const FillSlot* const sync = proven_sync(slots)) {
@@ -194,22 +188,22 @@ Status Scan::chunk(const format::PlacedFrame& found) {
       piece.synced_bytes = sync->bytes;
     }
   }
-  if (piece.damaged) damaged_piece("chunk", found.frame.rank, found.offset);
+  if (piece.damaged) damaged_piece("chunk", frame.rank, frame.offset);
   add(piece);
   return {};
 }
 
-Status Scan::pack(const format::PlacedFrame& found) {
-  auto entries = read_directory(physical_, found);
+Status Scan::pack(const format::Frame& frame) {
+  auto entries = read_directory(physical_, frame);
   if (!entries.has_value()) {
     if (entries.error().code() != Code::corrupt_file) return entries.error();
     lost_pieces = true;  // the frame is written after the directory: it was not synced, or was damaged since
-    refused_packs.push_back(found);
+    refused_packs.push_back(frame);
     report(entries.error().message());
     return {};
   }
-  std::uint64_t at = found.offset + found.frame.data_offset;
-  end_ = std::max(end_, at + found.frame.payload_bytes);
+  std::uint64_t at = frame.data();
+  end_ = std::max(end_, at + frame.payload_bytes);
   std::vector<std::byte> stored;
   Steps steps(watch_.go_on);
   for (const format::DirectoryEntry& entry : *entries) {
@@ -226,7 +220,7 @@ Status Scan::pack(const format::PlacedFrame& found) {
     if (piece.damaged) damaged_piece("piece", entry.rank, at);
     at += entry.stored_bytes;
     if (piece.local == physical_.header().n_local) {
-      lost_frame(found.offset);
+      lost_frame(frame.offset);
     } else {
       add(piece);
     }

@@ -1,4 +1,5 @@
-// Collects the pieces from the frames of a physical file: the format document, section 7, steps 3 and 4.
+// Collects the pieces from the frames of a physical file, and makes an index of them: the format document, section 7,
+// steps 3 to 6.
 #pragma once
 
 #include "base/sorted_runs.hpp"
@@ -36,7 +37,7 @@ class Scan {
 
   std::vector<std::vector<FoundPiece>> pieces;  // in runs of kRunItems, as they were found
   std::uint64_t n_pieces() const { return pieces.empty() ? 0 : (pieces.size() - 1) * kRunItems + pieces.back().size(); }
-  std::vector<format::PlacedFrame> refused_packs;
+  std::vector<format::Frame> refused_packs;
   bool lost_frames = false;  // pieces of any sequence may be lost, including synced ones
   bool lost_pieces = false;  // pieces that may have been synced are lost
   std::uint64_t end() const { return end_; }
@@ -51,14 +52,14 @@ class Scan {
 
   void add(const FoundPiece& piece);
 
-  Status frame(const format::PlacedFrame& found);
-  Status chunk(const format::PlacedFrame& found);
-  Status pack(const format::PlacedFrame& found);
-  Result<std::uint64_t> sound_bytes(const format::PlacedFrame& found, std::span<const format::FillSlot> slots) const;
-  Result<std::vector<format::FillSlot>> fill_slots(const format::PlacedFrame& found);
-  Result<bool> tail_matches(const format::PlacedFrame& found, const format::FillSlot& slot,
+  Status take(const format::Frame& frame);
+  Status chunk(const format::Frame& frame);
+  Status pack(const format::Frame& frame);
+  Result<std::uint64_t> sound_bytes(const format::Frame& frame, std::span<const format::FillSlot> slots) const;
+  Result<std::vector<format::FillSlot>> fill_slots(const format::Frame& frame);
+  Result<bool> tail_matches(const format::Frame& frame, const format::FillSlot& slot,
                             std::vector<std::byte>& buffer) const;
-  Result<std::uint64_t> sound_granules(const format::PlacedFrame& found, std::uint64_t granules,
+  Result<std::uint64_t> sound_granules(const format::Frame& frame, std::uint64_t granules,
                                        std::vector<std::byte>& buffer) const;
 
   const PhysicalReader& physical_;
@@ -68,5 +69,9 @@ class Scan {
   std::uint64_t end_ = 0;
   std::uint64_t walked_ = 0;  // bytes of frames, for the progress
 };
+
+// Makes the entries of the logical files that have one in the base index, or pieces behind it. Sorts scan.pieces.
+Status merge_pieces(const PhysicalReader& physical, const RecoveredIndex& base, Scan& scan, const GoOn& go_on,
+                    Recovery& recovery);
 
 }  // namespace thalweg

@@ -16,13 +16,6 @@ bool begins_as_index(std::span<const std::byte> page) {
   return std::memcmp(page.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
-bool is_index_page(const PhysicalReader& physical, std::span<const std::byte> page, std::uint64_t offset) {
-  if (!begins_as_index(page)) return false;
-  const std::uint64_t crc_at = format::kPageBytes - sizeof(std::uint32_t);
-  return load_le<std::uint32_t>(page.subspan(crc_at)) ==
-         format::bound_crc(physical.header().id, offset, page.first(crc_at));
-}
-
 bool is_index_section(const PhysicalReader& physical, std::span<const std::byte> page, std::uint64_t offset) {
   using format::SectionKind;
   const std::uint64_t number = load_le<std::uint64_t>(page.subspan(format::kPagePayload + sizeof(std::uint32_t)));
@@ -32,81 +25,6 @@ bool is_index_section(const PhysicalReader& physical, std::span<const std::byte>
   return false;
 }
 
-// Walks the frames of one slab; section 3 of the format document says where it ends.
-class SlabWalk {
- public:
-  SlabWalk(const PhysicalReader& physical, std::uint32_t session, const WalkVisitor& visitor)
-      : physical_(physical), session_(session), visitor_(visitor) {}
-
-  Status run(const format::Slab& slab, std::uint64_t limit) {
-    const std::uint64_t end = std::min(slab.start + slab.bytes, limit);
-    std::uint64_t at = slab.start;
-    bool lost = false;  // searching for the next frame behind damage
-    while (at < end) {
-      TW_ASSIGN_OR_RETURN(const format::ParsedFrame found, read_frame(at, slab.start + slab.bytes - at));
-      if (found.check == format::FrameCheck::valid) {
-        TW_RETURN_IF_ERROR(visitor_.frame({at, found.frame}));
-        at += found.frame.extent;
-        lost = false;
-        continue;
-      }
-      if (found.check == format::FrameCheck::zero && !lost) return {};
-      TW_ASSIGN_OR_RETURN(const bool behind, index_is_at(at));
-      if (behind) return {};
-      TW_RETURN_IF_ERROR(ask());
-      if (!lost) visitor_.damage(at);
-      lost = true;
-      at += physical_.header().alignment;
-      if (found.check != format::FrameCheck::zero) continue;
-      TW_ASSIGN_OR_RETURN(at, behind_hole(at));
-    }
-    return {};
-  }
-
-  // Fails where the caller stops the walk.
-  Status ask() {
-    constexpr std::uint64_t kStepsPerAsk = 64;
-    const bool stop = ++n_ % kStepsPerAsk == 0 && visitor_.go_on && !visitor_.go_on();
-    return stop ? physical_.stopped() : Status{};
-  }
-
- private:
-  Result<format::ParsedFrame> read_frame(std::uint64_t at, std::uint64_t room) {
-    std::array<std::byte, format::kFrameBytes> bytes{};
-    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(at, bytes));
-    (void)got;  // cut off by the end of the file: the rest is zero, so a frame cut in two is damaged
-    format::ParsedFrame found = format::parse_frame(bytes, physical_.header(), at, room);
-    if (found.check == format::FrameCheck::valid && found.frame.session != session_)
-      found.check = format::FrameCheck::damaged;
-    return found;
-  }
-
-  // The first place from `at` on, outside of holes, where a frame or a page of an index may begin.
-  Result<std::uint64_t> behind_hole(std::uint64_t at) {
-    const std::uint64_t step = std::max<std::uint64_t>(physical_.header().alignment, format::kPageBytes);
-    TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical_.file().next_data(at));
-    return std::max(at, data / step * step);  // both multiples of the alignment
-  }
-
-  // An incomplete index may begin in place of a frame. Its first sector identifies it: the death of the machine tears no
-  // sector.
-  Result<bool> index_is_at(std::uint64_t at) {
-    if (at % format::kPageBytes != 0) return false;
-    std::vector<std::byte> page(format::kPageBytes);
-    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(at, page));
-    return begins_as_index(page) || (got == page.size() && is_index_section(physical_, page, at));
-  }
-
-  const PhysicalReader& physical_;
-  const std::uint32_t session_;
-  const WalkVisitor& visitor_;
-  std::uint64_t n_ = 0;
-};
-
-}  // namespace
-
-namespace {
-
 // Slab bytes of each domain in round 0, checked against the session page.
 Result<std::vector<std::uint64_t>> read_domains(const PhysicalReader& physical, const format::SessionPage& session) {
   TW_ASSIGN_OR_RETURN(std::vector<std::uint64_t> domains,
@@ -114,18 +32,13 @@ Result<std::vector<std::uint64_t>> read_domains(const PhysicalReader& physical, 
   std::uint64_t left = session.round_bytes;
   for (std::size_t d = 0; d < domains.size(); ++d) {
     if (domains[d] == 0 || domains[d] > left || domains[d] % physical.header().alignment != 0)
-      return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': slab bytes of domain " +
-                                                   std::to_string(d) + " contradict the session page or the alignment");
+      return physical.corrupt("slab bytes of domain " + std::to_string(d) +
+                              " contradict the session page or the alignment");
     left -= domains[d];
   }
   if (left == 0) return domains;
-  return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': the domains of session " +
-                                               std::to_string(session.session) + " do not add up to its round");
+  return physical.corrupt("the domains of session " + std::to_string(session.session) + " do not add up to its round");
 }
-
-}  // namespace
-
-namespace {
 
 // Whether slab k does not exist or ends behind `offset`.
 bool ends_behind(const format::SlabLayout& layout, std::uint64_t k, std::uint64_t offset) {
@@ -148,48 +61,89 @@ std::uint64_t slab_behind(const format::SlabLayout& layout, std::uint64_t k, std
   return high;
 }
 
-// The slabs of one domain that may hold data.
-Status walk_domain(const PhysicalReader& physical, const format::SlabLayout& layout, std::uint64_t limit,
-                   SlabWalk& walk) {
-  for (std::uint64_t k = 0;;) {
-    TW_RETURN_IF_ERROR(walk.ask());
-    auto slab = format::slab_at(layout, k);
-    if (!slab.has_value() || slab->start >= limit) return {};
-    TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical.file().next_data(slab->start));
-    if (data < slab->start + slab->bytes) {
-      TW_RETURN_IF_ERROR(walk.run(*slab, limit));
-      ++k;
-    } else {
-      k = slab_behind(layout, k, data);
+// Walks the frames of the slabs of a session; section 3 of the format document says where a slab ends.
+class SlabWalk {
+ public:
+  SlabWalk(const PhysicalReader& physical, const FoundSession& session,
+           const std::function<Status(const format::Frame&)>& visit,
+           const std::function<void(std::uint64_t offset)>& damage, const GoOn& go_on)
+      : physical_(physical), session_(session), visit_(visit), damage_(damage), go_on_(go_on) {}
+
+  // The slabs of one domain that may hold data.
+  Status domain(const format::SlabLayout& layout) {
+    for (std::uint64_t k = 0;;) {
+      TW_RETURN_IF_ERROR(ask());
+      auto found = format::slab_at(layout, k);
+      if (!found.has_value() || found->start >= session_.limit) return {};
+      TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical_.file().next_data(found->start));
+      if (data < found->start + found->bytes) {
+        TW_RETURN_IF_ERROR(slab(*found));
+        ++k;
+      } else {
+        k = slab_behind(layout, k, data);
+      }
     }
   }
-}
 
-}  // namespace
-
-Status walk_session(const PhysicalReader& physical, const FoundSession& found, const WalkVisitor& visitor) {
-  const format::SessionPage& session = found.page;
-  TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> domains, read_domains(physical, session));
-  format::SlabLayout layout{session.data_start,          session.round_bytes,   0, 0,
-                            session.rounds_per_doubling, session.most_doublings};
-  SlabWalk walk(physical, session.session, visitor);
-  for (const std::uint64_t bytes : domains) {
-    layout.domain_bytes = bytes;
-    TW_RETURN_IF_ERROR(walk_domain(physical, layout, found.limit, walk));
-    layout.domain_prefix += bytes;
+ private:
+  Status slab(const format::Slab& slab) {
+    const std::uint64_t slab_end = slab.start + slab.bytes, end = std::min(slab_end, session_.limit);
+    std::uint64_t at = slab.start;
+    bool lost = false;  // searching for the next frame behind damage
+    while (at < end) {
+      std::array<std::byte, format::kFrameBytes> bytes{};  // zeros behind the end of the file: a cut frame is damaged
+      TW_RETURN_IF_ERROR(physical_.file().read(at, bytes).status());
+      const auto frame = format::parse_frame(bytes, physical_.header(), at, slab_end - at);
+      if (frame && frame->session == session_.page.session) {
+        TW_RETURN_IF_ERROR(visit_(*frame));
+        at += frame->extent;
+        lost = false;
+        continue;
+      }
+      const bool zero = format::all_zero(bytes);
+      if (zero && !lost) return {};
+      TW_ASSIGN_OR_RETURN(const bool behind, index_is_at(at));
+      if (behind) return {};
+      TW_RETURN_IF_ERROR(ask());
+      if (!lost) damage_(at);
+      lost = true;
+      at += physical_.header().alignment;
+      if (!zero) continue;
+      TW_ASSIGN_OR_RETURN(at, behind_hole(at));
+    }
+    return {};
   }
-  return {};
-}
 
-Result<std::vector<format::DirectoryEntry>> read_directory(const PhysicalReader& physical,
-                                                           const format::PlacedFrame& pack) {
-  const std::uint64_t bytes = pack.frame.n_pieces * format::kDirectoryEntryBytes;
-  std::vector<std::byte> directory(std::min(bytes, physical.file_bytes()));
-  TW_ASSIGN_OR_RETURN(const std::size_t got, physical.file().read(pack.offset + format::kDirectoryOffset, directory));
-  return format::parse_directory(std::span(directory).first(got), pack.frame, physical.header(), pack.offset);
-}
+  // Fails where the caller stops the walk.
+  Status ask() {
+    constexpr std::uint64_t kStepsPerAsk = 64;
+    const bool stop = ++n_ % kStepsPerAsk == 0 && go_on_ && !go_on_();
+    return stop ? physical_.stopped() : Status{};
+  }
 
-namespace {
+  // The first place from `at` on, outside of holes, where a frame or a page of an index may begin.
+  Result<std::uint64_t> behind_hole(std::uint64_t at) {
+    const std::uint64_t step = std::max<std::uint64_t>(physical_.header().alignment, format::kPageBytes);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical_.file().next_data(at));
+    return std::max(at, data / step * step);  // both multiples of the alignment
+  }
+
+  // An incomplete index may begin in place of a frame. Its first sector identifies it: the death of the machine tears no
+  // sector.
+  Result<bool> index_is_at(std::uint64_t at) {
+    if (at % format::kPageBytes != 0) return false;
+    std::vector<std::byte> page(format::kPageBytes);
+    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(at, page));
+    return begins_as_index(page) || (got == page.size() && is_index_section(physical_, page, at));
+  }
+
+  const PhysicalReader& physical_;
+  const FoundSession& session_;
+  const std::function<Status(const format::Frame&)>& visit_;
+  const std::function<void(std::uint64_t offset)>& damage_;
+  const GoOn& go_on_;
+  std::uint64_t n_ = 0;
+};
 
 // Where the index that ends at `end` begins, even if only sections of it were written; `end` where there is none.
 Result<std::uint64_t> index_begin(const PhysicalReader& physical, std::uint64_t end) {
@@ -198,7 +152,7 @@ Result<std::uint64_t> index_begin(const PhysicalReader& physical, std::uint64_t 
   for (bool any = false; begin >= format::kFirstSection + format::kPageBytes; any = true) {
     const std::uint64_t at = begin - format::kPageBytes;
     TW_RETURN_IF_ERROR(read_exactly(physical.file(), at, page));
-    if (is_index_page(physical, page, at)) return at;
+    if (begins_as_index(page) && format::is_sealed(page, physical.header().id, at)) return at;
     if (!is_index_section(physical, page, at)) return any ? begin : end;
     begin = at;
   }
@@ -207,10 +161,31 @@ Result<std::uint64_t> index_begin(const PhysicalReader& physical, std::uint64_t 
 
 }  // namespace
 
+Status walk_session(const PhysicalReader& physical, const FoundSession& session,
+                    const std::function<Status(const format::Frame&)>& visit,
+                    const std::function<void(std::uint64_t offset)>& damage, const GoOn& go_on) {
+  const format::SessionPage& page = session.page;
+  TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> domains, read_domains(physical, page));
+  format::SlabLayout layout{page.data_start, page.round_bytes, 0, 0, page.rounds_per_doubling, page.most_doublings};
+  SlabWalk walk(physical, session, visit, damage, go_on);
+  for (const std::uint64_t bytes : domains) {
+    layout.domain_bytes = bytes;
+    TW_RETURN_IF_ERROR(walk.domain(layout));
+    layout.domain_prefix += bytes;
+  }
+  return {};
+}
+
+Result<std::vector<format::DirectoryEntry>> read_directory(const PhysicalReader& physical, const format::Frame& pack) {
+  const std::uint64_t bytes = pack.n_pieces * format::kDirectoryEntryBytes;
+  std::vector<std::byte> directory(std::min(bytes, physical.file_bytes()));
+  TW_ASSIGN_OR_RETURN(const std::size_t got, physical.file().read(pack.offset + format::kDirectoryOffset, directory));
+  return format::parse_directory(std::span(directory).first(got), pack, physical.header());
+}
+
 Result<FoundSession> read_session(const PhysicalReader& physical, std::uint64_t offset) {
   if (offset > physical.file_bytes() || physical.file_bytes() - offset < format::kPageBytes)
-    return Status::error(Code::corrupt_file,
-                         "'" + physical.file().path() + "': no session page at offset " + std::to_string(offset));
+    return physical.corrupt("no session page at offset " + std::to_string(offset));
   std::vector<std::byte> page(format::kPageBytes);
   TW_RETURN_IF_ERROR(read_exactly(physical.file(), offset, page));
   TW_ASSIGN_OR_RETURN(const format::SessionPage session,
@@ -229,8 +204,7 @@ Result<std::vector<FoundSession>> find_sessions(const PhysicalReader& physical, 
   for (std::uint64_t offset = last_offset; offset != 0 && offset >= from;) {
     if (failed_at != nullptr) *failed_at = offset;
     TW_ASSIGN_OR_RETURN(const FoundSession found, read_session(physical, offset));
-    if (found.page.previous_offset >= offset)
-      return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': sessions do not lead back");
+    if (found.page.previous_offset >= offset) return physical.corrupt("sessions do not lead back");
     sessions.push_back(found);
     offset = found.page.previous_offset;
   }

@@ -15,44 +15,29 @@ using format::SectionKind;
 
 namespace {
 
-// The state slot at the time when its index was complete.
-format::StateSlot as_closed(format::StateSlot closed) {
-  closed.state = format::FileState::closed;
-  closed.end = closed.index_offset + closed.index_bytes;
-  return closed;
+// Checks that the pieces, or the bytes of the names, of a logical file follow those of the ones before it, up to `end`.
+Status take_range(const PhysicalReader& physical, const char* what, std::uint64_t local, std::uint64_t begin,
+                  std::uint64_t n, std::uint64_t& end) {
+  if (n == 0) return {};
+  if (begin < end)
+    return physical.corrupt("the index gives " + std::string(what) + " " + std::to_string(begin) +
+                            " to local logical file " + std::to_string(local) + " and to one before it");
+  end = begin + n;
+  return {};
 }
 
-// Checks that the ranges of pieces and of names ascend with the logical files.
-class PieceRanges {
- public:
-  explicit PieceRanges(const PhysicalReader& physical) : physical_(physical) {}
-
-  Status take(std::uint64_t local, const format::FileEntry& entry) {
-    TW_RETURN_IF_ERROR(take_range("piece", local, entry.first_piece, entry.n_pieces, pieces_end_));
-    return take_range("byte of the names", local, entry.name_offset, entry.name_bytes, names_end_);
-  }
-
- private:
-  Status take_range(const char* what, std::uint64_t local, std::uint64_t begin, std::uint64_t n, std::uint64_t& end) {
-    if (n == 0) return {};
-    if (begin < end)
-      return Status::error(Code::corrupt_file, "'" + physical_.file().path() + "': the index gives " + what + " " +
-                                                   std::to_string(begin) + " to local logical file " +
-                                                   std::to_string(local) + " and to one before it");
-    end = begin + n;
-    return {};
-  }
-
-  const PhysicalReader& physical_;
-  std::uint64_t pieces_end_ = 0, names_end_ = 0;
-};
+Status take_ranges(const PhysicalReader& physical, std::uint64_t local, const format::FileEntry& entry,
+                   std::uint64_t& pieces_end, std::uint64_t& names_end) {
+  TW_RETURN_IF_ERROR(take_range(physical, "piece", local, entry.first_piece, entry.n_pieces, pieces_end));
+  return take_range(physical, "byte of the names", local, entry.name_offset, entry.name_bytes, names_end);
+}
 
 Status load_files(const PhysicalReader& physical, const format::IndexPage& index, const GoOn& go_on,
                   RecoveredIndex& result) {
   const std::uint64_t entry_bytes = index.file_entry_bytes();
   TW_ASSIGN_OR_RETURN(const auto files,
                       physical.section(index.files_kind(), index.files_offset, index.n_entries, entry_bytes, go_on));
-  PieceRanges ranges(physical);
+  std::uint64_t pieces_end = 0, names_end = 0;
   Steps steps(go_on);
   result.files.reserve(index.n_entries);  // their pages are there
   for (std::uint64_t i = 0; i < index.n_entries; ++i) {
@@ -62,113 +47,60 @@ Status load_files(const PhysicalReader& physical, const format::IndexPage& index
     if (index.is_listed()) {
       TW_ASSIGN_OR_RETURN(local, format::parse_listed_local(bytes, index));
       if (!result.files.empty() && local <= result.files.back().local)
-        return Status::error(Code::corrupt_file,
-                             "'" + physical.file().path() + "': the listed entries of the index do not ascend");
+        return physical.corrupt("the listed entries of the index do not ascend");
     }
     TW_ASSIGN_OR_RETURN(const auto entry, format::parse_file_entry(bytes.last(format::kFileEntryBytes), index));
-    TW_RETURN_IF_ERROR(ranges.take(local, entry));
+    TW_RETURN_IF_ERROR(take_ranges(physical, local, entry, pieces_end, names_end));
     result.files.push_back({local, entry});
   }
   return {};
 }
 
-}  // namespace
+// The valid pages of a section of bytes, by number.
+using BytePages = std::map<std::uint64_t, std::string>;
 
-Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on) {
-  PieceRanges ranges(physical);
-  TW_RETURN_IF_ERROR(physical.check_order(go_on));
-  const auto take = [&](std::uint64_t local, Result<format::FileEntry> entry) {
-    return entry.has_value() ? ranges.take(local, *entry) : Status{};  // their readers report the others
-  };
-  return physical.each_entry(take, go_on);
+// No value where a page with some of the `n` bytes from `begin` on is missing.
+std::optional<std::string> bytes_of(const BytePages& pages, std::uint64_t begin, std::uint64_t n) {
+  std::string found;
+  while (n > 0) {
+    const auto page = pages.find(begin / kPagePayload);
+    if (page == pages.end()) return std::nullopt;
+    found.append(page->second, begin % kPagePayload, n);
+    const std::uint64_t here = std::min(n, kPagePayload - begin % kPagePayload);
+    begin += here;
+    n -= here;
+  }
+  return found;
 }
 
-Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::StateSlot& slot, const GoOn& go_on) {
-  const format::StateSlot closed = as_closed(slot);
-  if (closed.index_offset == 0 || closed.end > physical.file_bytes())
-    return Status::error(Code::corrupt_file, "'" + physical.file().path() + "' has no complete index");
-  std::vector<std::byte> page(kPageBytes);
-  TW_RETURN_IF_ERROR(read_exactly(physical.file(), closed.index_offset, page));
-  TW_ASSIGN_OR_RETURN(const format::IndexPage index,
-                      format::parse_index_page(page, physical.header(), closed, physical.file_bytes()));
-  RecoveredIndex result;
-  TW_RETURN_IF_ERROR(load_files(physical, index, go_on, result));
-  TW_ASSIGN_OR_RETURN(const auto pieces, physical.section(format::SectionKind::pieces, index.pieces_offset,
-                                                          index.n_pieces, format::kPieceEntryBytes, go_on));
-  Steps steps(go_on);
-  result.pieces.reserve(index.n_pieces);
-  for (std::uint64_t i = 0; i < index.n_pieces; ++i) {
-    if (!steps.go_on()) return physical.stopped();
-    TW_ASSIGN_OR_RETURN(const auto entry,
-                        format::parse_piece_entry(
-                            std::span(pieces).subspan(i * format::kPieceEntryBytes, format::kPieceEntryBytes), index));
-    result.pieces.push_back(entry);
+// Pages 0, 1, ... up to the first one that is missing.
+std::string front_of(const BytePages& pages) {
+  std::string found;
+  for (const auto& [number, page] : pages) {
+    if (number * kPagePayload != found.size()) break;
+    found += page;
   }
-  TW_ASSIGN_OR_RETURN(const auto names,
-                      physical.section(format::SectionKind::names, index.names_offset, index.names_bytes, 1, go_on));
-  result.names.assign(reinterpret_cast<const char*>(names.data()), names.size());
-  TW_ASSIGN_OR_RETURN(const auto attributes, physical.section(format::SectionKind::attributes, index.attributes_offset,
-                                                              index.attributes_bytes, 1));
-  TW_ASSIGN_OR_RETURN(result.attributes, format::parse_attributes(attributes));
-  result.end = closed.end;
-  result.session = index.session;
-  result.session_offset = slot.covered_session_offset;
-  return result;
+  return found;
 }
-
-namespace {
-
-// The valid pages of a section of bytes.
-class ByteSection {
- public:
-  void put(std::uint64_t number, std::span<const std::byte> payload) {
-    pages_.try_emplace(number, reinterpret_cast<const char*>(payload.data()), kPagePayload);
-  }
-  // No value where one of its pages is missing.
-  std::optional<std::string> bytes(std::uint64_t begin, std::uint64_t n) const {
-    std::string found;
-    while (n > 0) {
-      const auto page = pages_.find(begin / kPagePayload);
-      if (page == pages_.end()) return std::nullopt;
-      found.append(page->second, begin % kPagePayload, n);
-      const std::uint64_t here = std::min(n, kPagePayload - begin % kPagePayload);
-      begin += here;
-      n -= here;
-    }
-    return found;
-  }
-  // Pages 0, 1, ... up to the first one that is missing.
-  std::string front() const {
-    std::string found;
-    for (const auto& [number, page] : pages_) {
-      if (number * kPagePayload != found.size()) break;
-      found += page;
-    }
-    return found;
-  }
-
- private:
-  std::map<std::uint64_t, std::string> pages_;  // by number
-};
 
 class Salvage {
  public:
   Salvage(const PhysicalReader& physical, const GoOn& go_on)
-      : physical_(physical), go_on_(go_on), slot_(as_closed(physical.state())) {}
+      : physical_(physical), go_on_(go_on), slot_(physical.state()), end_(slot_.index_offset + slot_.index_bytes) {}
 
   Result<SalvagedIndex> run() {
     constexpr std::uint64_t kPagesPerAsk = 256;
     std::vector<std::byte> page(kPageBytes);
-    for (std::uint64_t at = slot_.index_offset, i = 1; at < slot_.end; at += kPageBytes, ++i) {
+    for (std::uint64_t at = slot_.index_offset, i = 1; at < end_; at += kPageBytes, ++i) {
       if (i % kPagesPerAsk == 0 && go_on_ && !go_on_()) return physical_.stopped();
       if (at >= physical_.file_bytes()) {
-        lose(at, slot_.end);
+        lose(at, end_);
         break;
       }
       TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(at, page));
       const bool whole = got == kPageBytes;
       if (at == slot_.index_offset) {
-        if (whole) note_layout(page);
+        note_layout();
       } else if (!whole || !take(page, at)) {
         TW_ASSIGN_OR_RETURN(const std::uint64_t next, behind_hole(at));
         lose(at, next);
@@ -187,11 +119,11 @@ class Salvage {
   Result<std::uint64_t> behind_hole(std::uint64_t at) const {
     TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical_.file().next_data(at));
     const std::uint64_t next = at + kPageBytes;
-    return std::clamp(data / kPageBytes * kPageBytes, next, std::max(slot_.end, next));
+    return std::clamp(data / kPageBytes * kPageBytes, next, std::max(end_, next));
   }
 
-  void note_layout(std::span<const std::byte> page) {
-    auto index = format::parse_index_page(page, physical_.header(), slot_, slot_.end);
+  void note_layout() {
+    auto index = read_index_page(physical_, slot_, end_);
     if (!index.has_value()) return;
     pieces_begin_ = index->pieces_offset;
     pieces_end_ = index->names_offset;
@@ -211,15 +143,11 @@ class Salvage {
       return format::check_page(page, kind, number, physical_.header().id, at).ok();
     };
     if (number > slot_.index_bytes / kPageBytes) return false;
-    if (is(SectionKind::files)) return take_files(page.first(kPagePayload), number);
-    if (is(SectionKind::listed_files)) return take_listed(page.first(kPagePayload), number);
-    if (is(SectionKind::names)) {
-      names_.put(number, page.first(kPagePayload));
-    } else if (is(SectionKind::attributes)) {
-      attributes_.put(number, page.first(kPagePayload));
-    } else {
-      return is(SectionKind::pieces);
-    }
+    if (is(SectionKind::files)) return take_entries(page, number, false);
+    if (is(SectionKind::listed_files)) return take_entries(page, number, true);
+    BytePages* const kept = is(SectionKind::names) ? &names_ : is(SectionKind::attributes) ? &attributes_ : nullptr;
+    if (kept == nullptr) return is(SectionKind::pieces);
+    kept->try_emplace(number, reinterpret_cast<const char*>(page.data()), kPagePayload);
     return true;
   }
 
@@ -231,31 +159,20 @@ class Salvage {
     return any;
   }
 
-  bool take_files(std::span<const std::byte> entries, std::uint64_t number) {
-    constexpr std::uint64_t kPerPage = kPagePayload / format::kFileEntryBytes;
-    const std::uint64_t n_local = physical_.header().n_local;
-    const std::uint64_t begin = std::min(number * kPerPage, n_local), end = std::min(begin + kPerPage, n_local);
-    for (std::uint64_t local = begin; local < end; ++local) {
-      const auto bytes = entries.subspan((local - begin) * format::kFileEntryBytes, format::kFileEntryBytes);
-      if (!take_entry(local, bytes)) return false;
-    }
-    result_.known.push_back({begin, end, number, false});
-    return true;
-  }
-
-  // Behind the last entry of the section there are zeros, which would read as an entry of local index 0.
-  bool take_listed(std::span<const std::byte> entries, std::uint64_t number) {
-    constexpr std::uint64_t kPerPage = kPagePayload / format::kListedEntryBytes;
-    SalvagedIndex::Range known;
-    for (std::uint64_t i = 0; i < kPerPage; ++i) {
-      const auto bytes = entries.subspan(i * format::kListedEntryBytes, format::kListedEntryBytes);
-      const auto local = load_le<std::uint64_t>(bytes);
-      if (i > 0 && local < known.end) break;
-      if (local >= physical_.header().n_local || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
+  // Behind the last entry of the section there are zeros, which would read as a listed entry of local index 0.
+  bool take_entries(std::span<const std::byte> page, std::uint64_t number, bool listed) {
+    const std::uint64_t entry_bytes = listed ? format::kListedEntryBytes : format::kFileEntryBytes;
+    const std::uint64_t per_page = kPagePayload / entry_bytes, n_local = physical_.header().n_local;
+    SalvagedIndex::Range known{.page = number, .listed = listed};
+    for (std::uint64_t i = 0; i < per_page; ++i) {
+      const auto bytes = page.subspan(i * entry_bytes, entry_bytes);
+      const std::uint64_t local = listed ? load_le<std::uint64_t>(bytes) : number * per_page + i;
+      if (listed ? i > 0 && local < known.end : local >= n_local) break;
+      if (local >= n_local || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
       if (i == 0) known.begin = local;
       known.end = local + 1;
     }
-    result_.known.push_back({known.begin, known.end, number, true});
+    result_.known.push_back(known);
     return true;
   }
 
@@ -287,15 +204,14 @@ class Salvage {
   // Names follow each other: one that begins before the end of the previous one does not belong to this index.
   void keep_names() {
     auto& files = result_.index.files;
-    const auto by_local = [](const auto& a, const auto& b) { return a.local < b.local; };
-    std::stable_sort(files.begin(), files.end(), by_local);  // pages may come from another place
-    const auto same = [](const auto& a, const auto& b) { return a.local == b.local; };
-    files.erase(std::unique(files.begin(), files.end(), same), files.end());
+    std::ranges::stable_sort(files, {}, &RecoveredIndex::File::local);  // pages may come from another place
+    const auto twice = std::ranges::unique(files, {}, &RecoveredIndex::File::local);
+    files.erase(twice.begin(), twice.end());
     std::uint64_t end = 0;
     for (auto& file : files) {
       format::FileEntry& entry = file.entry;
       if (entry.name_bytes == 0) continue;
-      auto name = entry.name_offset >= end ? names_.bytes(entry.name_offset, entry.name_bytes) : std::nullopt;
+      auto name = entry.name_offset >= end ? bytes_of(names_, entry.name_offset, entry.name_bytes) : std::nullopt;
       const bool legal = name.has_value() && name->find('\0') == std::string::npos;
       if (legal) end = entry.name_offset + entry.name_bytes;
       if (!legal) ++result_.lost_names;
@@ -308,7 +224,7 @@ class Salvage {
 
   // Pairs fill the section up to the zeros of its last page, and no key is empty.
   void keep_attributes() {
-    const std::string whole = attributes_.front();
+    const std::string whole = front_of(attributes_);
     const auto bytes = std::as_bytes(std::span(whole));
     std::uint64_t end = 0;
     while (bytes.size() - end >= 8) {
@@ -324,19 +240,12 @@ class Salvage {
   const PhysicalReader& physical_;
   const GoOn& go_on_;
   const format::StateSlot slot_;
+  const std::uint64_t end_;  // of the index
   SalvagedIndex result_;
-  ByteSection names_, attributes_;
+  BytePages names_, attributes_;
   std::uint64_t pieces_begin_ = 0, pieces_end_ = 0;  // of the section, where the index page is valid
   std::uint64_t listed_pages_ = 0;                   // of the files section if it is listed
 };
-
-}  // namespace
-
-Result<SalvagedIndex> salvage_index(const PhysicalReader& physical, const GoOn& go_on) {
-  return Salvage(physical, go_on).run();
-}
-
-namespace {
 
 // The pieces of the older entry; name, mode and flags of the newer one where it has them.
 RecoveredIndex::File joined(const RecoveredIndex::File& older, const RecoveredIndex::File& newer) {
@@ -352,6 +261,49 @@ RecoveredIndex::File joined(const RecoveredIndex::File& older, const RecoveredIn
 }
 
 }  // namespace
+
+Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on) {
+  std::uint64_t pieces_end = 0, names_end = 0;
+  TW_RETURN_IF_ERROR(physical.check_order(go_on));
+  const auto take = [&](std::uint64_t local, Result<format::FileEntry> entry) {  // their readers report the others
+    return entry.has_value() ? take_ranges(physical, local, *entry, pieces_end, names_end) : Status{};
+  };
+  return physical.each_entry(take, go_on);
+}
+
+Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::StateSlot& slot, const GoOn& go_on) {
+  const std::uint64_t end = slot.index_offset + slot.index_bytes;
+  if (slot.index_offset == 0 || end > physical.file_bytes())
+    return Status::error(Code::corrupt_file, "'" + physical.path() + "' has no complete index");
+  TW_ASSIGN_OR_RETURN(const format::IndexPage index, read_index_page(physical, slot, physical.file_bytes()));
+  RecoveredIndex result;
+  TW_RETURN_IF_ERROR(load_files(physical, index, go_on, result));
+  TW_ASSIGN_OR_RETURN(const auto pieces, physical.section(format::SectionKind::pieces, index.pieces_offset,
+                                                          index.n_pieces, format::kPieceEntryBytes, go_on));
+  Steps steps(go_on);
+  result.pieces.reserve(index.n_pieces);
+  for (std::uint64_t i = 0; i < index.n_pieces; ++i) {
+    if (!steps.go_on()) return physical.stopped();
+    TW_ASSIGN_OR_RETURN(const auto entry,
+                        format::parse_piece_entry(
+                            std::span(pieces).subspan(i * format::kPieceEntryBytes, format::kPieceEntryBytes), index));
+    result.pieces.push_back(entry);
+  }
+  TW_ASSIGN_OR_RETURN(const auto names,
+                      physical.section(format::SectionKind::names, index.names_offset, index.names_bytes, 1, go_on));
+  result.names.assign(reinterpret_cast<const char*>(names.data()), names.size());
+  TW_ASSIGN_OR_RETURN(const auto attributes, physical.section(format::SectionKind::attributes, index.attributes_offset,
+                                                              index.attributes_bytes, 1));
+  TW_ASSIGN_OR_RETURN(result.attributes, format::parse_attributes(attributes));
+  result.end = end;
+  result.session = index.session;
+  result.session_offset = slot.covered_session_offset;
+  return result;
+}
+
+Result<SalvagedIndex> salvage_index(const PhysicalReader& physical, const GoOn& go_on) {
+  return Salvage(physical, go_on).run();
+}
 
 void fall_back_on(RecoveredIndex older, SalvagedIndex& newer) {
   RecoveredIndex all = std::move(older);

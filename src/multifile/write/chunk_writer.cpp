@@ -16,12 +16,8 @@ constexpr std::uint64_t kTableInHead = format::kChecksumTableOffset - kHeadStart
 
 }  // namespace
 
-ChunkWriter::ChunkWriter(PhysicalWriter& physical, format::PlacedFrame place)
-    : physical_(physical),
-      place_(place),
-      capacity_(place.frame.capacity()),
-      tail_(physical.header().checksum),
-      head_(kTableInHead) {}
+ChunkWriter::ChunkWriter(PhysicalWriter& physical, const format::Frame& frame)
+    : physical_(physical), frame_(frame), tail_(physical.header().checksum), head_(kTableInHead) {}
 
 void ChunkWriter::seal(std::span<const std::byte> block) {
   const std::uint64_t granule = physical_.header().granule;
@@ -41,7 +37,7 @@ void ChunkWriter::seal(std::span<const std::byte> block) {
 Result<std::size_t> ChunkWriter::append(std::span<const std::byte> data) {
   data = data.first(std::min<std::uint64_t>(data.size(), room()));
   const std::size_t total = data.size();
-  const std::uint64_t data_start = place_.offset + place_.frame.data_offset;
+  const std::uint64_t data_start = frame_.data();
   while (!data.empty()) {
     const std::uint64_t block_bytes = std::min<std::uint64_t>(data.size(), kBlockBytes - filled_ % kBlockBytes);
     const auto block = data.first(block_bytes);
@@ -63,7 +59,7 @@ Status ChunkWriter::publish(bool by_sync) {
   if (newest_ >= 0 && published_ == filled_ && (published_by_sync_ || !by_sync)) return {};
   const int slot = pinned_ < 0 ? (newest_ < 0 ? 0 : newest_) : 1 - pinned_;
   const format::FillSlot fill{filled_, count_ + 1, tail_.value(), by_sync};
-  const std::uint64_t offset = place_.offset + format::kFillSlotOffset[slot];
+  const std::uint64_t offset = frame_.offset + format::kFillSlotOffset[slot];
   const auto bytes = format::encode_fill(fill, physical_.header().id, offset);
   std::memcpy(head_.data() + format::kFillSlotOffset[slot] - kHeadStart, bytes.data(), bytes.size());
   TW_RETURN_IF_ERROR(write_table_and_slots());
@@ -76,7 +72,7 @@ Status ChunkWriter::publish(bool by_sync) {
 
 Status ChunkWriter::write_table_and_slots() {
   const std::uint64_t granules = (head_.size() - kTableInHead) / sizeof(std::uint32_t);
-  const std::uint64_t head_offset = place_.offset + kHeadStart;
+  const std::uint64_t head_offset = frame_.offset + kHeadStart;
   if (head_offset % format::kPageBytes + head_.size() <= format::kPageBytes && granules != table_written_) {
     TW_RETURN_IF_ERROR(physical_.file().write(head_offset, head_));  // one page: not torn, order does not matter
   } else {
@@ -91,8 +87,8 @@ Status ChunkWriter::write_table_and_slots() {
 
 format::PieceEntry ChunkWriter::piece() const {
   format::PieceEntry entry;
-  entry.logical_offset = place_.frame.logical_offset;
-  entry.physical_offset = place_.offset;
+  entry.logical_offset = frame_.logical_offset;
+  entry.physical_offset = frame_.offset;
   entry.logical_bytes = filled_;
   entry.stored_bytes = filled_;
   entry.kind = format::PieceKind::chunk;

@@ -15,7 +15,7 @@ namespace thalweg {
 
 class ChunkWriter {
  public:
-  ChunkWriter(PhysicalWriter& physical, format::PlacedFrame place);
+  ChunkWriter(PhysicalWriter& physical, const format::Frame& frame);
 
   // Writes as much of `data` as fits, and returns the number of bytes taken.
   Result<std::size_t> append(std::span<const std::byte> data);
@@ -24,10 +24,10 @@ class ChunkWriter {
   // The published bytes are durable: the slot just written is kept until the next sync.
   void pin() { pinned_ = newest_; }
 
-  std::uint64_t room() const { return capacity_ - filled_; }
+  std::uint64_t room() const { return frame_.capacity() - filled_; }
   std::uint64_t filled() const { return filled_; }
-  std::uint64_t logical_end() const { return place_.frame.logical_offset + filled_; }
-  std::uint64_t sequence() const { return place_.frame.sequence; }
+  std::uint64_t logical_end() const { return frame_.logical_offset + filled_; }
+  std::uint64_t sequence() const { return frame_.sequence; }
   format::PieceEntry piece() const;
 
  private:
@@ -35,8 +35,7 @@ class ChunkWriter {
   Status write_table_and_slots();
 
   PhysicalWriter& physical_;
-  const format::PlacedFrame place_;
-  const std::uint64_t capacity_;
+  const format::Frame frame_;
   std::uint64_t filled_ = 0;
   std::uint64_t published_ = 0;  // bytes in the newest slot
   bool published_by_sync_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "formats/known_file.hpp"
 #include "multifile/write/index_writer.hpp"
@@ -10,7 +11,7 @@
 namespace thalweg {
 
 std::vector<std::byte> encode_session_front(const WritePlan& plan, const PlannedFile& file) {
-  std::vector<std::byte> out = format::encode_session(file.session, file.header.id, file.session_offset);
+  std::vector<std::byte> out = format::encode_session(file.session, file.header.id, file.state.session_offset);
   std::vector<std::byte> table(file.session.n_domains * 8);
   const std::uint32_t k = file.header.id.physical;
   auto row = std::partition_point(plan.domains.begin(), plan.domains.end(),
@@ -122,7 +123,7 @@ class Creation {
       TW_ASSIGN_OR_RETURN(const bool is_it, hold_opened(*targets_[0].file));
       if (!is_it) continue;
       TW_RETURN_IF_ERROR(measure(0, !made));
-      old_ = header_of(targets_[0]);
+      if (targets_[0].bytes > 0) old_ = header_of(targets_[0]);
       return check_first();
     }
     return replaced_again_and_again(path_);
@@ -132,19 +133,16 @@ class Creation {
   Status check_first() {
     if (targets_[0].bytes == 0 || overwrite_foreign_) return {};
     TW_RETURN_IF_ERROR(check_may_overwrite(backend_, path_, format::KnownFormat::multifile));
-    return old_.n_physical > 0 && old_.id.physical != 0 ? check_replaceable(0) : Status{};
+    return old_ && old_->id.physical != 0 ? check_replaceable(0) : Status{};
   }
 
-  // A header with 0 physical files where it cannot be parsed.
-  static format::FileHeader header_of(const Target& target) {
-    format::FileHeader none;
-    none.n_physical = 0;
-    if (target.bytes == 0) return none;
+  // No value where it cannot be parsed.
+  static std::optional<format::FileHeader> header_of(const Target& target) {
     std::array<std::byte, format::kHeaderBytes> bytes{};
     auto got = target.file->read(0, bytes);
-    if (!got.has_value() || *got < bytes.size()) return none;
-    auto header = format::parse_header(bytes, target.bytes);
-    return header.has_value() ? *header : none;
+    if (!got.has_value()) return std::nullopt;
+    auto header = format::parse_header(ByteView(bytes).first(*got), target.bytes);
+    return header.has_value() ? std::optional(*header) : std::nullopt;
   }
 
   // The caller gives NAME, not NAME.000001: that name may belong to something else.
@@ -153,8 +151,8 @@ class Creation {
     if (target.bytes == 0) return {};
     std::array<std::byte, format::kMagicBytes> begin{};
     TW_ASSIGN_OR_RETURN(const std::size_t got, target.file->read(0, begin));
-    const format::FileHeader header = header_of(target);
-    const bool another = header.n_physical > 0 && header.id.physical != k;
+    const auto header = header_of(target);
+    const bool another = header && header->id.physical != k;
     if (!another && format::begins_as_multifile(ByteView(begin).first(got))) return {};
     return Status::error(Code::unsafe, "creating '" + path_ + "': '" + target.name + "' exists and is " +
                                            (another ? "part of another multifile" : "no part of a multifile") +
@@ -172,12 +170,13 @@ class Creation {
   // Removes the files, known by their uuid, that a replaced multifile with more physical files would leave. One that
   // cannot be removed does no harm.
   void remove_stale_files() {
-    for (auto k = static_cast<std::uint32_t>(targets_.size()); k < old_.n_physical; ++k) {
+    if (!old_) return;
+    for (auto k = static_cast<std::uint32_t>(targets_.size()); k < old_->n_physical; ++k) {
       const std::string name = format::physical_name(path_, k);
       auto file = backend_.open(name, OpenMode::read);
       if (!file.has_value()) continue;
       auto stale = PhysicalReader::open(std::move(file).value(), k);
-      if (stale.has_value() && (*stale)->header().id.uuid == old_.id.uuid) (void)backend_.remove(name).ok();
+      if (stale.has_value() && (*stale)->header().id.uuid == old_->id.uuid) (void)backend_.remove(name).ok();
     }
   }
 
@@ -187,17 +186,15 @@ class Creation {
   const bool overwrite_foreign_;
   const WritePlan& plan_;
   std::vector<Target> targets_;
-  format::FileHeader old_;
+  std::optional<format::FileHeader> old_;
 };
-
-// The slots describe the last two sessions. If neither were on the storage, the sessions before could not be found.
-bool stands_on_unsynced(const PlannedFile& file) { return file.state.session >= 2 && !file.state.durable; }
 
 Status begin_one(Backend& backend, const std::string& path, const WritePlan& plan, const PlannedFile& planned) {
   TW_ASSIGN_OR_RETURN(auto file, open_to_change(backend, path, planned.header));
-  if (stands_on_unsynced(planned)) TW_RETURN_IF_ERROR(file->sync());
-  TW_RETURN_IF_ERROR(file->truncate(planned.session_offset));  // bytes behind the end are unused
-  TW_RETURN_IF_ERROR(file->write(planned.session_offset, encode_session_front(plan, planned)));
+  // The slots describe the last two sessions. If neither were on the storage, the sessions before could not be found.
+  if (planned.state.session >= 2 && !planned.state.durable) TW_RETURN_IF_ERROR(file->sync());
+  TW_RETURN_IF_ERROR(file->truncate(planned.state.session_offset));  // bytes behind the end are unused
+  TW_RETURN_IF_ERROR(file->write(planned.state.session_offset, encode_session_front(plan, planned)));
   TW_RETURN_IF_ERROR(write_state(*file, planned.header, planned.state));
   // The close overwrites the slot before this one. From then on only this one leads to the older index.
   TW_RETURN_IF_ERROR(file->sync());
@@ -219,16 +216,15 @@ Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::
                                          "another program wrote over it; it is left as it is");
 }
 
-void abandon_session(Backend& backend, const std::string& path, const format::FileHeader& header,
-                     const format::StateSlot& open, std::uint64_t previous_session_offset) {
-  auto file = open_to_change(backend, path, header);
+void abandon_session(Backend& backend, const std::string& path, const PlannedFile& planned) {
+  auto file = open_to_change(backend, path, planned.header);
   if (!file.has_value()) return;
-  format::StateSlot before = open;
+  format::StateSlot before = planned.state;
   before.session -= 1;
-  before.session_offset = previous_session_offset;
+  before.session_offset = planned.session.previous_offset;
   const format::StateSlot closed =
-      format::closed_state(before, open.index_offset, open.index_offset + open.index_bytes, open.durable);
-  (void)write_state(**file, header, closed).ok();
+      format::closed_state(before, before.index_offset, before.index_offset + before.index_bytes, before.durable);
+  (void)write_state(**file, planned.header, closed).ok();
 }
 
 void remove_files(Backend& backend, const std::string& path, const WritePlan& plan) {
@@ -246,8 +242,7 @@ Status begin_session(Backend& backend, const std::string& path, const WritePlan&
   for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
     const Status status = begin_one(backend, path, plan, plan.files[k]);
     if (status.ok()) continue;
-    for (std::uint32_t i = 0; i <= k; ++i)
-      abandon_session(backend, path, plan.files[i].header, plan.files[i].state, plan.files[i].session.previous_offset);
+    for (std::uint32_t i = 0; i <= k; ++i) abandon_session(backend, path, plan.files[i]);
     return status;
   }
   return {};

@@ -6,7 +6,7 @@
 
 namespace thalweg {
 
-// Session page and domain section of a planned file, as they stand at file.session_offset.
+// Session page and domain section of a planned file, as they stand at file.state.session_offset.
 std::vector<std::byte> encode_session_front(const WritePlan& plan, const PlannedFile& file);
 
 // Makes all physical files of the plan up to their first slab; returns physical file 0, locked. On failure none of the
@@ -19,9 +19,8 @@ Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::
                                                    const format::FileHeader& header);
 // Adds the planned session to all physical files. On failure it closes the multifile as it was before, if possible.
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan);
-// Closes a physical file as it was before the session of `open`. Failures are ignored.
-void abandon_session(Backend& backend, const std::string& path, const format::FileHeader& header,
-                     const format::StateSlot& open, std::uint64_t previous_session_offset);
+// Closes a physical file as it was before the planned session. Failures are ignored.
+void abandon_session(Backend& backend, const std::string& path, const PlannedFile& planned);
 // Removes the physical files of a creation that failed afterwards.
 void remove_files(Backend& backend, const std::string& path, const WritePlan& plan);
 

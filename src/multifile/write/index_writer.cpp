@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
-#include "base/endian.hpp"
+#include "multifile/format/field_list.hpp"
 #include "multifile/write/physical_writer.hpp"
 
 namespace thalweg {
@@ -13,7 +14,6 @@ namespace {
 using format::kPageBytes;
 using format::SectionKind;
 
-// An encoded contribution: u64 local index, u64 bytes, u32 mode, u32 named, u32 name bytes, u32 pieces, name, pieces.
 constexpr std::size_t kContributionHead = 32;
 
 // Writes one section page by page, in writes of about a MiB.
@@ -83,20 +83,17 @@ class SectionStream {
 struct Stored {
   std::uint64_t local = 0;
   format::FileEntry old;
-  bool is_fresh = false;
-  Contribution fresh;
+  std::optional<Contribution> fresh;
 
-  bool renamed() const { return is_fresh && fresh.named; }
-  std::uint32_t fresh_pieces() const {
-    return is_fresh ? static_cast<std::uint32_t>(fresh.pieces.size() / format::kPieceEntryBytes) : 0;
-  }
+  bool renamed() const { return fresh && fresh->named; }
   // The new entry without its offsets.
   format::FileEntry entry() const {
     format::FileEntry both = old;
-    if (is_fresh) both.bytes = std::max(both.bytes, fresh.bytes);
-    both.n_pieces += fresh_pieces();
-    if (renamed()) both.name_bytes = static_cast<std::uint32_t>(fresh.name.size());
-    if (renamed()) both.mode = fresh.mode;
+    if (!fresh) return both;
+    both.bytes = std::max(both.bytes, fresh->bytes);
+    both.n_pieces += static_cast<std::uint32_t>(fresh->pieces.size() / format::kPieceEntryBytes);
+    if (renamed()) both.name_bytes = static_cast<std::uint32_t>(fresh->name.size());
+    if (renamed()) both.mode = fresh->mode;
     return both;
   }
   bool has_content() const {
@@ -105,55 +102,33 @@ struct Stored {
   }
 };
 
-// Visits these logical files in the order of local indices.
-class StoredFiles {
- public:
-  explicit StoredFiles(const IndexJob& job) : job_(job) {}
-
-  // The next one; false when there is none.
-  Result<bool> next(Stored& out) {
-    const std::uint64_t n = job_.header.n_local;
-    do {
-      if (++n_ % kAskEach == 0 && job_.go_on && !job_.go_on())
-        return Status::error(Code::stopped, "writing the index of '" + job_.file->path() + "': stopped by the caller");
-      TW_RETURN_IF_ERROR(find_old());
-      const std::uint64_t fresh = i_ < job_.fresh->size() ? job_.fresh->at(i_).local_index : n;
-      const std::uint64_t local = std::min(old_, fresh);
-      if (local >= n) return false;
-      out = Stored{local, {}, fresh == local, {}};
-      if (out.is_fresh) out.fresh = job_.fresh->at(i_++);
-      if (old_ == local) {
-        TW_ASSIGN_OR_RETURN(out.old, job_.old->file_entry(local, cache_));
-        ++old_;
-        looked_ = false;
-      }
-    } while (!out.has_content());
-    return true;
-  }
-
-  PageCache& cache() { return cache_; }
-
- private:
-  // Moves old_ to the next entry of the old index.
-  Status find_old() {
-    const std::uint64_t n = job_.header.n_local;
-    if (job_.old == nullptr) old_ = n;
-    while (!looked_ && old_ < n) {
-      TW_ASSIGN_OR_RETURN(const EntryRun run, job_.old->run_at(old_, cache_));
+// Calls visit(stored, cache) for these logical files in the order of local indices.
+template <class Visit>
+Status each_stored(const IndexJob& job, Visit&& visit) {
+  const std::uint64_t n = job.header.n_local;
+  PageCache cache;
+  Steps steps(job.go_on);
+  std::uint64_t old = job.old != nullptr ? 0 : n;
+  bool has_old = false;  // there is an entry of `old`
+  for (std::size_t i = 0; steps.go_on();) {
+    while (!has_old && old < n) {
+      TW_ASSIGN_OR_RETURN(const EntryRun run, job.old->run_at(old, cache));
       TW_RETURN_IF_ERROR(run.lost);
-      looked_ = run.has_entry;
-      if (!looked_) old_ = run.end;
+      has_old = run.has_entry;
+      if (!has_old) old = run.end;
     }
-    return {};
+    const std::uint64_t fresh = i < job.fresh->size() ? job.fresh->at(i).local_index : n;
+    Stored stored{std::min(old, fresh), {}, {}};
+    if (stored.local >= n) return {};
+    if (fresh == stored.local) stored.fresh = job.fresh->at(i++);
+    if (old == stored.local) {
+      TW_ASSIGN_OR_RETURN(stored.old, job.old->file_entry(old++, cache));
+      has_old = false;
+    }
+    if (stored.has_content()) TW_RETURN_IF_ERROR(visit(stored, cache));
   }
-
-  const IndexJob& job_;
-  PageCache cache_;
-  std::uint64_t old_ = 0;
-  bool looked_ = false;  // there is an entry of old_
-  std::size_t i_ = 0;    // of the fresh ones
-  std::uint64_t n_ = 0;
-};
+  return Status::error(Code::stopped, "writing the index of '" + job.file->path() + "': stopped by the caller");
+}
 
 // Pieces and names of all logical files follow each other without gaps, so old entries get new offsets.
 class IndexSections {
@@ -166,15 +141,13 @@ class IndexSections {
         names_(job, SectionKind::names, page.names_offset, 1) {}
 
   Status write() {
-    StoredFiles files(job_);
-    for (Stored stored;;) {
-      TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
-      if (!more) break;
+    const auto write_one = [this](const Stored& stored, PageCache& cache) -> Status {
       TW_RETURN_IF_ERROR(write_empty_until(stored.local));
       TW_RETURN_IF_ERROR(write_entry(stored));
-      TW_RETURN_IF_ERROR(write_pieces(stored, files.cache()));
-      TW_RETURN_IF_ERROR(write_name(stored, files.cache()));
-    }
+      TW_RETURN_IF_ERROR(write_pieces(stored, cache));
+      return write_name(stored, cache);
+    };
+    TW_RETURN_IF_ERROR(each_stored(job_, write_one));
     TW_RETURN_IF_ERROR(write_empty_until(page_.n_local));
     TW_RETURN_IF_ERROR(files_.finish());
     TW_RETURN_IF_ERROR(pieces_.finish());
@@ -214,14 +187,15 @@ class IndexSections {
         format::encode_piece_entry(piece, room);
       }
     }
-    for (auto rest = stored.fresh.pieces; !rest.empty(); rest = rest.subspan(format::kPieceEntryBytes)) {
+    if (!stored.fresh) return {};
+    for (auto rest = stored.fresh->pieces; !rest.empty(); rest = rest.subspan(format::kPieceEntryBytes)) {
       TW_ASSIGN_OR_RETURN(const auto room, pieces_.next());
       std::memcpy(room.data(), rest.data(), format::kPieceEntryBytes);
     }
     return {};
   }
   Status write_name(const Stored& stored, PageCache& cache) {
-    if (stored.renamed()) return names_.append(std::as_bytes(std::span(stored.fresh.name)));
+    if (stored.renamed()) return names_.append(std::as_bytes(std::span(stored.fresh->name)));
     if (stored.old.name_bytes == 0) return {};
     TW_ASSIGN_OR_RETURN(const std::string name, job_.old->name(stored.old, cache));
     return names_.append(std::as_bytes(std::span(name)));
@@ -243,17 +217,37 @@ Result<format::IndexPage> count(const IndexJob& job) {
   format::IndexPage counts;
   counts.session = job.session;
   counts.n_local = job.header.n_local;
-  StoredFiles files(job);
-  for (Stored stored;; ++counts.n_entries) {
-    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
-    if (!more) break;
+  TW_RETURN_IF_ERROR(each_stored(job, [&counts](const Stored& stored, PageCache&) {
+    ++counts.n_entries;
     counts.n_pieces += stored.entry().n_pieces;
     counts.names_bytes += stored.entry().name_bytes;
-  }
+    return Status{};
+  }));
   const std::uint64_t all = format::section_pages(counts.n_local, format::kFileEntryBytes);
   const std::uint64_t listed = format::section_pages(counts.n_entries, format::kListedEntryBytes);
   if (all <= std::max(listed, kSmallSection / kPageBytes)) counts.n_entries = counts.n_local;
   return counts;
+}
+
+std::uint64_t local_of(const std::byte* encoded) {
+  return load_le<std::uint64_t>(std::span(encoded, kContributionHead));
+}
+
+// The head of an encoded contribution, behind which its name and its pieces stand.
+template <class Io, class C, class Count>
+void list_contribution(Io& io, C& c, Count&& name_bytes, Count&& pieces) {
+  format::move_fields(io, c.local_index, c.bytes, c.mode, c.named, name_bytes, pieces);
+}
+
+// Borrows the bytes.
+Contribution decode(const std::byte* encoded) {
+  format::FieldReader in(ByteView(encoded, kContributionHead));
+  Contribution out;
+  std::uint32_t name = 0, pieces = 0;
+  list_contribution(in, out, name, pieces);
+  out.name = {reinterpret_cast<const char*>(encoded + kContributionHead), name};
+  out.pieces = {encoded + kContributionHead + name, pieces * format::kPieceEntryBytes};
+  return out;
 }
 
 }  // namespace
@@ -266,16 +260,11 @@ void append_contribution(std::vector<std::byte>& out, const Contribution& contri
                          std::span<const WrittenPiece> pieces) {
   const std::size_t start = out.size();
   out.resize(start + contribution_bytes(contribution.name.size(), pieces.size()));
-  std::span<std::byte> at = std::span(out).subspan(start);
-  store_le(at, contribution.local_index);
-  store_le(at.subspan(8), contribution.bytes);
-  store_le(at.subspan(16), contribution.mode);
-  store_le(at.subspan(20), std::uint32_t{contribution.named});
-  store_le(at.subspan(24), static_cast<std::uint32_t>(contribution.name.size()));
-  store_le(at.subspan(28), static_cast<std::uint32_t>(pieces.size()));
-  if (!contribution.name.empty())
-    std::memcpy(at.data() + kContributionHead, contribution.name.data(), contribution.name.size());
-  at = at.subspan(kContributionHead + contribution.name.size());
+  format::FieldWriter fields(ByteSpan(out).subspan(start));
+  list_contribution(fields, contribution, static_cast<std::uint32_t>(contribution.name.size()),
+                    static_cast<std::uint32_t>(pieces.size()));
+  fields.put_bytes(std::as_bytes(std::span(contribution.name)));
+  std::span<std::byte> at = std::span(out).subspan(start + fields.position());
   for (const WrittenPiece& piece : pieces) {
     format::encode_piece_entry(piece.entry, at.first(format::kPieceEntryBytes));
     at = at.subspan(format::kPieceEntryBytes);
@@ -285,36 +274,25 @@ void append_contribution(std::vector<std::byte>& out, const Contribution& contri
 void place_shipped(std::span<std::byte> contributions, std::uint64_t payload) {
   constexpr std::size_t kOffsetInEntry = 8;
   while (!contributions.empty()) {
-    const std::size_t name = load_le<std::uint32_t>(contributions.subspan(24));
-    const std::size_t pieces = load_le<std::uint32_t>(contributions.subspan(28));
-    contributions = contributions.subspan(kContributionHead + name);
-    for (std::size_t i = 0; i < pieces; ++i) {
-      const auto at = contributions.subspan(i * format::kPieceEntryBytes + kOffsetInEntry);
+    const Contribution one = decode(contributions.data());
+    contributions = contributions.subspan(kContributionHead + one.name.size());
+    for (std::size_t i = 0; i < one.pieces.size(); i += format::kPieceEntryBytes) {
+      const auto at = contributions.subspan(i + kOffsetInEntry);
       const auto offset = load_le<std::uint64_t>(at);
       if ((offset & kShipped) != 0) store_le(at, payload + (offset - kShipped));
     }
-    contributions = contributions.subspan(pieces * format::kPieceEntryBytes);
+    contributions = contributions.subspan(one.pieces.size());
   }
 }
 
-namespace {
-
-std::uint64_t local_of(const std::byte* contribution) {
-  return load_le<std::uint64_t>(std::span(contribution, kContributionHead));
-}
-
-}  // namespace
-
 Status Contributions::add(std::span<const std::byte> encoded) {
   while (!encoded.empty()) {
-    if (local_of(encoded.data()) >= n_local_)
+    const Contribution one = decode(encoded.data());
+    if (one.local_index >= n_local_)
       return Status::error(Code::internal, "a task contributed to local logical file " +
-                                               std::to_string(local_of(encoded.data())) + " of " +
-                                               std::to_string(n_local_));
+                                               std::to_string(one.local_index) + " of " + std::to_string(n_local_));
     all_.push_back(encoded.data());
-    const std::uint64_t name = load_le<std::uint32_t>(encoded.subspan(24));
-    const std::uint64_t pieces = load_le<std::uint32_t>(encoded.subspan(28));
-    encoded = encoded.subspan(kContributionHead + name + pieces * format::kPieceEntryBytes);
+    encoded = encoded.subspan(kContributionHead + one.name.size() + one.pieces.size());
   }
   return {};
 }
@@ -327,25 +305,11 @@ Status Contributions::sort() {
                        "two tasks contributed to local logical file " + std::to_string(local_of(*twice)));
 }
 
-Contribution Contributions::at(std::size_t i) const {
-  Contribution out;
-  const std::byte* at = all_[i];
-  const std::span<const std::byte> head(at, kContributionHead);
-  out.local_index = load_le<std::uint64_t>(head);
-  out.bytes = load_le<std::uint64_t>(head.subspan(8));
-  out.mode = load_le<std::uint32_t>(head.subspan(16));
-  out.named = load_le<std::uint32_t>(head.subspan(20)) != 0;
-  const std::size_t name = load_le<std::uint32_t>(head.subspan(24));
-  const std::size_t pieces = load_le<std::uint32_t>(head.subspan(28));
-  out.name = {reinterpret_cast<const char*>(at + kContributionHead), name};
-  out.pieces = {at + kContributionHead + name, pieces * format::kPieceEntryBytes};
-  return out;
-}
+Contribution Contributions::at(std::size_t i) const { return decode(all_[i]); }
 
 Result<format::IndexPage> write_index(const IndexJob& job) {
   TW_ASSIGN_OR_RETURN(format::IndexPage counts, count(job));
-  const std::vector<std::byte> attributes =
-      job.attributes.empty() ? std::vector<std::byte>{} : format::encode_attributes(job.attributes);
+  const std::vector<std::byte> attributes = format::encode_attributes(job.attributes);
   counts.attributes_bytes = attributes.size();
   TW_ASSIGN_OR_RETURN(const format::IndexPage page, format::layout_index(counts, job.offset));
   TW_RETURN_IF_ERROR(IndexSections(job, page).write());

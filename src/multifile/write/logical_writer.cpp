@@ -73,14 +73,13 @@ Status LogicalWriter::write(std::span<const std::byte> data) {
   if (position_ > format::kMaxOffset - 2 * std::max<std::uint64_t>(settings_.buffer_bytes, ByteBuffer::kAlignment))
     return write_at_the_end(data);
   if (position_ != buffer_start_ + buffer_.size()) {
-    TW_RETURN_IF_ERROR(drain(More::unlikely));
+    TW_RETURN_IF_ERROR(drain(false));
     buffer_start_ = position_;
   }
   while (!data.empty()) {
     const std::uint64_t limit = settings_.buffer_bytes;
     if (buffer_.empty() && data.size() >= limit) {
-      const More more = position_ >= size_ && !behind_gap(position_) ? More::expected : More::unlikely;
-      TW_RETURN_IF_ERROR(store(position_, data, more));
+      TW_RETURN_IF_ERROR(store(position_, data, position_ >= size_ && !behind_gap(position_)));
       position_ += data.size();
       buffer_start_ = position_;
       data = {};
@@ -92,8 +91,7 @@ Status LogicalWriter::write(std::span<const std::byte> data) {
       position_ += n;
       data = data.subspan(n);
       size_ = std::max(size_, position_);
-      if (buffer_.size() >= limit)
-        TW_RETURN_IF_ERROR(drain(behind_gap(buffer_start_) ? More::unlikely : More::expected));
+      if (buffer_.size() >= limit) TW_RETURN_IF_ERROR(drain(!behind_gap(buffer_start_)));
     }
     size_ = std::max(size_, position_);
   }
@@ -102,16 +100,16 @@ Status LogicalWriter::write(std::span<const std::byte> data) {
 
 // Nothing is buffered near the largest offset: write_buffered() checks the room of the buffer only.
 Status LogicalWriter::write_at_the_end(std::span<const std::byte> data) {
-  TW_RETURN_IF_ERROR(drain(More::unlikely));
+  TW_RETURN_IF_ERROR(drain(false));
   release_buffer();
-  TW_RETURN_IF_ERROR(store(position_, data, More::unlikely));
+  TW_RETURN_IF_ERROR(store(position_, data, false));
   position_ += data.size();
   buffer_start_ = position_;
   size_ = std::max(size_, position_);
   return {};
 }
 
-Status LogicalWriter::drain(More more) {
+Status LogicalWriter::drain(bool more) {
   if (buffer_.empty()) return {};
   TW_RETURN_IF_ERROR(store(buffer_start_, buffer_.bytes(), more));
   buffer_start_ += buffer_.size();
@@ -119,16 +117,16 @@ Status LogicalWriter::drain(More more) {
   return {};
 }
 
-Status LogicalWriter::store(std::uint64_t at, std::span<const std::byte> data, More more) {
+Status LogicalWriter::store(std::uint64_t at, std::span<const std::byte> data, bool more) {
   if (at < old_size_) settings_.hides_old = true;
   return settings_.codec == format::Codec::none ? store_plain(at, data, more) : store_compressed(at, data);
 }
 
-Status LogicalWriter::store_plain(std::uint64_t at, std::span<const std::byte> data, More more) {
+Status LogicalWriter::store_plain(std::uint64_t at, std::span<const std::byte> data, bool more) {
   while (!data.empty()) {
     const bool grows = chunk_ && chunk_->logical_end() == at && at >= hidden_until_ && chunk_->room() > 0;
     const bool fits_pack = data.size() <= std::min(kSmallBytes, physical_.max_piece_bytes());
-    if (!grows && more == More::unlikely && fits_pack) return pack(at, data.size(), data, format::Codec::none);
+    if (!grows && !more && fits_pack) return pack(at, data.size(), data, format::Codec::none);
     if (!grows) TW_RETURN_IF_ERROR(open_chunk(at, data.size(), more));
     TW_ASSIGN_OR_RETURN(const std::size_t taken, chunk_->append(data));
     at += taken;
@@ -171,20 +169,20 @@ Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::s
 }
 
 // Without more bytes expected behind them, as in random writes, the bytes get a chunk of their own size.
-Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, More more) {
+Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, bool more) {
   TW_RETURN_IF_ERROR(leave_chunk());
   const std::uint64_t usual = settings_.chunk_bytes
                               << std::min<std::uint64_t>(chunks_ / kChunksPerDoubling, kMostDoublings);
   const std::uint64_t asked = std::min(bytes, kLargestAsk);
-  std::uint64_t want = more == More::expected ? std::max(usual, asked) : asked;
+  std::uint64_t want = more ? std::max(usual, asked) : asked;
   // Bytes fewer than the buffer holds are all that was written in a row.
   if (settings_.exact) want = bytes < settings_.buffer_bytes ? bytes : std::max(settings_.chunk_bytes, bytes);
-  const format::Frame start{
+  const format::Frame frame{
       .rank = rank_, .sequence = next_sequence(), .logical_offset = at, .end_before = stored_end()};
-  TW_ASSIGN_OR_RETURN(const format::PlacedFrame place, physical_.place_chunk(start, want, settings_.exact));
+  TW_ASSIGN_OR_RETURN(const format::Frame placed, physical_.place_chunk(frame, want, settings_.exact));
   ++count_;
-  chunk_ = std::make_unique<ChunkWriter>(physical_, place);
-  if (more == More::expected) ++chunks_;
+  chunk_ = std::make_unique<ChunkWriter>(physical_, placed);
+  if (more) ++chunks_;
   hidden_until_ = 0;
   return {};
 }
@@ -198,9 +196,8 @@ Status LogicalWriter::leave_chunk() {
   return {};
 }
 
-LogicalWriter::More LogicalWriter::more_after_flush() const {
-  const bool at_end = buffer_start_ + buffer_.size() >= size_ && !behind_gap(buffer_start_);
-  return settings_.serves_few && at_end ? More::expected : More::unlikely;
+bool LogicalWriter::more_after_flush() const {
+  return settings_.serves_few && buffer_start_ + buffer_.size() >= size_ && !behind_gap(buffer_start_);
 }
 
 Status LogicalWriter::flush(bool by_sync) {
@@ -217,7 +214,7 @@ void LogicalWriter::pin() {
 }
 
 Status LogicalWriter::push_small() {
-  TW_RETURN_IF_ERROR(drain(More::unlikely));
+  TW_RETURN_IF_ERROR(drain(false));
   release_buffer();
   return {};
 }
@@ -243,8 +240,7 @@ std::span<const WrittenPiece> LogicalWriter::pieces(std::vector<WrittenPiece>& r
   room.clear();
   if (n_pieces_ > 0) room.push_back(first_piece_);
   room.insert(room.end(), more_pieces_.begin(), more_pieces_.end());
-  std::sort(room.begin(), room.end(),
-            [](const WrittenPiece& a, const WrittenPiece& b) { return a.sequence < b.sequence; });
+  std::ranges::sort(room, {}, &WrittenPiece::sequence);
   for (WrittenPiece& piece : room)
     if (piece.entry.kind == format::PieceKind::packed)
       piece.entry.physical_offset = physical_.resolve({piece.pack, piece.entry.physical_offset});

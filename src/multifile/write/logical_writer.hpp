@@ -68,7 +68,8 @@ class LogicalWriter {
   std::uint64_t size() const { return size_; }
   std::uint64_t rank() const { return rank_; }
   std::uint64_t buffered() const { return buffer_.size(); }
-  std::uint64_t chunk_room() const { return chunk_ ? chunk_->room() - std::min(chunk_->room(), buffered()) : 0; }
+  // Bytes that fit into the chunk.
+  std::uint64_t contiguous() const { return chunk_ ? chunk_->room() - std::min(chunk_->room(), buffered()) : 0; }
   bool dirty() const { return dirty_; }
   bool listed = false;  // for the handle: in its list of writers that may hold a buffer
   PhysicalWriter& physical() const { return physical_; }
@@ -85,18 +86,18 @@ class LogicalWriter {
   std::size_t n_pieces() const { return n_pieces_; }
 
  private:
-  enum class More { expected, unlikely };
   void grow_buffer(std::size_t wanted);
   void release_buffer();
   Status write_at_the_end(std::span<const std::byte> data);
-  Status drain(More more);
-  Status store(std::uint64_t at, std::span<const std::byte> data, More more);
-  Status store_plain(std::uint64_t at, std::span<const std::byte> data, More more);
+  // `more`: more bytes are expected behind these.
+  Status drain(bool more);
+  Status store(std::uint64_t at, std::span<const std::byte> data, bool more);
+  Status store_plain(std::uint64_t at, std::span<const std::byte> data, bool more);
   Status store_compressed(std::uint64_t at, std::span<const std::byte> data);
   Status pack(std::uint64_t at, std::uint64_t logical_bytes, std::span<const std::byte> stored, format::Codec codec);
-  Status open_chunk(std::uint64_t at, std::uint64_t bytes, More more);
+  Status open_chunk(std::uint64_t at, std::uint64_t bytes, bool more);
   Status leave_chunk();
-  More more_after_flush() const;
+  bool more_after_flush() const;
   std::uint64_t next_sequence() const;
   std::uint64_t stored_end() const;
   // Strided records leave gaps: a chunk for more than one record would be wasted on each.

@@ -94,25 +94,25 @@ std::uint64_t PhysicalWriter::lay_exactly(format::Slab& extent, std::uint64_t wa
   return content;
 }
 
-Status PhysicalWriter::write_frame(const format::Frame& frame, std::uint64_t offset) {
-  return file_->write(offset, format::encode_frame(frame, header_.id, offset));
+Status PhysicalWriter::write_frame(const format::Frame& frame) {
+  return file_->write(frame.offset, format::encode_frame(frame, header_.id));
 }
 
-Result<format::PlacedFrame> PhysicalWriter::place_chunk(format::Frame start, std::uint64_t want, bool exact) {
+Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint64_t want, bool exact) {
   const std::uint64_t alignment = header_.alignment;
   const std::uint64_t extent_wanted = extent_for(want, header_);
   const std::lock_guard lock(space_mutex_);
   const std::uint64_t least = exact ? extent_wanted : std::max(2 * alignment, extent_wanted / 4);
   TW_ASSIGN_OR_RETURN(format::Slab extent, find_room(extent_wanted, least));
   const std::uint64_t capacity = exact ? lay_exactly(extent, want) : lay_data(extent, content_for(want, alignment));
-  format::Frame frame = start;
+  frame.offset = extent.start;
   frame.kind = format::FrameKind::chunk;
   frame.session = session_;
   frame.extent = extent.bytes;
   frame.data_offset = extent.bytes - capacity;
-  TW_RETURN_IF_ERROR(write_frame(frame, extent.start));
+  TW_RETURN_IF_ERROR(write_frame(frame));
   take(extent);
-  return format::PlacedFrame{extent.start, frame};
+  return frame;
 }
 
 // Makes room in the open pack for so many more pieces and bytes.
@@ -165,14 +165,6 @@ std::uint64_t PhysicalWriter::resolve(const PackedAt& at) const {
   return payload_offsets_[at.pack] + at.offset;  // where it was shipped: kShipped + offset
 }
 
-std::vector<std::byte> PhysicalWriter::encode_directory() const {
-  std::vector<std::byte> out(entries_.size() * format::kDirectoryEntryBytes);
-  for (std::size_t i = 0; i < entries_.size(); ++i)
-    format::encode_directory_entry(
-        entries_[i], std::span(out).subspan(i * format::kDirectoryEntryBytes, format::kDirectoryEntryBytes));
-  return out;
-}
-
 Status PhysicalWriter::write_pack() {
   format::Frame frame;
   frame.kind = format::FrameKind::pack;
@@ -184,61 +176,61 @@ Status PhysicalWriter::write_pack() {
   if (!one_page && payload_.size() >= kWorthAligning)
     frame.data_offset = align_up(frame.data_offset, format::kPageBytes);
   frame.extent = align_up(frame.data_offset + payload_.size(), header_.alignment);
-  std::uint64_t offset = 0;
+  bool written = false;
   if (one_page) {
-    TW_ASSIGN_OR_RETURN(offset, write_small_pack(frame));
+    TW_ASSIGN_OR_RETURN(written, write_small_pack(frame));
   }
-  if (offset == 0) {
-    TW_ASSIGN_OR_RETURN(offset, write_large_pack(frame));
-  }
-  payload_offsets_.push_back(offset + frame.data_offset);
+  if (!written) TW_RETURN_IF_ERROR(write_large_pack(frame));
+  payload_offsets_.push_back(frame.data());
   entries_.clear();
   payload_.clear();
   return {};
 }
 
-// A pack within one page is written at once, so that the death of the process does not tear it. Returns 0 where it would
-// not lie in one page.
-Result<std::uint64_t> PhysicalWriter::write_small_pack(format::Frame& frame) {
+// Gives the frame of the open pack its place; returns the directory.
+std::vector<std::byte> PhysicalWriter::place_pack(format::Frame& frame, const format::Slab& extent) const {
+  std::vector<std::byte> directory(entries_.size() * format::kDirectoryEntryBytes);
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    format::encode_directory_entry(
+        entries_[i], std::span(directory).subspan(i * format::kDirectoryEntryBytes, format::kDirectoryEntryBytes));
+  frame.offset = extent.start;
+  frame.extent = extent.bytes;
+  frame.directory_crc = format::bound_crc(header_.id, frame.offset + format::kDirectoryOffset, directory);
+  return directory;
+}
+
+// A pack within one page is written at once, so that the death of the process does not tear it. Returns false where it
+// would not lie in one page.
+Result<bool> PhysicalWriter::write_small_pack(format::Frame& frame) {
   const std::lock_guard lock(space_mutex_);
   TW_ASSIGN_OR_RETURN(const format::Slab extent, find_room(frame.extent, frame.extent));
-  if (extent.start % format::kPageBytes + frame.data_offset + payload_.size() > format::kPageBytes)
-    return std::uint64_t{0};
-  frame.extent = extent.bytes;
-  const std::vector<std::byte> directory = encode_directory();
-  frame.directory_crc = format::bound_crc(header_.id, extent.start + format::kDirectoryOffset, directory);
-  const auto head = format::encode_frame(frame, header_.id, extent.start);
-  const std::span<const std::byte> parts[] = {head, directory, payload_.bytes()};
+  if (extent.start % format::kPageBytes + frame.data_offset + payload_.size() > format::kPageBytes) return false;
+  const std::vector<std::byte> directory = place_pack(frame, extent);
+  const auto head = format::encode_frame(frame, header_.id);
   std::vector<std::byte> page;
   page.reserve(format::kPageBytes);
-  for (const auto part : parts) page.insert(page.end(), part.begin(), part.end());
+  for (const auto part : {std::span<const std::byte>(head), std::span<const std::byte>(directory), payload_.bytes()})
+    page.insert(page.end(), part.begin(), part.end());
   TW_RETURN_IF_ERROR(file_->write(extent.start, page));
   take(extent);
-  return extent.start;
+  return true;
 }
 
 // The space is marked as reserved first, so that others can place frames behind it; the frame that says "pack" comes
 // last.
-Result<std::uint64_t> PhysicalWriter::write_large_pack(format::Frame& frame) {
+Status PhysicalWriter::write_large_pack(format::Frame& frame) {
   format::Slab extent;
   {
     const std::lock_guard lock(space_mutex_);
     TW_ASSIGN_OR_RETURN(extent, find_room(frame.extent, frame.extent));
-    format::Frame reserved;
-    reserved.session = frame.session;
-    reserved.extent = extent.bytes;
-    TW_RETURN_IF_ERROR(write_frame(reserved, extent.start));
+    TW_RETURN_IF_ERROR(write_frame({.offset = extent.start, .session = frame.session, .extent = extent.bytes}));
     take(extent);
   }
-  frame.extent = extent.bytes;
-  std::vector<std::byte> directory = encode_directory();
-  const std::uint64_t directory_offset = extent.start + format::kDirectoryOffset;
-  frame.directory_crc = format::bound_crc(header_.id, directory_offset, directory);
+  std::vector<std::byte> directory = place_pack(frame, extent);
   directory.resize(frame.data_offset - format::kDirectoryOffset);  // up to the payload
   const Piece pieces[] = {piece_of(directory), piece_of(payload_.bytes())};
-  TW_RETURN_IF_ERROR(file_->transfer(Direction::write, directory_offset, pieces).status());
-  TW_RETURN_IF_ERROR(write_frame(frame, extent.start));
-  return extent.start;
+  TW_RETURN_IF_ERROR(file_->transfer(Direction::write, frame.offset + format::kDirectoryOffset, pieces).status());
+  return write_frame(frame);
 }
 
 }  // namespace thalweg

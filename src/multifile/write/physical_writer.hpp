@@ -39,10 +39,10 @@ class PhysicalWriter {
   PhysicalWriter(std::unique_ptr<StoredFile> file, const format::FileHeader& header, std::uint32_t session,
                  const format::SlabLayout& layout);
 
-  // A chunk for `want` bytes of content, whose frame is written. `start` has the rank, the sequence, the logical offset
+  // A chunk for `want` bytes of content, whose frame is written. `frame` has the rank, the sequence, the logical offset
   // and the end before it. It holds somewhat more than `want`, up to a boundary, or less where the slab ends. `exact`:
   // no more than the alignment requires, and no less where a slab has so much room.
-  Result<format::PlacedFrame> place_chunk(format::Frame start, std::uint64_t want, bool exact);
+  Result<format::Frame> place_chunk(format::Frame frame, std::uint64_t want, bool exact);
 
   // Content that a chunk for `want` bytes holds where the slab has room: up to a boundary.
   static std::uint64_t content_for(std::uint64_t want, std::uint64_t alignment);
@@ -77,12 +77,12 @@ class PhysicalWriter {
   void take(const format::Slab& extent);                                    // space_mutex_ held
   std::uint64_t lay_data(format::Slab& extent, std::uint64_t content) const;
   std::uint64_t lay_exactly(format::Slab& extent, std::uint64_t want) const;
-  Status write_frame(const format::Frame& frame, std::uint64_t offset);
+  Status write_frame(const format::Frame& frame);
   Status make_room(std::size_t entries, std::size_t bytes);  // pack_mutex_ held
   Status write_pack();                                       // pack_mutex_ held
-  Result<std::uint64_t> write_small_pack(format::Frame& frame);
-  Result<std::uint64_t> write_large_pack(format::Frame& frame);
-  std::vector<std::byte> encode_directory() const;
+  Result<bool> write_small_pack(format::Frame& frame);
+  Status write_large_pack(format::Frame& frame);
+  std::vector<std::byte> place_pack(format::Frame& frame, const format::Slab& extent) const;
 
   const std::unique_ptr<StoredFile> file_;
   const format::FileHeader header_;

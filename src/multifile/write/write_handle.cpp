@@ -57,9 +57,8 @@ Result<PhysicalWriter*> WriteHandle::physical(std::uint32_t number) {
 
 Result<std::uint64_t> WriteHandle::old_size(const PlacedRange& at) {
   if (!old_) return std::uint64_t{0};
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old_->physical(static_cast<std::uint32_t>(at.physical)));
-  TW_ASSIGN_OR_RETURN(const format::FileEntry entry,
-                      physical->file_entry(at.local, index_cache_[static_cast<std::uint32_t>(at.physical)]));
+  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old_->physical(at.physical));
+  TW_ASSIGN_OR_RETURN(const format::FileEntry entry, physical->file_entry(at.local, index_cache_[at.physical]));
   return entry.bytes;
 }
 
@@ -72,7 +71,7 @@ Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
   std::unique_ptr<LogicalWriter>& writer = writer_at(found->slot);
   if (!writer) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, old_size(*found));
-    TW_ASSIGN_OR_RETURN(PhysicalWriter * file, physical(static_cast<std::uint32_t>(found->physical)));
+    TW_ASSIGN_OR_RETURN(PhysicalWriter * file, physical(found->physical));
     writer = std::make_unique<LogicalWriter>(*file, rank, found->local, size, settings_);
     writer->seek(size);
   }
@@ -169,19 +168,13 @@ Status WriteHandle::sync() {
   });
 }
 
-Status WriteHandle::finish_writers(const GoOn& go_on) {
-  std::uint64_t n = 0;
-  return each_writer([&](LogicalWriter& w) -> Status {
-    if (++n % kAskEach == 0 && go_on && !go_on()) return files_->stopped();
-    return w.finish();
-  });
-}
-
 Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
   Deposit deposit;
   deposit.rank = rank;
   // A broken writer stores nothing more: its checksums may not match its bytes.
-  const Status finished = broken_.ok() ? attempt([&] { return finish_writers(go_on); }) : broken_;
+  Steps steps(go_on);
+  const auto finish_one = [&](LogicalWriter& w) { return steps.go_on() ? w.finish() : files_->stopped(); };
+  const Status finished = broken_.ok() ? attempt([&] { return each_writer(finish_one); }) : broken_;
   deposit.status = failure_.ok() ? finished : failure_;
   deposit.attributes = std::move(attributes_);
   deposit.go_on = std::move(go_on);

@@ -54,7 +54,6 @@ class WriteHandle {
   template <class Step>
   Status guard(Step&& step);
   Status flush_writers(bool by_sync);
-  Status finish_writers(const GoOn& go_on);
   Status keep_failure(const Status& status);
   std::unique_ptr<LogicalWriter>& writer_at(std::uint64_t slot);
   template <class Step>

@@ -81,8 +81,6 @@ class WriteSet {
   bool name_synced_ = false;  // guarded by name_mutex_
 };
 
-using ByteSpan = std::span<std::byte>;
-
 // What one process contributes to one physical file; borrows the gathered bytes.
 struct PhysicalContribution {
   std::uint64_t high_water = 0;

@@ -36,10 +36,10 @@ Bytes place_of(const StateSlot& slot) {
 // Parses a state page whose only slot is this one.
 Result<StateSlot> alone(const StateSlot& slot) {
   const bool in_a = state_offset(slot) == kSlotOffset[0];
-  TW_ASSIGN_OR_RETURN(const StateSlots slots,
-                      parse_state(in_a ? place_of(slot) : kEmptyPlace, in_a ? kEmptyPlace : place_of(slot), kId));
-  EXPECT_FALSE(slots.before.has_value());
-  return slots.newest;
+  std::optional<StateSlot> before;
+  auto newest = parse_state(in_a ? place_of(slot) : kEmptyPlace, in_a ? kEmptyPlace : place_of(slot), kId, &before);
+  EXPECT_FALSE(before.has_value());
+  return newest;
 }
 
 Code after(const StateSlot& slot, const std::function<void(StateSlot&)>& change) {
@@ -77,23 +77,25 @@ TEST(StateSlot, OddSequencesStandInSlotA) {
 }
 
 TEST(StateSlot, TheHigherSequenceHolds) {
-  const StateSlots closed = parse_state(place_of(open_slot(1)), place_of(closed_slot(2)), kId).value();
-  const StateSlots open = parse_state(place_of(open_slot(3)), place_of(closed_slot(2)), kId).value();
+  std::optional<StateSlot> before_closed, before_open;
+  const StateSlot closed = parse_state(place_of(open_slot(1)), place_of(closed_slot(2)), kId, &before_closed).value();
+  const StateSlot open = parse_state(place_of(open_slot(3)), place_of(closed_slot(2)), kId, &before_open).value();
 
-  EXPECT_EQ(closed.newest.sequence, 2u);
-  EXPECT_EQ(closed.before.value().sequence, 1u);
-  EXPECT_EQ(open.newest.sequence, 3u);
-  EXPECT_EQ(open.before.value().sequence, 2u);
+  EXPECT_EQ(closed.sequence, 2u);
+  EXPECT_EQ(before_closed.value().sequence, 1u);
+  EXPECT_EQ(open.sequence, 3u);
+  EXPECT_EQ(before_open.value().sequence, 2u);
 }
 
 TEST(StateSlot, ATornNewerOneLeavesTheOlderOne) {
   Bytes torn = place_of(closed_slot(2));
   for (std::size_t i = 40; i < torn.size(); ++i) torn[i] = std::byte{0};
 
-  const StateSlots left = parse_state(place_of(open_slot(1)), torn, kId).value();
+  std::optional<StateSlot> before;
+  const StateSlot left = parse_state(place_of(open_slot(1)), torn, kId, &before).value();
 
-  EXPECT_EQ(left.newest.sequence, 1u);
-  EXPECT_FALSE(left.before.has_value());
+  EXPECT_EQ(left.sequence, 1u);
+  EXPECT_FALSE(before.has_value());
 }
 
 TEST(StateSlot, NoneIsRefused) {
