@@ -7,7 +7,6 @@
 #include "engine/plan/plan.hpp"
 #include "engine/transfer/transfer.hpp"
 #include "sharedfile/find_aggregators.hpp"
-#include "sharedfile/measured_writes.hpp"
 #include "sharedfile/profile.hpp"
 
 namespace thalweg {
@@ -108,9 +107,9 @@ Result<GroupAccess> group_access_of(const RegularAccess& access) {
 
 Result<std::string> explain_access(Backend& backend, const std::string& path, std::string_view hints,
                                    const RegularAccess& access) {
-  TW_ASSIGN_OR_RETURN(const FileHints parsed, parse_file_hints(hints));
+  TW_RETURN_IF_ERROR(check_file_hints(hints));
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, backend.describe(path));
-  Strategy strategy = choose_strategy(storage, parsed);
+  TW_ASSIGN_OR_RETURN(Strategy strategy, choose_strategy(storage, hints));
   if (access.processes > 1) measure_writes(backend, path, storage, strategy);
   TW_ASSIGN_OR_RETURN(GroupAccess all, group_access_of(access));
   // All processes are taken to be on one node.
