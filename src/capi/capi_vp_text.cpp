@@ -38,7 +38,7 @@ Status write_texts(VpFile& file, const std::uint8_t* mask, std::size_t* counts, 
     return {};
   });
   what.each = each.data();
-  what.memory.base = reinterpret_cast<std::byte*>(text.data());
+  what.base = reinterpret_cast<std::byte*>(text.data());
   return run(file.transfer(what));
 }
 
@@ -117,8 +117,8 @@ tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask)
       }
       return {};
     });
-    what.memory.base = got.data();
-    what.memory.vp_strides = strides;
+    what.base = got.data();
+    what.vp_strides = strides;
     what.moved = moved.data();
     const Status status = run(file.transfer(what));
     if (!status.ok()) return status;
@@ -219,12 +219,10 @@ tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp
     });
     if (counts != nullptr) std::fill_n(counts, file.vps().count(), 0);
     return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) -> Status {
-      Status failure;
-      TW_ASSIGN_OR_RETURN(StdioStream stream, open_vp_stream(file, local, failure));
-      const int done = scan(stream.get(), parts.value(), arguments, local);
-      stream.reset();  // gives back what was read ahead, which may fail
-      if (counts != nullptr) counts[local] = done;
-      return failure;
+      return read_as_stdio(file, local, [&](std::FILE* stream) {
+        const int done = scan(stream, parts.value(), arguments, local);
+        if (counts != nullptr) counts[local] = done;
+      });
     });
   });
 }

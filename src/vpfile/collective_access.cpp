@@ -30,15 +30,16 @@ class CollectiveAccess {
   Op<Status> run();
 
  private:
-  bool writes() const { return what_.direction == Direction::write; }
+  bool writes() const { return what_.writes(); }
   Status check() const;
   void summarize(const Status& mine);
   void add_amounts();
   void tell_moved(std::uint64_t bytes) const;
+  Status finish(Status status, std::uint64_t bytes) const;
   Result<std::uint64_t> record() const;
   Status check_end() const;
   Result<LatticeRow> promised_row(std::uint64_t& record) const;
-  Status broken_promise(VpCause cause) const;
+  Status broken_promise(const char* cause) const;
   Op<Status> run_as_promised(Status mine);
   Op<Status> write();
   Op<Status> read();
@@ -53,10 +54,9 @@ class CollectiveAccess {
 Status CollectiveAccess::check() const {
   if (!what_.status.ok()) return what_.status;
   const std::string& path = parts_.path;
-  if (!(writes() ? parts_.may_write : parts_.may_read))
-    return Status::error(Code::wrong_mode, "'" + path + "' is not open for " + (writes() ? "writing" : "reading"));
-  if (what_.memory.item_bytes == 0) return Status::error(Code::invalid_argument, "'" + path + "': items of 0 bytes");
-  const std::size_t strides = what_.memory.vp_strides.size();
+  TW_RETURN_IF_ERROR(parts_.check_mode(what_.direction));
+  if (what_.item_bytes == 0) return Status::error(Code::invalid_argument, "'" + path + "': items of 0 bytes");
+  const std::size_t strides = what_.vp_strides.size();
   if (strides == 0 || strides == parts_.meta.shape.size()) return {};
   return Status::error(Code::invalid_argument, "'" + path + "': " + std::to_string(strides) +
                                                    " strides were given for a shape of " +
@@ -110,6 +110,19 @@ void CollectiveAccess::tell_moved(std::uint64_t bytes) const {
     what_.moved[local] = what_.active(local) ? bytes : 0;
 }
 
+// All streams have moved so many bytes, or none where it failed.
+Status CollectiveAccess::finish(Status status, std::uint64_t bytes) const {
+  StreamState& all = parts_.streams->all();
+  if (!status.ok()) {
+    all.set(StreamState::kError);
+    return status;
+  }
+  all.position = all_.most_position + bytes;
+  if (bytes < all_.most_bytes) all.set(StreamState::kEof);
+  tell_moved(bytes);
+  return status;
+}
+
 // An array without NAME.meta has the record that the first access tells.
 Result<std::uint64_t> CollectiveAccess::record() const {
   const format::VpGeometry& geometry = parts_.geometry;
@@ -151,10 +164,10 @@ Op<Status> CollectiveAccess::run() {
   co_return status;
 }
 
-Status CollectiveAccess::broken_promise(VpCause cause) const {
+Status CollectiveAccess::broken_promise(const char* cause) const {
   return Status::error(Code::invalid_argument, "'" + parts_.path +
                                                    "' was opened with assume_nb=on, and this access is not as " +
-                                                   "NB needs it: " + text_of(cause) + "; leave out the hint");
+                                                   "NB needs it: " + cause + "; leave out the hint");
 }
 
 // The row of an access that keeps the promise, of 0 bytes at the end of the streams; and the record, which holds if the
@@ -163,7 +176,7 @@ Result<LatticeRow> CollectiveAccess::promised_row(std::uint64_t& record_bytes) c
   format::VpGeometry geometry = parts_.geometry;
   record_bytes = geometry.record_bytes;
   if (all_.uniform() && all_.most_bytes == 0) return LatticeRow{};
-  if (all_.has_ib != 0) return broken_promise(VpCause::before);
+  if (all_.has_ib != 0) return broken_promise(vp_cause::kBefore);
   TW_ASSIGN_OR_RETURN(record_bytes, record());
   if (!writes() && all_.uniform() && all_.most_position >= geometry.lattice_bytes()) return LatticeRow{};
   const VpChoice choice = writes() ? choose_write(all_, parts_.mode, record_bytes) : choose_read(all_, true, true);
@@ -172,8 +185,8 @@ Result<LatticeRow> CollectiveAccess::promised_row(std::uint64_t& record_bytes) c
   if (record_bytes == 0) record_bytes = all_.most_bytes;
   geometry.record_bytes = record_bytes;
   const LatticeRow row = row_at(geometry, all_.most_position);
-  if (row.begin != all_.most_position) return broken_promise(VpCause::between);
-  if (row.bytes != all_.most_bytes) return broken_promise(VpCause::size);
+  if (row.begin != all_.most_position) return broken_promise(vp_cause::kBetween);
+  if (row.bytes != all_.most_bytes) return broken_promise(vp_cause::kSize);
   return row;
 }
 
@@ -189,19 +202,13 @@ Op<Status> CollectiveAccess::run_as_promised(Status mine) {
   }
   parts_.last_choice = {};
   ++parts_.n_accesses;
-  StreamState& all = parts_.streams->all();
-  Status status = co_await parts_.lattice->move_row(what_.direction, row, what_.memory.base, std::move(mine));
+  Status status = co_await parts_.lattice->move_row(what_.direction, row, what_.base, std::move(mine));
   if (!status.ok() && writes()) co_return co_await forget_failed(std::move(status));
-  if (!status.ok()) {
-    all.set(StreamState::kError);
-    co_return status;
+  if (status.ok()) {
+    parts_.geometry.record_bytes = record_bytes;
+    if (writes() && row.bytes > 0) parts_.lattice->extend(all_.most_position + row.bytes);
   }
-  parts_.geometry.record_bytes = record_bytes;
-  all.position = all_.most_position + row.bytes;
-  if (row.bytes < all_.most_bytes) all.set(StreamState::kEof);
-  if (writes() && row.bytes > 0) parts_.lattice->extend(all.position);
-  tell_moved(row.bytes);
-  co_return status;
+  co_return finish(std::move(status), row.bytes);
 }
 
 // That what is written keeps within the bounds of a file; the same on all tasks.
@@ -256,9 +263,7 @@ Op<Status> CollectiveAccess::write() {
   what_.bytes = all_.most_bytes;  // also of a task without VPs
   status = co_await parts_.lattice->move(what_, all_, parts_.last_choice.mode, all_.most_bytes);
   if (!status.ok()) co_return co_await forget_failed(std::move(status));
-  parts_.streams->all().position = all_.most_position + all_.most_bytes;
-  tell_moved(all_.most_bytes);
-  co_return status;
+  co_return finish(std::move(status), all_.most_bytes);
 }
 
 Op<Status> CollectiveAccess::read() {
@@ -279,16 +284,8 @@ Op<Status> CollectiveAccess::read() {
   parts_.last_choice = choose_read(all_, in_lattice, whole_row);
   if (parts_.last_choice.mode == VpMode::ib) co_return co_await move_independently();
   what_.bytes = all_.most_bytes;
-  const Status status = co_await parts_.lattice->move(what_, all_, parts_.last_choice.mode, there);
-  StreamState& all = parts_.streams->all();
-  if (!status.ok()) {
-    all.set(StreamState::kError);
-    co_return status;
-  }
-  all.position = position + there;
-  if (there < all_.most_bytes) all.set(StreamState::kEof);
-  tell_moved(there);
-  co_return status;
+  Status status = co_await parts_.lattice->move(what_, all_, parts_.last_choice.mode, there);
+  co_return finish(std::move(status), there);
 }
 
 }  // namespace
@@ -300,7 +297,7 @@ Op<Status> access_all(VpParts& parts, VpTransfer what) {
 
 Op<Status> fold(VpParts& parts, StreamAccess& all) {
   StreamAccess before;
-  Status status = co_await parts.group().fold(&all, &before, StreamAccess::folding());
+  Status status = co_await parts.group().fold(&all, &before, folding_of<StreamAccess>());
   if (status.ok() && all.calls.differ()) status = end_out_of_step(parts.group(), all.calls);
   co_return status;
 }

@@ -27,7 +27,7 @@ class IndependentAccess {
     std::uint64_t local = 0;
     std::uint64_t position = 0;  // before
   };
-  bool writes() const { return what_.direction == Direction::write; }
+  bool writes() const { return what_.writes(); }
   bool takes_part(std::uint64_t local) const { return what_.active(local) && what_.bytes_of(local) > 0; }
   Status prepare();
   Op<Status> move_each();
@@ -70,7 +70,7 @@ void IndependentAccess::add_extents(std::uint64_t local, std::byte* memory, std:
     const LatticeRow row = row_at(parts_.geometry, state.position);
     const std::uint64_t part = std::min({row.end() - state.position, lattice - state.position, bytes - done});
     const std::uint64_t offset = row.offset_of(parts_.vps.number(local)) + (state.position - row.begin);
-    each_piece(what_.memory, memory, done, part, [&](std::byte* at, std::uint64_t behind, std::uint64_t n) {
+    each_piece(what_, memory, done, part, [&](std::byte* at, std::uint64_t behind, std::uint64_t n) {
       extents_.push_back({at, n, offset + behind});
     });
     state.position += part;
@@ -81,16 +81,12 @@ void IndependentAccess::add_extents(std::uint64_t local, std::byte* memory, std:
 Status IndependentAccess::move_blocks(StreamState& state, std::uint64_t vp, std::byte* memory, std::uint64_t done,
                                       std::uint64_t bytes) {
   const std::uint64_t from = state.position - parts_.geometry.lattice_bytes();
-  const bool touch = what_.memory.items_touch();
+  const bool touch = what_.items_touch();
   if (!touch && scratch_.size() < bytes) scratch_.resize(bytes);
   const std::span<std::byte> piece{touch ? memory + done : scratch_.data(), bytes};
-  if (writes()) {
-    if (!touch) copy(what_, memory, done, piece);
-    TW_RETURN_IF_ERROR(parts_.blocks->write(state, vp, from, piece));
-  } else {
-    TW_RETURN_IF_ERROR(parts_.blocks->read(state, vp, from, piece));
-    if (!touch) copy(what_, memory, done, piece);
-  }
+  if (!touch && writes()) copy(what_, memory, done, piece);
+  TW_RETURN_IF_ERROR(parts_.blocks->move(what_.direction, state, vp, from, {piece.data(), bytes}));
+  if (!touch && !writes()) copy(what_, memory, done, piece);
   state.position += bytes;
   return {};
 }

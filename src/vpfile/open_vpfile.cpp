@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/fields.hpp"
 #include "base/shell_word.hpp"
 #include "base/size_units.hpp"
 #include "formats/known_file.hpp"
@@ -36,16 +37,11 @@ struct Covered {
   std::uint64_t prints = 0;   // fingerprints, added
   std::uint64_t without = 0;  // tasks that have none
   std::uint64_t wrong = 0;    // tasks that cannot go on
-  static Folding folding() {
-    static_assert(std::is_trivially_copyable_v<Covered>);
-    return {sizeof(Covered), [](void* left, const void* right) {
-              auto& all = *static_cast<Covered*>(left);
-              const auto& more = *static_cast<const Covered*>(right);
-              all.vps += more.vps;
-              all.prints = add_fingerprints(all.prints, more.prints);
-              all.without += more.without;
-              all.wrong += more.wrong;
-            }};
+  void join(const Covered& more) {
+    vps += more.vps;
+    prints = add_fingerprints(prints, more.prints);
+    without += more.without;
+    wrong += more.wrong;
   }
 };
 
@@ -70,7 +66,6 @@ class Opening {
 
  private:
   bool is_task_0() const { return group_.rank() == 0; }
-  void take_flags();
   Status check_arguments();
   std::int64_t hash() const;
   Op<Status> look_for_all(Status& mine);
@@ -80,7 +75,6 @@ class Opening {
   Status adopt_meta();
   Status adopt_array();
   Status check_hints() const;
-  Op<Status> share_files();
   Op<Status> agree_on_boxes(Status mine);
   Op<Status> open_data();
   Op<Status> begin();
@@ -95,17 +89,13 @@ class Opening {
   Found found_;
 };
 
-void Opening::take_flags() {
+Status Opening::check_arguments() {
+  TW_RETURN_IF_ERROR(how_.status);
+  if (how_.path.empty()) return bad(how_.path, "the name is empty");
   parts_.may_read = how_.read;
   parts_.may_write = how_.write;
   parts_.truncates = how_.truncate || how_.exclusive;
   parts_.appends = how_.append;
-}
-
-Status Opening::check_arguments() {
-  TW_RETURN_IF_ERROR(how_.status);
-  if (how_.path.empty()) return bad(how_.path, "the name is empty");
-  take_flags();
   if (how_.shape.empty()) return parts_.truncates ? bad(how_.path, "a new file needs a shape") : Status{};
   const auto n = format::count_vps(how_.shape);
   if (!n.has_value()) return bad(how_.path, n.error().message());
@@ -206,14 +196,14 @@ Status Opening::check_hints() const {
     if (legal) return Status{};
     return bad(parts_.path, std::string("the hint ") + name + " is " + std::to_string(value) + "; " + allowed);
   };
-  const auto is_power = [](std::uint64_t x) { return x != 0 && (x & (x - 1)) == 0; };
   const std::uint64_t block = hints.block_bytes;
-  TW_RETURN_IF_ERROR(check("block_bytes", block,
-                           is_power(block) && block >= format::kLeastBlock && block <= format::kMostBlock,
-                           "a power of two from 16 to 1MiB"));
+  TW_RETURN_IF_ERROR(
+      check("block_bytes", block,
+            format::is_power_of_two(block) && block >= format::kLeastBlock && block <= format::kMostBlock,
+            "a power of two from 16 to 1MiB"));
   const std::uint64_t super = hints.superblock_bytes;
-  const bool legal = is_power(super) && super >= format::kLeastSuperblock && super <= format::kMostSuperblock &&
-                     super >= format::kBlocksPerSuperblock * block;
+  const bool legal = format::is_power_of_two(super) && super >= format::kLeastSuperblock &&
+                     super <= format::kMostSuperblock && super >= format::kBlocksPerSuperblock * block;
   TW_RETURN_IF_ERROR(
       check("superblock_bytes", super, super == 0 || legal, "a power of two from 4096 to 16MiB, at least 8 blocks"));
   TW_RETURN_IF_ERROR(check("directory_pointers", hints.directory_pointers,
@@ -282,20 +272,12 @@ Status Opening::adopt() {
   return {};
 }
 
-// Collective: what the tasks of a process share. Status of this task alone.
-Op<Status> Opening::share_files() {
-  auto shared = co_await group_.share_in_process([] { return std::make_shared<SideFiles>(); });
-  if (!shared.has_value()) co_return shared.error();
-  parts_.sides = std::static_pointer_cast<SideFiles>(shared.value());
-  co_return Status{};
-}
-
 // Collective: agrees on `mine`, and that every VP is one task's.
 Op<Status> Opening::agree_on_boxes(Status mine) {
   const LocalVps& vps = parts_.vps;
   Covered all{vps.count(), fingerprint(vps.box()), vps.count() == 0 ? 1u : 0u, mine.ok() ? 0u : 1u};
   Covered before;
-  Status status = co_await group_.fold(&all, &before, Covered::folding());
+  Status status = co_await group_.fold(&all, &before, folding_of<Covered>());
   if (!status.ok()) co_return status;
   if (all.wrong != 0) co_return co_await agree(group_, std::move(mine));
   if (all.without != 0) parts_.hints.assume_nb = false;  // who has no VP cannot know what the others do
@@ -391,8 +373,9 @@ Op<Status> Opening::run() {
   status = co_await look_for_all(mine);
   if (!status.ok()) co_return status;
   if (mine.ok()) mine = adopt();
-  Status shared = co_await share_files();
-  if (mine.ok()) mine = std::move(shared);
+  auto sides = co_await group_.share_in_process([] { return std::make_shared<SideFiles>(); });
+  if (sides.has_value()) parts_.sides = std::static_pointer_cast<SideFiles>(sides.value());
+  if (mine.ok()) mine = sides.status();
   status = co_await agree_on_boxes(std::move(mine));
   if (!status.ok()) co_return status;
   status = co_await open_data();

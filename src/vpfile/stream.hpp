@@ -34,6 +34,9 @@ class VpStream {
   Result<std::uint64_t> end_of_alike() const;
 
  private:
+  // What act() returns, for a call that moves bytes; no other one of the file does at the same time.
+  template <class Act>
+  auto locked(Direction direction, Act act) -> decltype(act());
   bool has(StreamState::Flag flag) const;
   Result<std::uint64_t> read_pushed(std::span<std::byte> to);
   Result<std::uint64_t> read_from(std::uint64_t position, std::span<std::byte> to);

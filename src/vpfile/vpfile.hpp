@@ -38,7 +38,7 @@ class VpFile {
   // Collective. After a failure of close() the file stays marked as not closed.
   Op<Status> transfer(VpTransfer what) { return access_all(parts_, std::move(what)); }
   Op<Status> flush(Call call = Call::tw_vpfile_flush_all);
-  Op<Status> sync();
+  Op<Status> sync() { return flush(Call::tw_vpfile_sync_all); }
   Op<Status> close(Status mine = {});  // `mine`: what this task found wrong already
   // The beginning of every other collective call. Agrees on `mine`, and that all tasks make this call.
   Op<Status> meet(Call call, Status mine) { return thalweg::meet(parts_, call, std::move(mine)); }

@@ -45,10 +45,16 @@ Status VpParts::make_blocks() {
   return {};
 }
 
-void VpParts::note(VpMode used, VpCause cause) {
+void VpParts::note(VpMode used, const char* cause) {
   if (used <= mode) return;
   transitions.push_back({n_accesses, mode, used, cause});
   mode = used;
+}
+
+Status VpParts::check_mode(Direction direction) const {
+  const bool writes = direction == Direction::write;
+  if (writes ? may_write : may_read) return {};
+  return Status::error(Code::wrong_mode, "'" + path + "' is not open for " + (writes ? "writing" : "reading"));
 }
 
 Status VpParts::check_record() const {

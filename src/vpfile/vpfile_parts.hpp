@@ -27,7 +27,7 @@ struct VpTransition {
   std::uint64_t access = 0;  // number of the collective access, from 0
   VpMode from = VpMode::nb;
   VpMode to = VpMode::nb;
-  VpCause cause = VpCause::none;
+  const char* cause = vp_cause::kNone;
 };
 
 struct VpParts {
@@ -77,8 +77,9 @@ struct VpParts {
   std::uint64_t end_of(std::uint64_t local) const {  // of a loaded stream
     return geometry.lattice_bytes() + streams->look(local).bytes;
   }
-  void note(VpMode used, VpCause cause);
+  void note(VpMode used, const char* cause);
   Status too_long(std::uint64_t local) const;
+  Status check_mode(Direction direction) const;
   // Fails for an array without NAME.meta: no VP can tell by itself how long its records are.
   Status check_record() const;
 

@@ -1,4 +1,4 @@
-// CheckedVpfile: the vpfile that is being verified, and repaired.
+// CheckedVpfile: the vpfile that is being verified; a repair is one that changes it.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,14 @@ namespace thalweg {
 class CheckedVpfile {
  public:
   CheckedVpfile(Backend& backend, std::string path, const Watch& watch, CheckResult& health)
-      : backend_(backend), path_(std::move(path)), watch_(watch), health_(health) {
+      : backend_(backend), path_(std::move(path)), health_(health), watch_(watch) {
     health_ = {};
   }
 
   Status open(bool writes);
   Status verify();
+
+ protected:
   // Superblocks of the data file as `meta` places them, or as the first one found does.
   Result<SuperblockScan> scan();
   // The directory in `sides`: that of the closed file, or a new one.
@@ -34,14 +36,13 @@ class CheckedVpfile {
     return Status::error(Code::stopped, "'" + path_ + "': stopped");
   }
 
-  Backend& backend() { return backend_; }
-  const std::string& path() const { return path_; }
-  StoredFile& data() { return *data_; }
-  CheckResult& health() { return health_; }
-  std::optional<format::VpMeta>& meta() { return meta_; }
-  const Status& no_meta() const { return no_meta_; }      // why there is no meta()
-  std::uint64_t shortened() const { return shortened_; }  // streams that have fewer bytes than they had
-  void all_shortened() { shortened_ = meta_->geometry.n; }
+  Backend& backend_;
+  std::string path_;
+  CheckResult& health_;
+  std::unique_ptr<StoredFile> data_;
+  std::optional<format::VpMeta> meta_;
+  Status no_meta_;               // why there is no meta_
+  std::uint64_t shortened_ = 0;  // streams that have fewer bytes than they had, and are whole otherwise
 
  private:
   void find(const std::string& text) {
@@ -60,19 +61,12 @@ class CheckedVpfile {
     return ++checked_ % kAskEach == 0 ? step(vp, meta_->geometry.n) : Status{};
   }
 
-  Backend& backend_;
-  std::string path_;
   const Watch& watch_;
-  CheckResult& health_;
-  std::unique_ptr<StoredFile> data_;
-  std::optional<format::VpMeta> meta_;
-  Status no_meta_;
-  std::uint64_t checked_ = 0;    // VPs and runs
-  std::uint64_t next_ = 0;       // VP to be checked
-  std::string lost_;             // why the last entry that was lost is
-  bool lost_together_ = false;   //   and so is the one before it
-  std::uint64_t done_ = 0;       // VPs, as told last
-  std::uint64_t shortened_ = 0;  // and are whole otherwise
+  std::uint64_t checked_ = 0;   // VPs and runs
+  std::uint64_t next_ = 0;      // VP to be checked
+  std::string lost_;            // why the last entry that was lost is
+  bool lost_together_ = false;  //   and so is the one before it
+  std::uint64_t done_ = 0;      // VPs, as told last
 };
 
 }  // namespace thalweg

@@ -15,17 +15,15 @@ namespace thalweg {
 
 using format::BlockRun;
 using format::DirectoryFile;
-using format::kDirectoryFiles;
 
 namespace {
 
-class Repair {
+class Repair : public CheckedVpfile {
  public:
-  explicit Repair(CheckedVpfile& file) : file_(file) {}
+  using CheckedVpfile::CheckedVpfile;
   Status run(const VpShape& shape);
 
  private:
-  format::VpMeta& meta() { return *file_.meta(); }
   Status make_meta(const SuperblockScan& scan, const VpShape& shape);
   Status erase_dropped(const SuperblockScan& scan);
   Status drop_lost_records();
@@ -34,7 +32,6 @@ class Repair {
   Status write_meta();
   Status judge();
 
-  CheckedVpfile& file_;
   std::vector<SumChange> sums_;  // of the entries that were made
   std::uint64_t missing_ = 0;    // superblocks of closed sessions
 };
@@ -51,7 +48,7 @@ Status write_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& c
 
 // Where there is no NAME.meta that can be read.
 Status Repair::make_meta(const SuperblockScan& scan, const VpShape& shape) {
-  const std::string why = file_.no_meta().message();
+  const std::string why = no_meta_.message();
   const std::uint64_t n = scan.geometry().n;
   if (scan.found().empty())
     return Status::error(Code::corrupt_file, why +
@@ -63,13 +60,13 @@ Status Repair::make_meta(const SuperblockScan& scan, const VpShape& shape) {
                                                      "--shape`)");
   TW_ASSIGN_OR_RETURN(const std::uint64_t given, format::count_vps(shape));
   if (given != n)
-    return Status::error(Code::invalid_argument, "'" + file_.path() + "' has " + std::to_string(n) +
+    return Status::error(Code::invalid_argument, "'" + path_ + "' has " + std::to_string(n) +
                                                      " virtual processors, the given shape " + std::to_string(given));
-  file_.meta().emplace();
-  meta().shape = shape;
-  meta().sequence = 0;
-  meta().id = scan.id();
-  file_.health().n_logical = n;
+  meta_.emplace();
+  meta_->shape = shape;
+  meta_->sequence = 0;
+  meta_->id = scan.id();
+  health_.n_logical = n;
   return {};
 }
 
@@ -77,15 +74,15 @@ Status Repair::make_meta(const SuperblockScan& scan, const VpShape& shape) {
 Status Repair::erase_dropped(const SuperblockScan& scan) {
   constexpr std::array<std::byte, format::kSuperblockHeader> kZeros{};
   for (const std::uint64_t number : scan.dropped())
-    TW_RETURN_IF_ERROR(file_.data().write(number * scan.geometry().superblock_bytes, kZeros));
+    TW_RETURN_IF_ERROR(data_->write(number * scan.geometry().superblock_bytes, kZeros));
   return {};
 }
 
 // Records and rounds that are not there whole are lost to all streams: they do not become zeros. With a lattice that
 // was cut off all superblocks are gone.
 Status Repair::drop_lost_records() {
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file_.data().size());
-  format::VpGeometry& geometry = meta().geometry;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data_->size());
+  format::VpGeometry& geometry = meta_->geometry;
   const std::uint64_t end = geometry.cb_bytes == 0 ? geometry.nb_bytes * geometry.n : geometry.lattice_end();
   if (size >= end) return {};
   const auto whole = [&](std::uint64_t bytes, std::uint64_t row) {
@@ -99,20 +96,20 @@ Status Repair::drop_lost_records() {
     geometry.cb_bytes = std::min(geometry.cb_bytes, whole(size - cb_begin, geometry.buffer_bytes));
   }
   geometry.block_bytes = geometry.superblock_bytes = geometry.pointers = 0;
-  geometry.first_superblock = meta().end_of_superblocks = meta().end_of_entries = meta().superblocks = 0;
-  file_.all_shortened();
+  geometry.first_superblock = meta_->end_of_superblocks = meta_->end_of_entries = meta_->superblocks = 0;
+  shortened_ = meta_->geometry.n;
   return {};
 }
 
 Status Repair::write_chains(SuperblockScan& scan, BlockDirectory& directory) {
-  const std::uint64_t n = meta().geometry.n;
-  meta().ib_bytes = 0;
+  const std::uint64_t n = meta_->geometry.n;
+  meta_->ib_bytes = 0;
   for (std::uint64_t begin = 0, i = 1; begin < n;) {
-    TW_RETURN_IF_ERROR(file_.step(begin, n));
+    TW_RETURN_IF_ERROR(step(begin, n));
     TW_ASSIGN_OR_RETURN(const SuperblockScan::Window window, scan.chains(begin));
     for (const auto& [vp, chain] : window.chains) {
-      if (++i % kAskEach == 0) TW_RETURN_IF_ERROR(file_.step(vp, n));
-      meta().ib_bytes = std::min(meta().ib_bytes + chain.bytes, kMostOffset);
+      if (++i % kAskEach == 0) TW_RETURN_IF_ERROR(step(vp, n));
+      meta_->ib_bytes = std::min(meta_->ib_bytes + chain.bytes, kMostOffset);
       TW_RETURN_IF_ERROR(write_chain(directory, vp, chain));
     }
     begin = window.end;
@@ -123,83 +120,78 @@ Status Repair::write_chains(SuperblockScan& scan, BlockDirectory& directory) {
 Status Repair::write_directory(SuperblockScan& scan) {
   TW_RETURN_IF_ERROR(erase_dropped(scan));
   SideFiles sides;
-  TW_RETURN_IF_ERROR(sides.make(file_.backend(), file_.path(), meta().id, meta().geometry, false, &file_.data()));
-  BlockDirectory directory = file_.directory_in(sides);
+  TW_RETURN_IF_ERROR(sides.make(backend_, path_, meta_->id, meta_->geometry, false, data_.get()));
+  BlockDirectory directory = directory_in(sides);
   TW_RETURN_IF_ERROR(write_chains(scan, directory));
-  meta().end_of_entries = std::max<std::uint64_t>(directory.end(), 1);
-  meta().end_of_superblocks = std::max({meta().end_of_superblocks, scan.end(), meta().geometry.first_superblock});
-  meta().superblocks = scan.count();
+  meta_->end_of_entries = std::max<std::uint64_t>(directory.end(), 1);
+  meta_->end_of_superblocks = std::max({meta_->end_of_superblocks, scan.end(), meta_->geometry.first_superblock});
+  meta_->superblocks = scan.count();
   sums_ = directory.changes();
-  for (const DirectoryFile which : kDirectoryFiles) {
-    TW_ASSIGN_OR_RETURN(meta().sides[which].bytes, sides[which].file->size());
-  }
+  TW_ASSIGN_OR_RETURN(meta_->side_bytes, sides.sizes());
   return sides.sync();
 }
 
 // The sums are those of the entries that were made, and no others. They reach the storage before the slot that tells
 // their seals.
 Status Repair::write_meta() {
-  const bool has_ib = meta().geometry.has_ib();
+  const bool has_ib = meta_->geometry.has_ib();
   if (!has_ib) {
-    meta().sides = {};
-    TW_RETURN_IF_ERROR(file_.data().truncate(meta().geometry.lattice_end()));  // what was not flushed goes
+    meta_->side_bytes = meta_->side_seals = {};
+    TW_RETURN_IF_ERROR(data_->truncate(meta_->geometry.lattice_end()));  // what was not flushed goes
   }
-  TW_RETURN_IF_ERROR(file_.data().sync());
-  TW_ASSIGN_OR_RETURN(meta().data_bytes, file_.data().size());
-  meta().closed = true;
-  TW_ASSIGN_OR_RETURN(const auto file, file_.backend().open(vp_meta_path(file_.path()), OpenMode::create_keep));
-  TW_RETURN_IF_ERROR(check_has_its_name(file_.backend(), file_.data()));
-  if (meta().sequence == 0) TW_RETURN_IF_ERROR(file->truncate(0));  // an old slot must not hold
-  ++meta().sequence;
+  TW_RETURN_IF_ERROR(data_->sync());
+  TW_ASSIGN_OR_RETURN(meta_->data_bytes, data_->size());
+  meta_->closed = true;
+  TW_ASSIGN_OR_RETURN(const auto file, backend_.open(vp_meta_path(path_), OpenMode::create_keep));
+  TW_RETURN_IF_ERROR(check_has_its_name(backend_, *data_));
+  if (meta_->sequence == 0) TW_RETURN_IF_ERROR(file->truncate(0));  // an old slot must not hold
+  ++meta_->sequence;
   TW_RETURN_IF_ERROR(cut_sums(*file, format::kMetaBytes));
-  TW_ASSIGN_OR_RETURN(const auto seals, change_sums(*file, meta().geometry.n, {}, std::move(sums_)));
-  for (const DirectoryFile which : kDirectoryFiles) meta().sides[which].seal = seals[which];
+  TW_ASSIGN_OR_RETURN(meta_->side_seals, change_sums(*file, meta_->geometry.n, {}, std::move(sums_)));
   if (has_ib) TW_RETURN_IF_ERROR(file->sync());
-  TW_RETURN_IF_ERROR(file->write(format::meta_offset(meta().sequence), format::encode_meta(meta())));
+  TW_RETURN_IF_ERROR(file->write(format::meta_offset(meta_->sequence), format::encode_meta(*meta_)));
   TW_RETURN_IF_ERROR(file->sync());
   return file->close();
 }
 
 Status Repair::run(const VpShape& shape) {
-  const Status before = file_.verify();
+  const Status before = verify();
   const bool can_help = before.code() == Code::not_closed || before.code() == Code::corrupt_file;
   if (before.ok() || !can_help) return before;
-  TW_ASSIGN_OR_RETURN(auto scan, file_.scan());
-  if (file_.meta().has_value()) missing_ = meta().superblocks - std::min(meta().superblocks, scan.closed_count());
-  if (!file_.meta().has_value()) TW_RETURN_IF_ERROR(make_meta(scan, shape));
-  if (!meta().geometry.has_ib() && scan.geometry().has_ib()) meta().geometry = scan.geometry();
-  meta().session = std::max(meta().session, scan.last_session());
+  TW_ASSIGN_OR_RETURN(auto found, scan());
+  if (meta_.has_value()) missing_ = meta_->superblocks - std::min(meta_->superblocks, found.closed_count());
+  if (!meta_.has_value()) TW_RETURN_IF_ERROR(make_meta(found, shape));
+  if (!meta_->geometry.has_ib() && found.geometry().has_ib()) meta_->geometry = found.geometry();
+  meta_->session = std::max(meta_->session, found.last_session());
   TW_RETURN_IF_ERROR(drop_lost_records());
-  TW_RETURN_IF_ERROR(check_has_its_name(file_.backend(), file_.data()));
+  TW_RETURN_IF_ERROR(check_has_its_name(backend_, *data_));
   // Entries of before would become those of a later IB segment.
-  TW_RETURN_IF_ERROR(meta().geometry.has_ib() ? write_directory(scan)
-                                              : remove_directory(file_.backend(), file_.path()));
+  TW_RETURN_IF_ERROR(meta_->geometry.has_ib() ? write_directory(found) : remove_directory(backend_, path_));
   TW_RETURN_IF_ERROR(write_meta());
   return judge();
 }
 
 // What stands there now is judged as any other file; what could not be brought back is told besides.
 Status Repair::judge() {
-  CheckResult& health = file_.health();
-  const CheckResult before = std::exchange(health, CheckResult{});
-  const std::uint64_t shortened = file_.shortened();
-  health.n_logical = meta().geometry.n;
-  Status status = file_.verify();
-  TW_RETURN_IF_ERROR(check_has_its_name(file_.backend(), file_.data()));
-  health.closed = before.closed;
-  health.repaired = true;
-  health.findings += before.findings;
-  health.damaged_logical += shortened;
+  const CheckResult before = std::exchange(health_, CheckResult{});
+  const std::uint64_t shortened = shortened_;
+  health_.n_logical = meta_->geometry.n;
+  Status status = verify();
+  TW_RETURN_IF_ERROR(check_has_its_name(backend_, *data_));
+  health_.closed = before.closed;
+  health_.repaired = true;
+  health_.findings += before.findings;
+  health_.damaged_logical += shortened;
   if (!status.ok()) return status;
   if (missing_ > 0 && shortened == 0)
     return Status::error(Code::corrupt_file,
-                         "'" + file_.path() + "' can be read again, but " + std::to_string(missing_) +
+                         "'" + path_ + "' can be read again, but " + std::to_string(missing_) +
                              " superblocks of closed sessions are missing, and with them parts of its "
                              "streams");
   if (shortened == 0) return status;
-  return Status::error(Code::corrupt_file,
-                       "'" + file_.path() + "' can be read again, but " + std::to_string(shortened) + " of its " +
-                           std::to_string(meta().geometry.n) + " streams are shorter than they were");
+  return Status::error(Code::corrupt_file, "'" + path_ + "' can be read again, but " + std::to_string(shortened) +
+                                               " of its " + std::to_string(meta_->geometry.n) +
+                                               " streams are shorter than they were");
 }
 
 // A vpfile that lost its NAME.meta would be read as records of anything.
@@ -221,9 +213,9 @@ Status check_is_no_vpfile(Backend& backend, const std::string& path, StoredFile&
 
 Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const Watch& watch,
                      CheckResult& health) {
-  CheckedVpfile file(backend, path, watch, health);
+  Repair file(backend, path, watch, health);
   const Status opened = file.open(true);
-  if (opened.ok()) return Repair(file).run(shape);
+  if (opened.ok()) return file.run(shape);
   if (opened.code() != Code::no_permission) return opened;
   const Status sound = verify_vpfile(backend, path, watch, health);  // what is sound needs no repair
   return sound.ok() ? sound : opened;

@@ -141,7 +141,7 @@ Status SuperblockScan::take(std::uint64_t number, ByteView image) {
   const auto parsed = format::parse_superblock(image, id_, number, geometry_);
   if (parsed.has_value()) {
     found.seal = parsed.value().seal;
-    found.blocks = parsed.value().blocks;
+    found.damaged = parsed.value().damaged;
     if (!take_rows(image, found))
       found.no_table = name_of(number) + ": its table names blocks twice, or what there cannot be";
   } else {
@@ -212,7 +212,7 @@ void SuperblockScan::judge() {
       lose(one.number, one.no_table);
       continue;
     }
-    if (one.blocks == format::Wholeness::damaged) findings_.push_back(name_of(one.number) + kWrongBlocks);
+    if (one.damaged) findings_.push_back(name_of(one.number) + kWrongBlocks);
     found_.push_back(std::move(one));
   }
   kept_.clear();
@@ -313,7 +313,7 @@ Result<std::vector<SuperblockScan::Placed>> SuperblockScan::placed_in(std::uint6
       for (std::uint64_t vp = std::max(row.vp, begin); vp < std::min<std::uint64_t>(row.vp + row.n, end); ++vp) {
         const std::uint64_t first = row.first_block + (vp - row.vp) * row.blocks;
         placed.push_back({vp, row.index, row.blocks, one.number * per_superblock + geometry_.header_blocks() + first,
-                          row.index * geometry_.block_bytes + row.bytes, one.blocks == format::Wholeness::damaged});
+                          row.index * geometry_.block_bytes + row.bytes, one.damaged});
       }
     };
     TW_RETURN_IF_ERROR(each_row(one, image, place));

@@ -49,13 +49,13 @@ class SuperblockScan {
     std::uint32_t previous_rows = 0;
     std::uint64_t before = 0;
     format::Seal seal;
-    format::Wholeness blocks = format::Wholeness::whole;
+    bool damaged = false;        // its blocks are not those that were sealed
     std::string no_table;        // why its table cannot be read; "": it can
     std::uint64_t first_vp = 0;  // its rows name VPs first_vp .. end_vp-1 only
     std::uint64_t end_vp = 0;
     bool has_lengths = false;  // rows without blocks
     // Its blocks may never have reached the storage: those of earlier sessions are not hidden by them.
-    bool is_doubtful() const { return blocks == format::Wholeness::damaged && !seal.ordered; }
+    bool is_doubtful() const { return damaged && !seal.ordered; }
   };
 
   // Looks from the end of the lattice of `geometry` on for superblocks with `id`, or with that of the first one. Where

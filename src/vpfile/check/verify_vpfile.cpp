@@ -19,37 +19,6 @@ namespace {
 
 constexpr std::uint64_t kCacheBytes = std::uint64_t{1} << 27;
 
-// Compares a chain, run by run, with what the superblocks tell: runs may be cut at other places.
-class ChainMatch {
- public:
-  explicit ChainMatch(const std::vector<BlockRun>& expected) : expected_(expected) {}
-
-  // False: it is another one.
-  bool take(BlockRun run) {
-    while (run.blocks > 0) {
-      if (i_ == expected_.size()) return false;
-      const BlockRun whole = expected_[i_];
-      const std::uint64_t address = whole.is_hole() ? 0 : whole.address + done_;
-      if (address != run.address) return false;
-      const std::uint64_t part = std::min(whole.blocks - done_, run.blocks);
-      if (!run.is_hole()) run.address += part;
-      run.blocks -= part;
-      done_ += part;
-      if (done_ == whole.blocks) {
-        ++i_;
-        done_ = 0;
-      }
-    }
-    return true;
-  }
-  bool ended() const { return i_ == expected_.size(); }
-
- private:
-  const std::vector<BlockRun>& expected_;
-  std::size_t i_ = 0;
-  std::uint64_t done_ = 0;  // blocks of expected_[i_]
-};
-
 // Holes that follow each other are one run.
 Status next_run(BlockDirectory& directory, std::uint64_t vp, std::uint64_t index, BlockDirectory::Cursor& cursor,
                 BlockRun& run) {
@@ -92,7 +61,7 @@ BlockDirectory CheckedVpfile::directory_in(const SideFiles& sides) const {
   setup.geometry = meta_->geometry;
   setup.cache_bytes = kCacheBytes;
   setup.session = meta_->session;
-  if (sides[format::DirectoryFile::first].stored.has_value()) setup.end_of_entries = meta_->end_of_entries;
+  if (sides.sums(format::DirectoryFile::first) != nullptr) setup.end_of_entries = meta_->end_of_entries;
   return BlockDirectory(setup);
 }
 
@@ -128,20 +97,20 @@ Status CheckedVpfile::check_chain(BlockDirectory& directory, std::uint64_t vp, c
   if (bytes != expected.bytes)
     return lose_chain(
         vp, "NAME.first says " + std::to_string(bytes) + " bytes, the superblocks " + std::to_string(expected.bytes));
-  ChainMatch match(expected.runs);
-  const std::uint64_t blocks = (bytes + meta_->geometry.block_bytes - 1) / meta_->geometry.block_bytes;
-  bool same = true;
   cursor = 0;
-  for (std::uint64_t index = 0; same && index < blocks;) {
-    TW_RETURN_IF_ERROR(step_now_and_then(vp));
-    BlockRun run;
-    if (const Status found = next_run(directory, vp, index, cursor, run); !found.ok())
-      return lose_chain(vp, found.message());
-    run.blocks = std::min(run.blocks, blocks - index);
-    same = match.take(run);
-    index += run.blocks;
+  std::uint64_t index = 0;
+  for (BlockRun left : expected.runs) {
+    while (left.blocks > 0) {  // runs may be cut at other places
+      TW_RETURN_IF_ERROR(step_now_and_then(vp));
+      BlockRun run;
+      if (const Status found = next_run(directory, vp, index, cursor, run); !found.ok())
+        return lose_chain(vp, found.message());
+      if (run.address != left.address) return lose_chain(vp, "its chain names other blocks than the superblocks tell");
+      const std::uint64_t part = std::min(run.blocks, left.blocks);
+      index += part;
+      left = {left.is_hole() ? 0 : left.address + part, left.blocks - part};
+    }
   }
-  if (!same || !match.ended()) return lose_chain(vp, "its chain names other blocks than the superblocks tell");
   return expected.damaged ? lose_chain(vp, "some of its blocks are damaged") : Status{};
 }
 

@@ -33,17 +33,12 @@ inline BlockRun decode_pointer(std::uint64_t pointer) {
   return {pointer >> kRunBits, (pointer & (kMostRun - 1)) + 1};
 }
 
-struct DirectoryHeader {
-  DirectoryFile which = DirectoryFile::first;
-  VpIdentity id{};
-  std::uint64_t n = 1;
-  std::uint32_t pointers = 0;
-  std::uint32_t block_bytes = 0;
-};
-std::array<std::byte, kDirectoryHeader> encode_directory_header(const DirectoryHeader& header);
+// The header of a side file of the vpfile with this identity and geometry.
+std::array<std::byte, kDirectoryHeader> encode_directory_header(DirectoryFile which, const VpIdentity& id,
+                                                                const VpGeometry& geometry);
 bool begins_as_directory(ByteView file);  // as NAME.first or NAME.dir
 // corrupt_file unless it is the header that this vpfile must have.
-Status check_directory_header(ByteView bytes, const DirectoryHeader& expected);
+Status check_directory_header(ByteView bytes, DirectoryFile which, const VpIdentity& id, const VpGeometry& geometry);
 
 // The bytes of an entry. `amount`: of NAME.first the bytes of the stream in the IB segment; of NAME.dir the index of
 // its first block.

@@ -45,7 +45,7 @@ class BlockDirectory {
     if (may_be_wrong_ && !ends_at(tail, last, index)) [[unlikely]]
       return broken(first_, vp, "has more blocks than its stream");
     if (!append_to(tail, run)) [[unlikely]]
-      return change(vp, last, {{&run, 1}, index, {}}, last);
+      return change(vp, last, {&run, 1}, index, {}, last);
     if (last == 0) tail.set_amount(bytes);
     return {};
   }
@@ -63,12 +63,6 @@ class BlockDirectory {
     std::uint32_t slot = 0;
     std::uint64_t index = 0;  // of the run's first block
     format::BlockRun run;
-  };
-  // New entries behind one, and what it holds itself from then on.
-  struct Change {
-    std::span<const format::BlockRun> runs;  // of the new ones; empty: there are none
-    std::uint64_t index = 0;                 // of the first block of these
-    std::span<const format::BlockRun> kept;  // empty: it stays as it is
   };
   Result<format::EntryView> entry(std::uint64_t vp, Cursor which, bool change) {
     return which == 0 ? first_.entry(vp, change) : overflow_.entry(which, change);
@@ -101,8 +95,12 @@ class BlockDirectory {
   Status check_link(std::uint64_t vp, Cursor link) const;
   static bool ends_at(const format::EntryView& tail, Cursor last, std::uint64_t blocks);
   bool append_to(format::EntryView& tail, format::BlockRun run) const;
-  Result<Cursor> make_entries(std::uint64_t vp, const Change& change, Cursor link, Cursor& next);
-  Status change(std::uint64_t vp, Cursor which, const Change& change, Cursor& last);
+  Result<Cursor> make_entries(std::uint64_t vp, std::span<const format::BlockRun> runs, std::uint64_t index,
+                              Cursor link, Cursor& next);
+  // Puts new entries with `runs` behind one, which holds `kept` itself from then on, or stays as it is where that is
+  // empty. `index`: of the first block of `runs`.
+  Status change(std::uint64_t vp, Cursor which, std::span<const format::BlockRun> runs, std::uint64_t index,
+                std::span<const format::BlockRun> kept, Cursor& last);
   Cursor behind(Cursor made) const;
   bool joins(const format::BlockRun& before, const format::BlockRun& run) const {
     const std::uint64_t sum = before.blocks + run.blocks;

@@ -71,11 +71,16 @@ class StreamTable {
       local = here ? (local / kPerPage + 1) * kPerPage : local + 1;
     }
   }
-  // Every state in a page, by number. Ends with the first failure.
-  template <class Visit>
-  Status each(Visit visit) {
-    for (auto& [number, page] : pages_)
-      for (std::uint64_t i = 0; i < page.size(); ++i) TW_RETURN_IF_ERROR(visit(number * kPerPage + i, page[i]));
+  // Calls tell(local, bytes) for every stream with the flag, by number, and clears it. Ends with the first failure.
+  template <class Tell>
+  Status settle(StreamState::Flag flag, Tell tell) {
+    for (auto& [number, page] : pages_) {
+      for (std::uint64_t i = 0; i < page.size(); ++i) {
+        if (!page[i].has(flag)) continue;
+        TW_RETURN_IF_ERROR(tell(number * kPerPage + i, page[i].bytes));
+        page[i].clear(flag);
+      }
+    }
     return {};
   }
 

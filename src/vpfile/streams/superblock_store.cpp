@@ -162,7 +162,7 @@ Result<SuperblockStore::Superblock*> SuperblockStore::load(std::uint64_t number)
   std::fill(image.begin() + static_cast<std::ptrdiff_t>(got), image.end(), std::byte{0});
   const auto found = parse_superblock(image, setup_.id, number, setup_.geometry);
   if (!found.has_value()) return found.error().with_context(where);
-  if (found.value().blocks == format::Wholeness::damaged)
+  if (found.value().damaged)
     return Status::error(Code::corrupt_file, where + ": superblock " + std::to_string(number) +
                                                  ": the checksum of its blocks does not match");
   cache_.put(*place, number);
