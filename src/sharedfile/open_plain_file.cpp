@@ -42,72 +42,66 @@ struct Opening {
   // Shared by the process or, until it is opened there, of this task alone.
   std::shared_ptr<Opened> opened = std::make_shared<Opened>();
 
-  Result<std::shared_ptr<SharedFile>> open_file();
-  void open_here();
-  std::shared_ptr<void> take_or_open();
-};
+  void open_here() {
+    auto file = or_out_of_memory([this] { return open_file(); });  // measuring the storage takes 256 KiB
+    opened->status = file.status();
+    if (file.has_value()) opened->file = std::move(file).value();
+  }
 
-Result<Strategy> strategy_of_first(const Opening& opening, const StorageInfo& storage) {
-  TW_ASSIGN_OR_RETURN(Strategy strategy, choose_strategy(storage, opening.how.hints));
-  if (!opening.one_process) measure_writes(*opening.backend, opening.how.path, storage, strategy);
-  if (opening.how.direct) {
+  // Task 0 creates the file; then each other process opens it.
+  std::shared_ptr<void> take_or_open() {
+    if (opened->file != nullptr || !opened->status.ok()) return opened;
+    how.options.create = how.options.exclusive = how.options.truncate = false;
+    open_here();
+    return opened;
+  }
+
+ private:
+  Result<std::shared_ptr<SharedFile>> open_file() {
+    auto file = std::make_shared<SharedFile>();
+    if (first) {
+      const Status hints = check_file_hints(how.hints);
+      opened->wrong_hints = !hints.ok();
+      TW_RETURN_IF_ERROR(hints);
+      if (how.options.write && !how.of_vpfile) TW_RETURN_IF_ERROR(check_not_own(*backend, how.path));
+    }
+    TW_RETURN_IF_ERROR(open_stored(*file));
+    if (first) TW_RETURN_IF_ERROR(choose_first(file->storage));
+    file->strategy = strategy;
+    set_alignment(*file, wanted_alignment(*file));
+    if (!file->sees_holes) file->strategy.sieve_writes = false;
+    if (how.append) {
+      TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
+      file->position.settle(file->position.draw(), size);
+    }
+    return file;
+  }
+
+  // Reading is requested too: direct writes read at their ends, and sieved ones in their holes.
+  Status open_stored(SharedFile& file) {
+    OpenOptions both = how.options;
+    both.read = true;
+    auto stored = backend->open(how.path, both);
+    file.sees_holes = stored.has_value() || stored.error().code() != Code::no_permission || how.options.read;
+    if (!file.sees_holes) stored = backend->open(how.path, how.options);
+    if (!stored.has_value()) return stored.error();
+    file.stored = std::move(stored).value();
+    file.may_read = how.options.read;
+    file.may_write = how.options.write;
+    file.one_process = one_process;
+    TW_ASSIGN_OR_RETURN(file.storage, backend->describe_open(*file.stored));
+    return {};
+  }
+
+  Status choose_first(const StorageInfo& storage) {
+    TW_ASSIGN_OR_RETURN(strategy, choose_strategy(storage, how.hints));
+    if (!one_process) measure_writes(*backend, how.path, storage, strategy);
+    if (!how.direct) return {};
     strategy.direct_reads = strategy.direct_writes = true;
     strategy.direct_where_cheaper = false;
+    return {};
   }
-  return strategy;
-}
-
-Result<std::shared_ptr<SharedFile>> open_stored(const Opening& opening) {
-  const PlainOpen& how = opening.how;
-  auto file = std::make_shared<SharedFile>();
-  // Reading is requested too: direct writes read at their ends, and sieved ones in their holes.
-  OpenOptions both = how.options;
-  both.read = true;
-  auto opened = opening.backend->open(how.path, both);
-  const bool alone = !opened.has_value() && opened.error().code() == Code::no_permission && !how.options.read;
-  if (alone) opened = opening.backend->open(how.path, how.options);
-  if (!opened.has_value()) return opened.error();
-  file->stored = std::move(opened).value();
-  file->may_read = how.options.read;
-  file->may_write = how.options.write;
-  file->one_process = opening.one_process;
-  TW_ASSIGN_OR_RETURN(file->storage, opening.backend->describe_open(*file->stored));
-  file->strategy = opening.strategy;
-  if (opening.first) {
-    TW_ASSIGN_OR_RETURN(file->strategy, strategy_of_first(opening, file->storage));
-  }
-  set_alignment(*file, wanted_alignment(*file));
-  file->sees_holes = !alone;
-  if (alone) file->strategy.sieve_writes = false;
-  if (how.append) {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
-    file->position.settle(file->position.draw(), size);
-  }
-  return file;
-}
-
-Result<std::shared_ptr<SharedFile>> Opening::open_file() {
-  if (!first) return open_stored(*this);
-  const Status hints = check_file_hints(how.hints);
-  opened->wrong_hints = !hints.ok();
-  TW_RETURN_IF_ERROR(hints);
-  if (how.options.write && !how.of_vpfile) TW_RETURN_IF_ERROR(check_not_own(*backend, how.path));
-  return open_stored(*this);
-}
-
-void Opening::open_here() {
-  auto file = or_out_of_memory([this] { return open_file(); });  // measuring the storage takes 256 KiB
-  opened->status = file.status();
-  if (file.has_value()) opened->file = std::move(file).value();
-}
-
-// Task 0 creates the file; then each other process opens it.
-std::shared_ptr<void> Opening::take_or_open() {
-  if (opened->file != nullptr || !opened->status.ok()) return opened;
-  how.options.create = how.options.exclusive = how.options.truncate = false;
-  open_here();
-  return opened;
-}
+};
 
 std::int64_t flag_bits(const PlainOpen& how) {
   const OpenOptions& options = how.options;

@@ -114,7 +114,7 @@ bool take_profile(const Json& json, StorageProfile& profile) {
 // "" on failure: an unreadable file counts as absent. Pipes and devices do not block.
 std::string content_of(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat status {};
+  struct stat status = {};
   if (!file.is_open() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   if (status.st_size < 1 || static_cast<std::uint64_t>(status.st_size) > kMostBytes) return {};
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
