@@ -6,9 +6,7 @@
 #include "capi/guard.hpp"
 #include "capi/watch.hpp"
 #include "thalweg/vpfile.h"
-#include "vpfile/check/flatten_vpfile.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
-#include "vpfile/check/vpfile_regions.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 
 using namespace thalweg;
 

@@ -190,7 +190,7 @@ tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_v
                                int64_t n_arguments, size_t* counts, const uint8_t* mask) {
   return guarded([&]() -> Status {
     TW_IN_CALL(vpfile, "tw_vpfile_printf_all");
-    const auto parts = or_out_of_memory([&] { return split_print_format(format != nullptr ? format : ""); });
+    const auto parts = or_out_of_memory([&] { return split_format(format != nullptr ? format : "", false); });
     Status mine = or_out_of_memory([&] {
       if (format == nullptr) return null_argument("tw_vpfile_printf_all", "format");
       return check_arguments("tw_vpfile_printf_all", parts, arguments, n_arguments);
@@ -212,7 +212,7 @@ tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp
   return guarded([&]() -> Status {
     TW_IN_CALL(vpfile, "tw_vpfile_scanf_all");
     VpFile& file = calling(*vpfile, Call::tw_vpfile_scanf_all);
-    const auto parts = or_out_of_memory([&] { return split_scan_format(format != nullptr ? format : ""); });
+    const auto parts = or_out_of_memory([&] { return split_format(format != nullptr ? format : "", true); });
     Status mine = or_out_of_memory([&] {
       if (format == nullptr) return null_argument("tw_vpfile_scanf_all", "format");
       return check_arguments("tw_vpfile_scanf_all", parts, arguments, n_arguments);

@@ -1,7 +1,6 @@
 #include "formats/known_format.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/fields.hpp"
 #include "multifile/format/header.hpp"

@@ -66,17 +66,11 @@ std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::u
   return messages;
 }
 
-std::vector<SumChange> changes_in(const std::vector<Message>& told) {
-  std::vector<SumChange> changes;
-  for (const Message& message : told) {
-    for (ByteView rest = message.data; !rest.empty();) changes.push_back(take_value<SumChange>(rest));
-  }
-  return changes;
-}
-
 // This task's pages of sums.
 Status change_own_sums(const VpParts& parts, const std::vector<Message>& told, Stored& mine) {
-  std::vector<SumChange> changes = changes_in(told);
+  std::vector<SumChange> changes;
+  for (const Message& message : told)
+    for (ByteView rest = message.data; !rest.empty();) changes.push_back(take_value<SumChange>(rest));
   if (changes.empty()) return {};
   format::PerDirectoryFile<std::uint64_t> stored;
   for (const DirectoryFile which : kDirectoryFiles)

@@ -4,9 +4,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <new>
+#include <utility>
 
 namespace thalweg {
 
@@ -41,37 +40,6 @@ Status skip_set(std::string_view format, std::size_t& at) {
   return {};
 }
 
-// `one`: what stands at a '%', from there on; it moves `at` behind it.
-template <class One>
-Result<std::vector<FormatPart>> split(std::string_view format, One one) {
-  std::vector<FormatPart> parts;
-  FormatPart part;
-  for (std::size_t at = 0; at < format.size();) {
-    if (format[at] != '%') {
-      part.text += format[at++];
-      continue;
-    }
-    const std::size_t begin = at++;
-    if (at < format.size() && format[at] == '%') {
-      part.text += "%%";
-      ++at;
-      continue;
-    }
-    bool has_argument = true;
-    TW_RETURN_IF_ERROR(one(at, part, has_argument));
-    part.text += format.substr(begin, at - begin);
-    if (!has_argument) {
-      part.conversion = 0;
-      part.length.clear();
-      continue;
-    }
-    parts.push_back(std::move(part));
-    part = {};
-  }
-  if (!part.text.empty()) parts.push_back(std::move(part));
-  return parts;
-}
-
 template <class T>
 Status print_value(const FormatPart& part, const void* argument, std::string& out) {
   T value;
@@ -104,24 +72,35 @@ std::size_t count_arguments(const std::vector<FormatPart>& parts) {
       std::count_if(parts.begin(), parts.end(), [](const FormatPart& part) { return part.conversion != 0; }));
 }
 
-Result<std::vector<FormatPart>> split_print_format(std::string_view format) {
-  return split(format, [&](std::size_t& at, FormatPart& part, bool&) -> Status {
-    while (at < format.size() && is_in(format[at], "-+ #0123456789.'")) ++at;
-    if (at < format.size() && format[at] == '*') return bad_format(format, "'*' is not supported: write the number");
-    return take_conversion(format, at, "diouxXeEfFgGaAcsp", part);
-  });
-}
-
-Result<std::vector<FormatPart>> split_scan_format(std::string_view format) {
-  return split(format, [&](std::size_t& at, FormatPart& part, bool& has_argument) -> Status {
-    if (at < format.size() && format[at] == '*') {
-      has_argument = false;
-      ++at;
+Result<std::vector<FormatPart>> split_format(std::string_view format, bool scans) {
+  const std::string_view flags = scans ? "0123456789" : "-+ #0123456789.'";
+  std::vector<FormatPart> parts;
+  FormatPart part;
+  for (std::size_t at = 0; at < format.size();) {
+    const std::size_t begin = at++;
+    const bool is_literal = format[begin] != '%' || (at < format.size() && format[at] == '%');
+    if (is_literal) {
+      if (format[begin] == '%') ++at;
+      part.text += format.substr(begin, at - begin);
+      continue;
     }
-    while (at < format.size() && format[at] >= '0' && format[at] <= '9') ++at;
-    TW_RETURN_IF_ERROR(take_conversion(format, at, "diouxXeEfFgGaAcsp[", part));
-    return part.conversion == '[' ? skip_set(format, at) : Status{};
-  });
+    const bool is_dropped = scans && at < format.size() && format[at] == '*';  // it has no argument
+    if (is_dropped) ++at;
+    while (at < format.size() && is_in(format[at], flags)) ++at;
+    if (!scans && at < format.size() && format[at] == '*')
+      return bad_format(format, "'*' is not supported: write the number");
+    TW_RETURN_IF_ERROR(take_conversion(format, at, scans ? "diouxXeEfFgGaAcsp[" : "diouxXeEfFgGaAcsp", part));
+    if (part.conversion == '[') TW_RETURN_IF_ERROR(skip_set(format, at));
+    part.text += format.substr(begin, at - begin);
+    if (!is_dropped) {
+      parts.push_back(std::exchange(part, {}));
+      continue;
+    }
+    part.conversion = 0;
+    part.length.clear();
+  }
+  if (!part.text.empty()) parts.push_back(std::move(part));
+  return parts;
 }
 
 Status print_part(const FormatPart& part, const void* argument, std::string& out) {

@@ -17,9 +17,9 @@ struct FormatPart {
   char conversion = 0;  // 'd', 'f', ...; 0: none that has an argument
   std::string length;   // "l", "hh", ...
 };
-// invalid_argument: a conversion is not known, or is one that takes other than one argument.
-Result<std::vector<FormatPart>> split_print_format(std::string_view format);
-Result<std::vector<FormatPart>> split_scan_format(std::string_view format);
+// A format as printf takes it, or scanf. invalid_argument: a conversion is not known, or is one that takes other than
+// one argument.
+Result<std::vector<FormatPart>> split_format(std::string_view format, bool scans);
 std::size_t count_arguments(const std::vector<FormatPart>& parts);
 
 // Appends what printf makes of `part`; `argument` points to the value.

@@ -125,29 +125,27 @@ Status Lattice::move_in_pieces(const VpTransfer& what, const LatticeRow& row) {
 }
 
 Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, VpMode mode, std::uint64_t bytes) {
-  const std::uint64_t position = all.most_position;
-  std::uint64_t done = 0;
-  while (done < bytes) {
-    const std::uint64_t at = position + done;
+  for (std::uint64_t done = 0; done < bytes;) {
+    const std::uint64_t at = all.most_position + done;
     const LatticeRow row = row_at(geometry_, at);
     const std::uint64_t part = std::min(row.end() - at, bytes - done);
-    Status status;
     const bool whole = part == row.bytes && part == what.bytes;
-    if (whole && mode == VpMode::nb) {
-      if (!what.writes()) status = co_await store_row();
-      if (!status.ok()) co_return status;
-      forget(row);
+    const bool packed = whole && mode == VpMode::nb;
+    const bool in_pieces = whole && !packed && !row_dirty_ && all.least_run >= kPieceBytes / row.bytes;
+    Status status;
+    if (packed && !what.writes()) status = co_await store_row();
+    if (!status.ok()) co_return status;
+    if (packed || in_pieces) forget(row);
+    if (packed) {
       status = co_await move_row(what.direction, row, what.base);
-      if (status.ok() && what.writes()) extend(at + part);
-    } else if (whole && !row_dirty_ && all.least_run >= kPieceBytes / row.bytes) {
-      forget(row);
+    } else if (in_pieces) {
       Status mine = or_out_of_memory([&] { return move_in_pieces(what, row); });
       status = co_await agree(file_.group(), std::move(mine));
-      if (status.ok() && what.writes()) extend(at + part);
     } else {
       status = co_await move_part(what, row, at, part, done);
     }
     if (!status.ok()) co_return status;
+    if (what.writes()) extend(at + part);
     done += part;
   }
   co_return Status{};

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <utility>
+
+#include "vpfile/vpfile.hpp"
 
 namespace thalweg {
 
@@ -109,7 +110,7 @@ std::uint64_t VpStream::position() const {
   return streams_.position(local_);
 }
 
-bool VpStream::has(StreamState::Flag flag) const {
+bool VpStream::has(std::uint64_t flag) const {
   const std::lock_guard lock(parts_.mutex);
   return streams_.has(local_, flag);
 }
@@ -162,7 +163,8 @@ Result<std::uint64_t> VpStream::skip_gap() {
   return gap;
 }
 
-Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t local, std::int64_t offset, int whence) {
+// Where a seek of VP `local` leads to, whose stream is loaded where its end is asked for.
+static Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t local, std::int64_t offset, int whence) {
   std::uint64_t base = 0;
   if (whence == SEEK_CUR) {
     base = parts.streams->position(local);
@@ -190,6 +192,34 @@ Status VpStream::seek(std::int64_t offset, int whence, std::uint64_t cleared) {
   streams_[local_].position = target;
   streams_[local_].clear(cleared);
   streams_.drop_pushed(local_);
+  return {};
+}
+
+Status VpFile::seek(const std::int64_t* offsets, std::int64_t offset, int whence, const std::uint8_t* mask) {
+  StreamTable& streams = *parts_.streams;
+  const bool ends_differ = whence == SEEK_END && parts_.geometry.has_ib();
+  if (offsets == nullptr && mask == nullptr && !ends_differ && !streams.apart()) {
+    TW_ASSIGN_OR_RETURN(streams.all().position, seek_target(parts_, 0, offset, whence));
+    streams.all().clear(StreamState::kEof | StreamState::kError);
+    return {};
+  }
+  std::vector<std::uint64_t> targets(vps().count());
+  const auto takes_part = [&](std::uint64_t local) { return mask == nullptr || mask[local] != 0; };
+  streams.make(takes_part);
+  for (std::uint64_t local = 0; local < vps().count(); ++local) {
+    if (!takes_part(local)) continue;
+    if (whence == SEEK_END) TW_RETURN_IF_ERROR(parts_.load(local));
+    TW_ASSIGN_OR_RETURN(targets[local],
+                        seek_target(parts_, local, offsets != nullptr ? offsets[local] : offset, whence));
+  }
+  streams.go_apart();
+  for (std::uint64_t local = 0; local < vps().count(); ++local) {
+    if (!takes_part(local)) continue;
+    streams[local].position = targets[local];
+    streams[local].clear(StreamState::kEof | StreamState::kError);
+    streams.drop_pushed(local);
+  }
+  streams.come_together();
   return {};
 }
 

@@ -37,7 +37,7 @@ class VpStream {
   // What act() returns, for a call that moves bytes; no other one of the file does at the same time.
   template <class Act>
   auto locked(Direction direction, Act act) -> decltype(act());
-  bool has(StreamState::Flag flag) const;
+  bool has(std::uint64_t flag) const;
   Result<std::uint64_t> read_pushed(std::span<std::byte> to);
   Result<std::uint64_t> read_from(std::uint64_t position, std::span<std::byte> to);
   Status write_from(std::uint64_t& position, bool at_end, std::span<const std::byte> data);
@@ -49,8 +49,5 @@ class VpStream {
   StreamTable& streams_;
   std::uint64_t local_;
 };
-
-// Where a seek of VP `local` leads to, whose stream is loaded where its end is asked for.
-Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t local, std::int64_t offset, int whence);
 
 }  // namespace thalweg

@@ -1,6 +1,5 @@
 #include "vpfile/stream_transfer.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace thalweg {

@@ -30,8 +30,6 @@ struct VpOpen {
 
 class VpFile {
  public:
-  static constexpr std::uint64_t kDefaultSuperblock = std::uint64_t{1} << 18;
-
   // Collective over `group`, which is duplicated.
   static Op<Result<std::unique_ptr<VpFile>>> open(Group& group, std::shared_ptr<Backend> backend, VpOpen how);
 

@@ -8,7 +8,7 @@
 #include "support/sanitized.hpp"
 #include "support/vp_open.hpp"
 #include "testing/fault_backend.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

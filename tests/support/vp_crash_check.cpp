@@ -6,8 +6,8 @@
 
 #include "group/groups.hpp"
 #include "support/vp_open.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/check/superblock_scan.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 #include "vpfile/vpfile_storage.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "support/random.hpp"
 #include "support/vp_open.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

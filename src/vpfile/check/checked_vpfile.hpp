@@ -51,7 +51,7 @@ class CheckedVpfile {
   }
   Status check_directory();
   Status check_chains(SuperblockScan& scan, BlockDirectory& directory);
-  Status check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected);
+  Status check_chain(BlockDirectory& directory, const VpChain& expected);
   Status check_empty_until(BlockDirectory& directory, std::uint64_t end);
   Status check_empty(BlockDirectory& directory, std::uint64_t vp);
   Status lose_entry(std::uint64_t vp, const Status& why);

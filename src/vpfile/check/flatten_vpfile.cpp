@@ -1,4 +1,4 @@
-#include "vpfile/check/flatten_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,6 @@
 #include "base/checked_math.hpp"
 #include "base/go_on.hpp"
 #include "group/groups.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg {

@@ -1,4 +1,4 @@
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,6 @@
 #include "formats/known_file.hpp"
 #include "storage/hold_file.hpp"
 #include "vpfile/check/checked_vpfile.hpp"
-#include "vpfile/format/listed_sums.hpp"
 #include "vpfile/vpfile_storage.hpp"
 
 namespace thalweg {
@@ -89,7 +88,8 @@ void CheckedVpfile::pass_lost_page(std::uint64_t end) {
   next_ = next;
 }
 
-Status CheckedVpfile::check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected) {
+Status CheckedVpfile::check_chain(BlockDirectory& directory, const VpChain& expected) {
+  const std::uint64_t vp = expected.vp;
   std::uint64_t bytes = 0;
   BlockDirectory::Cursor cursor = 0;
   if (const Status found = directory.find_end(vp, bytes, cursor); !found.ok()) return lose_entry(vp, found);
@@ -148,17 +148,16 @@ Status CheckedVpfile::check_empty_until(BlockDirectory& directory, std::uint64_t
 
 Status CheckedVpfile::check_chains(SuperblockScan& scan, BlockDirectory& directory) {
   const std::uint64_t n = meta_->geometry.n;
-  for (std::uint64_t begin = 0; begin < n;) {
-    TW_ASSIGN_OR_RETURN(const SuperblockScan::Window window, scan.chains(begin));
-    TW_RETURN_IF_ERROR(step(begin, n));
-    for (const auto& [vp, chain] : window.chains) {
-      TW_RETURN_IF_ERROR(check_empty_until(directory, vp));
-      TW_RETURN_IF_ERROR(step_now_and_then(vp));
+  for (std::uint64_t end = 0; end < n;) {
+    TW_RETURN_IF_ERROR(step(end, n));
+    TW_ASSIGN_OR_RETURN(const std::vector<VpChain> chains, scan.chains(end));
+    for (const VpChain& chain : chains) {
+      TW_RETURN_IF_ERROR(check_empty_until(directory, chain.vp));
+      TW_RETURN_IF_ERROR(step_now_and_then(chain.vp));
       health_.logical_bytes = std::min(health_.logical_bytes + chain.bytes, kMostOffset);
-      TW_RETURN_IF_ERROR(check_chain(directory, vp, chain));
-      next_ = vp + 1;
+      TW_RETURN_IF_ERROR(check_chain(directory, chain));
+      next_ = chain.vp + 1;
     }
-    begin = window.end;
   }
   return check_empty_until(directory, n);
 }

@@ -93,8 +93,30 @@ class BlockDirectory {
   Result<Cursor> next_of(std::uint64_t vp, Cursor which);
   Result<std::uint64_t> holes_behind(std::uint64_t vp, Place place);
   Status check_link(std::uint64_t vp, Cursor link) const;
-  static bool ends_at(const format::EntryView& tail, Cursor last, std::uint64_t blocks);
-  bool append_to(format::EntryView& tail, format::BlockRun run) const;
+  // Whether the chain whose last entry this is has so many blocks.
+  static bool ends_at(const format::EntryView& tail, Cursor last, std::uint64_t blocks) {
+    std::uint64_t sum = last == 0 ? 0 : tail.amount();
+    for (std::uint32_t i = 0; i < tail.used(); ++i) sum += tail.run(i).blocks;
+    return sum == blocks;
+  }
+
+  // Puts a run behind those of an entry that is the last one of its chain. False: it has no room, and nothing was done.
+  bool append_to(format::EntryView& tail, format::BlockRun run) const {
+    const std::uint32_t used = tail.used();
+    if (used > 0) {
+      format::BlockRun joined = tail.run(used - 1);
+      if (joins(joined, run)) {
+        joined.blocks += run.blocks;
+        tail.set_run(used - 1, joined);
+        return true;
+      }
+    }
+    if (used >= setup_.geometry.pointers) return false;
+    tail.set_run(used, run);
+    tail.set_used(used + 1);
+    return true;
+  }
+
   Result<Cursor> make_entries(std::uint64_t vp, std::span<const format::BlockRun> runs, std::uint64_t index,
                               Cursor link, Cursor& next);
   // Puts new entries with `runs` behind one, which holds `kept` itself from then on, or stays as it is where that is
@@ -120,29 +142,5 @@ class BlockDirectory {
   Cursor next_;  // entry to be made
   Cursor end_ = 0;
 };
-
-// Whether the chain whose last entry this is has so many blocks.
-inline bool BlockDirectory::ends_at(const format::EntryView& tail, Cursor last, std::uint64_t blocks) {
-  std::uint64_t sum = last == 0 ? 0 : tail.amount();
-  for (std::uint32_t i = 0; i < tail.used(); ++i) sum += tail.run(i).blocks;
-  return sum == blocks;
-}
-
-// Puts a run behind those of an entry that is the last one of its chain. False: it has no room, and nothing was done.
-inline bool BlockDirectory::append_to(format::EntryView& tail, format::BlockRun run) const {
-  const std::uint32_t used = tail.used();
-  if (used > 0) {
-    format::BlockRun joined = tail.run(used - 1);
-    if (joins(joined, run)) {
-      joined.blocks += run.blocks;
-      tail.set_run(used - 1, joined);
-      return true;
-    }
-  }
-  if (used >= setup_.geometry.pointers) return false;
-  tail.set_run(used, run);
-  tail.set_used(used + 1);
-  return true;
-}
 
 }  // namespace thalweg

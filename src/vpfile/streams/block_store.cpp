@@ -85,29 +85,27 @@ Result<std::byte*> BlockStore::renew(StreamState& state, std::uint64_t vp, std::
     std::memcpy(old_.data(), memory, old_.size());
   }
   const std::uint64_t bytes = std::min<std::uint64_t>(old_.size(), state.bytes - index * block_);
-  SuperblockStore::Room room;
-  TW_RETURN_IF_ERROR(superblocks_.find_room(run.blocks, room));
-  run = room.run;
-  std::memcpy(room.memory, old_.data(), run.blocks * block_);
+  TW_ASSIGN_OR_RETURN(std::byte* const memory, superblocks_.find_room(run));
+  std::memcpy(memory, old_.data(), run.blocks * block_);
   state.set_cursor(0);  // entries move
   TW_RETURN_IF_ERROR(directory_.replace(vp, index, run, state.last));
-  superblocks_.take(room, vp, index, bytes);
-  return room.memory;
+  superblocks_.take(run, vp, index, bytes);
+  return memory;
 }
 
 Status BlockStore::append(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data) {
   while (!data.empty()) {
     const std::uint64_t skipped = within(from);
     const std::uint64_t wanted = skipped + data.size();
-    SuperblockStore::Room room;
-    TW_RETURN_IF_ERROR(superblocks_.find_room(blocks_for(wanted), room));
-    const std::uint64_t taken = room.run.blocks * block_;
+    BlockRun run{0, blocks_for(wanted)};
+    TW_ASSIGN_OR_RETURN(std::byte* const memory, superblocks_.find_room(run));
+    const std::uint64_t taken = run.blocks * block_;
     const std::uint64_t bytes = std::min<std::uint64_t>(taken - skipped, data.size());
-    if (skipped > 0) std::memset(room.memory, 0, skipped);
-    std::memcpy(room.memory + skipped, data.data(), bytes);
-    if (taken > skipped + bytes) std::memset(room.memory + skipped + bytes, 0, taken - skipped - bytes);
-    TW_RETURN_IF_ERROR(directory_.append(vp, room.run, index_of(from), from + bytes, state.last));
-    superblocks_.take(room, vp, index_of(from), wanted);
+    if (skipped > 0) std::memset(memory, 0, skipped);
+    std::memcpy(memory + skipped, data.data(), bytes);
+    if (taken > skipped + bytes) std::memset(memory + skipped + bytes, 0, taken - skipped - bytes);
+    TW_RETURN_IF_ERROR(directory_.append(vp, run, index_of(from), from + bytes, state.last));
+    superblocks_.take(run, vp, index_of(from), wanted);
     from += bytes;
     data = data.subspan(bytes);
     grew(state, from);
@@ -134,8 +132,7 @@ Status BlockStore::write(StreamState& state, std::uint64_t vp, std::uint64_t fro
     piece = {piece.memory + kept, piece.bytes - kept};
     if (from > state.bytes) {
       state.bytes = from;
-      state.set(StreamState::kGrown);
-      state.set(StreamState::kChanged);
+      state.set(StreamState::kGrown | StreamState::kChanged);
     }
   }
   return append(state, vp, from, std::span(piece.memory, piece.bytes));

@@ -1,7 +1,6 @@
 #include "vpfile/streams/entry_sums.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace thalweg {
 
