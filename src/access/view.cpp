@@ -161,8 +161,6 @@ std::uint64_t View::size() const { return placed_.node == nullptr ? 0 : placed_.
 
 ViewOrder View::order() const { return placed_.node == nullptr ? ViewOrder::in_order : placed_.node->order; }
 
-bool View::is_one_run() const { return placed_.node != nullptr && placed_.node->kind == NodeKind::bytes; }
-
 std::uint64_t View::locate(std::uint64_t position) const {
   std::uint64_t run = 0;
   return placed_.shift + locate_in(placed_.node.get(), position, &run);
