@@ -11,7 +11,7 @@
 #include "formats/known_file.hpp"
 #include "group/agree.hpp"
 #include "storage/hold_file.hpp"
-#include "vpfile/format/listed_sums.hpp"
+#include "vpfile/format/directory.hpp"
 #include "vpfile/vpfile.hpp"
 #include "vpfile/vpfile_storage.hpp"
 
@@ -43,6 +43,13 @@ struct Covered {
     wrong += more.wrong;
   }
 };
+
+// Offset in NAME.meta behind all pages of sums of a vpfile that was closed with an IB segment.
+std::uint64_t end_of_sums(const format::VpMeta& meta) {
+  const std::uint64_t sums = format::sums_for(meta.end_of_entries - 1);
+  return format::sums_offset(format::DirectoryFile::overflow, meta.geometry.n) +
+         (sums + format::kSumsPerPage - 1) / format::kSumsPerPage * format::kSumPageBytes;
+}
 
 Status bad(const std::string& path, const std::string& what) {
   return Status::error(Code::invalid_argument, "cannot open '" + path + "': " + what);
@@ -349,7 +356,7 @@ class Opening {
     if (parts_.unmarked) return {};
     TW_RETURN_IF_ERROR(write_meta(parts_, false));
     // What a session that the machine ended left behind the sums is not taken for sums of this one.
-    return cut_sums(*parts_.meta_file, has_ib ? format::end_of_sums(parts_.meta) : format::kMetaBytes);
+    return cut_sums(*parts_.meta_file, has_ib ? end_of_sums(parts_.meta) : format::kMetaBytes);
   }
 
   Group& group_;

@@ -100,28 +100,6 @@ Status VpStream::push_back(std::byte byte) {
   return {};
 }
 
-bool VpStream::has_pushed() const {
-  const std::lock_guard lock(parts_.mutex);
-  return streams_.has_pushed(local_);
-}
-
-std::uint64_t VpStream::position() const {
-  const std::lock_guard lock(parts_.mutex);
-  return streams_.position(local_);
-}
-
-bool VpStream::has(std::uint64_t flag) const {
-  const std::lock_guard lock(parts_.mutex);
-  return streams_.has(local_, flag);
-}
-
-void VpStream::clear(std::uint64_t flags) {
-  const std::lock_guard lock(parts_.mutex);
-  streams_.clear(local_, flags);
-}
-
-Status VpStream::flush() { return store_blocks(parts_, false); }
-
 Result<std::uint64_t> VpStream::size() const {
   const std::lock_guard lock(parts_.mutex);
   TW_RETURN_IF_ERROR(parts_.load(local_));

@@ -9,7 +9,6 @@
 #include "base/crc32c.hpp"
 #include "base/endian.hpp"
 #include "vpfile/format/directory.hpp"
-#include "vpfile/format/listed_sums.hpp"
 #include "vpfile/format/meta.hpp"
 #include "vpfile/format/superblock.hpp"
 

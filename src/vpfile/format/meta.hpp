@@ -32,7 +32,7 @@ struct VpMeta {
   // Of the side files, and of the data file, as they were closed: each has so many bytes, or was cut off.
   PerDirectoryFile<std::uint64_t> side_bytes;
   std::uint64_t data_bytes = 0;
-  PerDirectoryFile<std::uint64_t> side_seals;  // of the sums of their entries (vpfile/format/listed_sums.hpp)
+  PerDirectoryFile<std::uint64_t> side_seals;  // of the sums of their entries (vpfile/format/directory.hpp)
   std::vector<std::uint64_t> shape;
 };
 

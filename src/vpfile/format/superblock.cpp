@@ -1,6 +1,7 @@
 #include "vpfile/format/superblock.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "base/crc32c.hpp"
@@ -12,7 +13,7 @@ namespace thalweg::format {
 namespace {
 
 constexpr std::string_view kSuperblockMagic = "TWVPSUPR";
-constexpr std::size_t kSuperblockCrcOffset = 120;
+constexpr std::size_t kSuperblockCrcOffset = kSuperblockFixed - 4;
 constexpr std::size_t kSealCrcOffset = 28;
 
 std::string name_of(std::uint64_t number) { return "superblock " + std::to_string(number); }

@@ -4,8 +4,6 @@
 // parse_* never trust a field: they return corrupt_file with the field named.
 #pragma once
 
-#include <optional>
-
 #include "base/endian.hpp"
 #include "vpfile/format/geometry.hpp"
 

@@ -28,10 +28,6 @@ SuperblockStore::SuperblockStore(const SegmentSetup& setup)
       next_(setup.end_of_superblocks + setup.task),
       cache_(kLeastSuperblocks, setup.cache_bytes / setup.geometry.superblock_bytes) {}
 
-Status SuperblockStore::write(const Superblock& superblock, std::uint64_t from, std::uint64_t to) {
-  return setup_.data->write(offset_of(superblock) + from, image_of(superblock).subspan(from, to - from));
-}
-
 Status SuperblockStore::write_seal(Superblock& superblock, const format::Seal& seal) {
   const auto bytes = encode_seal(seal, header_of(superblock));
   TW_RETURN_IF_ERROR(setup_.data->write(offset_of(superblock) + seal.offset(), bytes));
@@ -95,8 +91,6 @@ Status SuperblockStore::seal(Superblock& superblock) {
   superblock.changed_begin = superblock.changed_end = 0;
   return {};
 }
-
-Status SuperblockStore::order_on_storage() { return durable_ ? setup_.data->sync() : Status{}; }
 
 // Dirty superblocks, in the order of their numbers.
 Status SuperblockStore::store(std::span<Superblock* const> superblocks) {

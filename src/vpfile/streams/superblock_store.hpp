@@ -130,8 +130,10 @@ class SuperblockStore {
   Status store_content(Superblock& superblock);
   Status seal(Superblock& superblock);
   Status write_seal(Superblock& superblock, const format::Seal& seal);
-  Status order_on_storage();
-  Status write(const Superblock& superblock, std::uint64_t from, std::uint64_t to);
+  Status order_on_storage() { return durable_ ? setup_.data->sync() : Status{}; }
+  Status write(const Superblock& superblock, std::uint64_t from, std::uint64_t to) {
+    return setup_.data->write(offset_of(superblock) + from, image_of(superblock).subspan(from, to - from));
+  }
   // A row that was not sealed yet goes on where the new one follows it: with the next VP, or the next blocks of its VP.
   bool extend_last_row(const format::SuperblockRow& row) {
     if (current_->rows == current_->seal.rows) return false;
