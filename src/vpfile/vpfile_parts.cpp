@@ -79,10 +79,9 @@ void VpParts::note(VpMode used, const char* cause) {
   mode = used;
 }
 
-Status VpParts::check_mode(Direction direction) const {
-  const bool writes = direction == Direction::write;
-  if (writes ? may_write : may_read) return {};
-  return Status::error(Code::wrong_mode, "'" + path + "' is not open for " + (writes ? "writing" : "reading"));
+Status VpParts::not_open_for(Direction direction) const {
+  const char* const what = direction == Direction::write ? "writing" : "reading";
+  return Status::error(Code::wrong_mode, "'" + path + "' is not open for " + what);
 }
 
 Status VpParts::check_record() const {

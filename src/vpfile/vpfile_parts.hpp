@@ -94,12 +94,15 @@ struct VpParts {
   }
   void note(VpMode used, const char* cause);
   Status too_long(std::uint64_t local) const;
-  Status check_mode(Direction direction) const;
+  Status check_mode(Direction direction) const {
+    return (direction == Direction::write ? may_write : may_read) ? Status{} : not_open_for(direction);
+  }
   // Fails for an array without NAME.meta: no VP can tell by itself how long its records are.
   Status check_record() const;
 
  private:
   Status make_blocks();
+  Status not_open_for(Direction direction) const;
 };
 
 // Task 0 writes NAME.meta.

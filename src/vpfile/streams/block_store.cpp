@@ -33,9 +33,9 @@ Result<std::uint64_t> BlockStore::gap_at(StreamState& state, std::uint64_t vp, s
 }
 
 // Within the blocks of the stream.
-Status BlockStore::move_there(Direction direction, StreamState& state, std::uint64_t vp, std::uint64_t from,
-                              Piece piece) {
-  const bool writes = direction == Direction::write;
+template <Direction direction>
+Status BlockStore::move_there(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
+  constexpr bool writes = direction == Direction::write;
   while (piece.bytes > 0) {
     const std::uint64_t skipped = within(from);
     BlockRun run;
@@ -85,7 +85,8 @@ Result<std::byte*> BlockStore::renew(StreamState& state, std::uint64_t vp, std::
     std::memcpy(old_.data(), memory, old_.size());
   }
   const std::uint64_t bytes = std::min<std::uint64_t>(old_.size(), state.bytes - index * block_);
-  TW_ASSIGN_OR_RETURN(std::byte* const memory, superblocks_.find_room(run));
+  std::byte* memory = nullptr;
+  TW_RETURN_IF_ERROR(superblocks_.find_room(run, memory));
   std::memcpy(memory, old_.data(), run.blocks * block_);
   state.set_cursor(0);  // entries move
   TW_RETURN_IF_ERROR(directory_.replace(vp, index, run, state.last));
@@ -98,7 +99,8 @@ Status BlockStore::append(StreamState& state, std::uint64_t vp, std::uint64_t fr
     const std::uint64_t skipped = within(from);
     const std::uint64_t wanted = skipped + data.size();
     BlockRun run{0, blocks_for(wanted)};
-    TW_ASSIGN_OR_RETURN(std::byte* const memory, superblocks_.find_room(run));
+    std::byte* memory = nullptr;
+    TW_RETURN_IF_ERROR(superblocks_.find_room(run, memory));
     const std::uint64_t taken = run.blocks * block_;
     const std::uint64_t bytes = std::min<std::uint64_t>(taken - skipped, data.size());
     if (skipped > 0) std::memset(memory, 0, skipped);
@@ -113,21 +115,20 @@ Status BlockStore::append(StreamState& state, std::uint64_t vp, std::uint64_t fr
   return {};
 }
 
-Status BlockStore::move(Direction direction, StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
-  if (direction == Direction::read) return move_there(direction, state, vp, from, piece);
+Status BlockStore::write(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
   const std::uint64_t before = state.bytes;
-  Status status = or_out_of_memory([&] { return write(state, vp, from, piece); });
+  Status status = or_out_of_memory([&] { return write_parts(state, vp, from, piece); });
   if (!status.ok() && state.bytes != before) state.set(StreamState::kGrown);  // what is left of it may be a gap
   added_ += state.bytes - before;
   return status;
 }
 
-Status BlockStore::write(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
+Status BlockStore::write_parts(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
   const std::uint64_t there = blocks_for(state.bytes) << block_shift_;
   if (from > there) TW_RETURN_IF_ERROR(add_hole(state, vp, from));
   if (from < there) {
     const std::uint64_t kept = std::min(there - from, piece.bytes);
-    TW_RETURN_IF_ERROR(move_there(Direction::write, state, vp, from, {piece.memory, kept}));
+    TW_RETURN_IF_ERROR(move_there<Direction::write>(state, vp, from, {piece.memory, kept}));
     from += kept;
     piece = {piece.memory + kept, piece.bytes - kept};
     if (from > state.bytes) {
@@ -152,5 +153,7 @@ Status BlockStore::finish(StreamTable& streams, const LocalVps& vps) {
   }));
   return directory_.flush();
 }
+
+template Status BlockStore::move_there<Direction::read>(StreamState&, std::uint64_t, std::uint64_t, Piece);
 
 }  // namespace thalweg

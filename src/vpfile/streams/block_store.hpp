@@ -27,7 +27,10 @@ class BlockStore {
   }
   // Bytes from `from` on, of a loaded state. Reads them within the stream; or overwrites what is there and appends the
   // rest: a gap reads as zeros.
-  Status move(Direction direction, StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece);
+  Status move(Direction direction, StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
+    return direction == Direction::read ? move_there<Direction::read>(state, vp, from, piece)
+                                        : write(state, vp, from, piece);
+  }
 
   // The first VP from `vp` on of which something may be stored.
   Result<std::uint64_t> next_entry(std::uint64_t vp) { return directory_.next_entry(vp); }
@@ -48,8 +51,10 @@ class BlockStore {
   std::vector<SumChange> sum_changes() const { return directory_.changes(); }
 
  private:
-  Status move_there(Direction direction, StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece);
+  template <Direction direction>
+  Status move_there(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece);
   Status write(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece);
+  Status write_parts(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece);
   Status add_hole(StreamState& state, std::uint64_t vp, std::uint64_t from);
   Result<std::byte*> renew(StreamState& state, std::uint64_t vp, std::uint64_t index, format::BlockRun& run);
   Status append(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);

@@ -30,15 +30,16 @@ class SuperblockStore {
  public:
   explicit SuperblockStore(const SegmentSetup& setup);
 
-  // The memory of new blocks, as many of run.blocks as there is room for, at least one; `run` becomes these. Valid until
-  // the next call.
-  Result<std::byte*> find_room(format::BlockRun& run) {
+  // Where new blocks go: as many of run.blocks as there is room for, at least one; `run` becomes these, and `memory` is
+  // theirs until the next call.
+  Status find_room(format::BlockRun& run, std::byte*& memory) {
     if (current_ == nullptr || room_of(*current_) == 0) [[unlikely]]
       TW_RETURN_IF_ERROR(make_new());
     const std::uint64_t begin = header_blocks_ + current_->blocks;
     run = {(current_->number << superblock_shift_) + begin,
            std::min({run.blocks, room_of(*current_), format::kMostRun})};
-    return current_->memory.get() + (begin << block_shift_);
+    memory = current_->memory.get() + (begin << block_shift_);
+    return {};
   }
   // Takes what find_room() gave last, for `vp` from block `index` of its IB segment on. The caller writes all of the
   // memory, before or after; the stream has `bytes` bytes there, or more, which do not count.
