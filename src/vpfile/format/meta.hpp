@@ -29,7 +29,7 @@ struct VpMeta {
   std::uint64_t ib_bytes = 0;        // of all streams; informational
   std::uint64_t session = 0;         // openings for writing so far
   std::uint64_t superblocks = 0;     // number of them at the last close
-  // Of the side files, and of the data file, as they were closed: each has so many bytes, or was cut off.
+  // Bytes of the side files and of the data file at the last close: a shorter file was cut off.
   PerDirectoryFile<std::uint64_t> side_bytes;
   std::uint64_t data_bytes = 0;
   PerDirectoryFile<std::uint64_t> side_seals;  // of the sums of their entries (vpfile/format/directory.hpp)

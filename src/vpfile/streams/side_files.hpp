@@ -24,7 +24,7 @@ class SideFiles {
   Status sync();
   Status close();
   StoredFile* file(format::DirectoryFile which) const { return files_[which].get(); }  // null: not open
-  // Of the entries of other sessions; null: there are no such entries.
+  // Sums of the entries of other sessions; null: there are no such entries.
   const EntrySums* sums(format::DirectoryFile which) const {
     return sums_[which].has_value() ? &*sums_[which] : nullptr;
   }
