@@ -12,9 +12,12 @@ using format::DirectoryFile;
 
 void try_header(Bytes bytes, DirectoryFile which, std::uint32_t pointers, bool as_it_is) {
   if (!as_it_is) test::seal_end(bytes);
-  const format::DirectoryHeader expected{which, {}, load_le<std::uint64_t>(ByteView(bytes).subspan(24)), pointers, 64};
-  if (format::check_directory_header(bytes, expected).ok())
-    FUZZ_REQUIRE(to_bytes(format::encode_directory_header(expected)) == bytes);
+  format::VpGeometry geometry;
+  geometry.n = load_le<std::uint64_t>(ByteView(bytes).subspan(24));
+  geometry.pointers = pointers;
+  geometry.block_bytes = 64;
+  if (format::check_directory_header(bytes, which, {}, geometry).ok())
+    FUZZ_REQUIRE(to_bytes(format::encode_directory_header(which, {}, geometry)) == bytes);
 }
 
 void try_entry(Bytes bytes, DirectoryFile which, std::uint32_t pointers, std::uint64_t number) {

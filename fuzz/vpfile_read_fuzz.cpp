@@ -12,7 +12,7 @@
 #include "sim/memory_backend.hpp"
 #include "storage/backend.hpp"
 #include "support/vp_damage_seal.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 #include "vpfile/vpfile_storage.hpp"
 

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "access/view_node.hpp"
-#include "base/checked_math.hpp"
 
 namespace thalweg {
 
@@ -16,16 +15,6 @@ Status bad(std::size_t dimension, const std::string& what) {
 
 Status array_too_large() {
   return Status::error(Code::out_of_range, "an array of more than 2^63-1 bytes; offsets and sizes are below 2^63");
-}
-
-Status check_count(std::size_t n) {
-  if (n > 0) return {};
-  return Status::error(Code::invalid_argument, "an array has 1 dimension or more; given are 0");
-}
-
-// The n-th dimension counted from the fastest.
-std::size_t from_fastest(std::size_t n, std::size_t dimensions, ArrayOrder order) {
-  return order == ArrayOrder::column_major ? n : dimensions - 1 - n;
 }
 
 // Moves a node; fails with out_of_range. A copy may reach beyond its extent, so the array does not bound its span.
@@ -44,6 +33,7 @@ Status check(std::size_t dimension, const SubarrayDimension& what) {
 
 // The indices of one dimension that a task has: `full` blocks, then one of `rest`.
 struct Deal {
+  std::uint64_t size = 0;  // of the whole dimension
   std::uint64_t start = 0;
   std::uint64_t block = 0;
   std::uint64_t cycle = 0;  // distance between blocks
@@ -59,9 +49,9 @@ std::uint64_t block_of(const DistributedDimension& what) {
 }
 
 Deal deal(const DistributedDimension& what, std::uint64_t coordinate) {
-  Deal mine;
+  Deal mine{.size = what.size};
   mine.block = block_of(what);
-  if (mine.block == 0 || mul_overflow(coordinate, mine.block, &mine.start) || mine.start >= what.size) return {};
+  if (mine.block == 0 || mul_overflow(coordinate, mine.block, &mine.start) || mine.start >= what.size) return mine;
   if (mul_overflow(what.parts, mine.block, &mine.cycle)) mine.cycle = View::kMost;
   const std::uint64_t left = what.size - mine.start;
   mine.full = left >= mine.block ? (left - mine.block) / mine.cycle + 1 : 0;
@@ -73,18 +63,30 @@ Deal deal(const DistributedDimension& what, std::uint64_t coordinate) {
 }
 
 Result<PlacedNode> dealt(const Deal& mine, std::uint64_t unit, const PlacedNode& inner) {
-  if (mine.full + mine.rest == 0) return PlacedNode{};
-  TW_ASSIGN_OR_RETURN(const PlacedNode block, repeat_node(mine.block, unit, inner));
-  if (mine.rest == 0) {
-    TW_ASSIGN_OR_RETURN(PlacedNode blocks, repeat_node(mine.full, mine.cycle * unit, block));
-    return moved(std::move(blocks), mine.start * unit);
+  PlacedNode blocks;
+  if (mine.full > 0) {
+    TW_ASSIGN_OR_RETURN(const PlacedNode block, repeat_node(mine.block, unit, inner));
+    TW_ASSIGN_OR_RETURN(blocks, repeat_node(mine.full, mine.cycle * unit, block));
   }
   TW_ASSIGN_OR_RETURN(PlacedNode rest, repeat_node(mine.rest, unit, inner));
-  if (mine.full == 0) return moved(std::move(rest), mine.start * unit);
-  TW_ASSIGN_OR_RETURN(const PlacedNode blocks, repeat_node(mine.full, mine.cycle * unit, block));
   TW_ASSIGN_OR_RETURN(rest, moved(std::move(rest), mine.full * mine.cycle * unit));
   TW_ASSIGN_OR_RETURN(PlacedNode both, pair_node(blocks, rest));
   return moved(std::move(both), mine.start * unit);
+}
+
+// The part of an array with these indices, whose elements are `inner`. `unit`: bytes between neighbouring elements;
+// becomes the size of the array.
+Result<PlacedNode> place_array(std::span<const Deal> dimensions, ArrayOrder order, PlacedNode inner,
+                               std::uint64_t& unit) {
+  if (dimensions.empty()) return Status::error(Code::invalid_argument, "an array has 1 dimension or more; given are 0");
+  for (std::size_t n = 0; n < dimensions.size(); ++n) {
+    const Deal& mine = dimensions[order == ArrayOrder::column_major ? n : dimensions.size() - 1 - n];
+    std::uint64_t whole = 0;
+    if (no_product(unit, mine.size, &whole)) return array_too_large();
+    TW_ASSIGN_OR_RETURN(inner, dealt(mine, unit, inner));
+    unit = whole;
+  }
+  return inner;
 }
 
 Status check(std::size_t dimension, const DistributedDimension& what) {
@@ -102,45 +104,31 @@ Status check(std::size_t dimension, const DistributedDimension& what) {
 }  // namespace
 
 Result<View> View::subarray(std::span<const SubarrayDimension> dimensions, ArrayOrder order, const View& inner) {
-  TW_RETURN_IF_ERROR(check_count(dimensions.size()));
-  PlacedNode placed = inner.placed_;
-  std::uint64_t unit = inner.extent_;  // bytes between neighbouring indices
-  for (std::size_t n = 0; n < dimensions.size(); ++n) {
-    const std::size_t i = from_fastest(n, dimensions.size(), order);
-    const SubarrayDimension& what = dimensions[i];
-    TW_RETURN_IF_ERROR(check(i, what));
-    std::uint64_t whole = 0;
-    if (mul_overflow(unit, what.size, &whole) || whole > kMost) return array_too_large();
-    TW_ASSIGN_OR_RETURN(placed, repeat_node(what.part, unit, placed));
-    TW_ASSIGN_OR_RETURN(placed, moved(std::move(placed), what.start * unit));
-    unit = whole;
+  std::vector<Deal> parts;
+  for (const SubarrayDimension& what : dimensions) {
+    TW_RETURN_IF_ERROR(check(parts.size(), what));
+    parts.push_back({.size = what.size, .start = what.start, .block = what.part, .full = 1});
   }
-  return View(std::move(placed), unit);
+  std::uint64_t extent = inner.extent_;
+  TW_ASSIGN_OR_RETURN(PlacedNode placed, place_array(parts, order, inner.placed_, extent));
+  return View(std::move(placed), extent);
 }
 
 Result<View> View::distributed(std::span<const DistributedDimension> dimensions, std::uint64_t rank, ArrayOrder order,
                                const View& inner) {
-  TW_RETURN_IF_ERROR(check_count(dimensions.size()));
-  std::vector<std::uint64_t> coordinates(dimensions.size());
+  std::vector<Deal> parts(dimensions.size());
   std::uint64_t left = rank;
   for (std::size_t i = dimensions.size(); i-- > 0;) {
     TW_RETURN_IF_ERROR(check(i, dimensions[i]));
-    coordinates[i] = left % dimensions[i].parts;
+    parts[i] = deal(dimensions[i], left % dimensions[i].parts);
     left /= dimensions[i].parts;
   }
-  if (left > 0)
+  if (left > 0 && !dimensions.empty())
     return Status::error(Code::invalid_argument,
                          "the grid has no task " + std::to_string(rank) + ": its parts are fewer");
-  PlacedNode placed = inner.placed_;
-  std::uint64_t unit = inner.extent_;
-  for (std::size_t n = 0; n < dimensions.size(); ++n) {
-    const std::size_t i = from_fastest(n, dimensions.size(), order);
-    std::uint64_t whole = 0;
-    if (mul_overflow(unit, dimensions[i].size, &whole) || whole > kMost) return array_too_large();
-    TW_ASSIGN_OR_RETURN(placed, dealt(deal(dimensions[i], coordinates[i]), unit, placed));
-    unit = whole;
-  }
-  return View(std::move(placed), unit);
+  std::uint64_t extent = inner.extent_;
+  TW_ASSIGN_OR_RETURN(PlacedNode placed, place_array(parts, order, inner.placed_, extent));
+  return View(std::move(placed), extent);
 }
 
 }  // namespace thalweg

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <new>
 #include <string>
 #include <utility>
 
 #include "base/checked_math.hpp"
+#include "base/size_units.hpp"
 
 namespace thalweg {
 
 namespace {
-
-constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 63) - 1;
 
 // The address as a number: comparing pointers of an unchecked list would be undefined.
 std::uint64_t address(const Extent& extent) { return reinterpret_cast<std::uintptr_t>(extent.memory); }
@@ -25,7 +25,7 @@ Status bad_extent(const Extent& extent, std::size_t number, std::uint64_t sum_be
     return Status::error(Code::invalid_argument, name + " has no memory; only an extent of 0 bytes may have none");
   }
   std::uint64_t end = 0;
-  if (add_overflow(extent.offset, extent.bytes, &end) || end > kMostBytes) {
+  if (add_overflow(extent.offset, extent.bytes, &end) || end > kMostOffset) {
     return Status::error(Code::out_of_range, name + " ends beyond 2^63-1, the largest offset of a file");
   }
   return Status::error(Code::out_of_range, name + " and the " + std::to_string(sum_before) +
@@ -73,8 +73,8 @@ Result<ExtentSummary> summarise(std::span<const Extent> extents) {
   for (const Extent& extent : extents) {
     if (extent.bytes == 0) continue;
     // The sum of two numbers below 2^63 does not overflow.
-    if (extent.memory == nullptr || ((extent.offset | extent.bytes) >> 63) != 0 || extent.end() > kMostBytes ||
-        all.bytes + extent.bytes > kMostBytes) {
+    if (extent.memory == nullptr || ((extent.offset | extent.bytes) >> 63) != 0 || extent.end() > kMostOffset ||
+        all.bytes + extent.bytes > kMostOffset) {
       return bad_extent(extent, static_cast<std::size_t>(&extent - extents.data()), all.bytes);
     }
     const bool first = all.n == 0;
@@ -161,15 +161,6 @@ std::vector<Extent> sorted_by_radix(std::span<const Extent> extents, const Exten
   return sorted;
 }
 
-std::vector<Extent> without_empty(std::span<const Extent> extents, std::size_t n) {
-  std::vector<Extent> kept;
-  kept.reserve(n);
-  for (const Extent& extent : extents) {
-    if (extent.bytes != 0) kept.push_back(extent);
-  }
-  return kept;
-}
-
 }  // namespace
 
 Result<ExtentList> ExtentList::of(std::span<const Extent> extents) {
@@ -192,11 +183,9 @@ void ExtentList::fill(std::span<const Extent> extents) {
     sorted_ = sorted_by_radix(extents, summary_);
     view_ = sorted_;
   } else {
-    sorted_ = without_empty(extents, summary_.n);
-    if (!summary_.sorted) {
-      std::stable_sort(sorted_.begin(), sorted_.end(),
-                       [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
-    }
+    sorted_.reserve(summary_.n);
+    std::ranges::copy_if(extents, std::back_inserter(sorted_), [](const Extent& extent) { return extent.bytes != 0; });
+    if (!summary_.sorted) std::ranges::stable_sort(sorted_, {}, &Extent::offset);
     view_ = sorted_;
   }
   index_view();
@@ -230,17 +219,8 @@ std::uint64_t ExtentList::bytes_before(std::uint64_t offset) const {
 }
 
 std::size_t ExtentList::first_beyond(std::uint64_t offset) const {
-  std::size_t low = 0;
-  std::size_t high = view_.size();
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (highest(middle) > offset) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
+  if (!highest_.empty()) return static_cast<std::size_t>(std::ranges::upper_bound(highest_, offset) - highest_.begin());
+  return static_cast<std::size_t>(std::ranges::upper_bound(view_, offset, {}, &Extent::end) - view_.begin());
 }
 
 }  // namespace thalweg

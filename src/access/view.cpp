@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <new>
+#include <ranges>
 #include <string>
 
 #include "access/view_node.hpp"
-#include "base/checked_math.hpp"
 
 namespace thalweg {
 
@@ -13,31 +13,37 @@ namespace {
 
 Status extent_too_large() { return Status::error(Code::out_of_range, "the extent of a view passes 2^63-1"); }
 
-// Stores a + b, or a * b, into *result; true when it exceeds the largest offset.
-bool no_sum(std::uint64_t a, std::uint64_t b, std::uint64_t* result) {
-  return add_overflow(a, b, result) || *result > View::kMost;
-}
-bool no_product(std::uint64_t a, std::uint64_t b, std::uint64_t* result) {
-  return mul_overflow(a, b, result) || *result > View::kMost;
-}
-
-// The number of the run of `node` that holds `position`: runs that begin at or below it, less one.
-std::uint64_t run_number(const ViewNode* node, std::uint64_t position) {
-  std::uint64_t number = 0;
+// The offset of byte `position` of a node. *run: the number of its run, which is that of the runs that begin before it.
+std::uint64_t locate_in(const ViewNode* node, std::uint64_t position, std::uint64_t* run) {
+  std::uint64_t offset = 0;
+  *run = 0;
   while (node->kind != NodeKind::bytes) {
+    const ViewNode* inner = node->inner.get();
     if (node->kind == NodeKind::pair) {
-      const bool behind = position >= node->inner->size;
-      if (behind) number += node->inner->runs;
-      position -= behind ? node->inner->size : 0;
-      node = behind ? node->second.get() : node->inner.get();
+      const bool behind = position >= inner->size;
+      if (behind) {
+        offset += node->stride;
+        position -= inner->size;
+        *run += inner->runs;
+      }
+      node = behind ? node->second.get() : inner;
       continue;
     }
-    if (node->inner == nullptr) return number + node->block_of(position);
-    number += position / node->inner->size * node->inner->runs;  // all copies have equally many runs, in every block
-    position %= node->inner->size;
-    node = node->inner.get();
+    if (inner != nullptr) *run += position / inner->size * inner->runs;  // copies have equally many, in every block
+    if (node->kind == NodeKind::blocks) {
+      const std::size_t i = node->block_of(position);
+      offset += node->blocks[i].offset;
+      position -= node->blocks[i].before;
+      if (inner == nullptr) {
+        *run += i;
+        break;
+      }
+    }
+    offset += position / inner->size * node->stride;
+    position %= inner->size;
+    node = inner;
   }
-  return number;
+  return offset + position;
 }
 
 // Merges runs that touch before they are visited.
@@ -155,50 +161,23 @@ std::uint64_t View::size() const { return placed_.node == nullptr ? 0 : placed_.
 
 ViewOrder View::order() const { return placed_.node == nullptr ? ViewOrder::in_order : placed_.node->order; }
 
-bool View::is_one_run() const { return placed_.node != nullptr && placed_.node->kind == NodeKind::bytes; }
-
 std::uint64_t View::locate(std::uint64_t position) const {
-  const ViewNode* node = placed_.node.get();
-  std::uint64_t offset = placed_.shift;
-  while (node->kind != NodeKind::bytes) {
-    if (node->kind == NodeKind::pair) {
-      const bool behind = position >= node->inner->size;
-      offset += behind ? node->stride : 0;
-      position -= behind ? node->inner->size : 0;
-      node = behind ? node->second.get() : node->inner.get();
-      continue;
-    }
-    if (node->kind == NodeKind::blocks) {
-      const NodeBlock& block = node->blocks[node->block_of(position)];
-      offset += block.offset;
-      position -= block.before;
-      if (node->inner == nullptr) return offset + position;
-    }
-    offset += position / node->inner->size * node->stride;
-    position %= node->inner->size;
-    node = node->inner.get();
-  }
-  return offset + position;
+  std::uint64_t run = 0;
+  return placed_.shift + locate_in(placed_.node.get(), position, &run);
 }
 
 std::uint64_t View::runs(std::uint64_t position, std::uint64_t bytes) const {
   if (bytes == 0) return 0;
-  const ViewNode* node = placed_.node.get();
-  return run_number(node, position + bytes - 1) - run_number(node, position) + 1;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  locate_in(placed_.node.get(), position, &first);
+  locate_in(placed_.node.get(), position + bytes - 1, &last);
+  return last - first + 1;
 }
 
 std::uint64_t View::bytes_below(std::uint64_t offset) const {
-  std::uint64_t low = 0;
-  std::uint64_t high = size();
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    if (locate(middle) < offset) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  const auto is_below = [&](std::uint64_t position) { return locate(position) < offset; };
+  return *std::ranges::partition_point(std::views::iota(std::uint64_t{0}, size()), is_below);
 }
 
 void View::for_each_run(std::uint64_t position, std::uint64_t bytes, const std::function<void(ViewRun)>& visit) const {

@@ -86,8 +86,6 @@ class View {
   std::uint64_t size() const;
   std::uint64_t extent() const { return extent_; }
   ViewOrder order() const;
-  // Whether all bytes are contiguous.
-  bool is_one_run() const;
   std::uint64_t locate(std::uint64_t position) const;  // position < size()
   // Upper bound of the runs that hold the `bytes` bytes from `position` on; neighbours may touch. Logarithmic.
   std::uint64_t runs(std::uint64_t position, std::uint64_t bytes) const;  // position + bytes <= size()

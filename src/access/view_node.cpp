@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "base/checked_math.hpp"
-
 namespace thalweg {
 
 namespace {
@@ -14,15 +12,6 @@ using NodePtr = std::shared_ptr<ViewNode>;
 
 Status too_large(const char* what) {
   return Status::error(Code::out_of_range, std::string("a view ") + what + "; offsets and sizes are below 2^63");
-}
-
-bool passes_most(std::uint64_t a, std::uint64_t b, std::uint64_t* sum) {
-  return add_overflow(a, b, sum) || *sum > View::kMost;
-}
-
-// Begin of the last of `count` copies; true when it exceeds the largest offset.
-bool last_copy(std::uint64_t count, std::uint64_t stride, std::uint64_t* offset) {
-  return mul_overflow(count - 1, stride, offset) || *offset > View::kMost;
 }
 
 // The order of at least two copies of a node, `stride` apart.
@@ -60,10 +49,10 @@ Result<PlacedNode> repeat_node(std::uint64_t count, std::uint64_t stride, const 
   std::uint64_t last = 0;
   std::uint64_t end = 0;
   auto node = std::make_shared<ViewNode>();
-  if (last_copy(count, stride, &last) || passes_most(last, one.span, &node->span) ||
-      passes_most(inner.shift, node->span, &end))
+  if (no_product(count - 1, stride, &last) || no_sum(last, one.span, &node->span) ||
+      no_sum(inner.shift, node->span, &end))
     return too_large("ends behind the last offset of a file");
-  if (mul_overflow(count, one.size, &node->size) || node->size > View::kMost) return too_large("has too many bytes");
+  if (no_product(count, one.size, &node->size)) return too_large("has too many bytes");
   if (one.kind == NodeKind::repeat && one.count * one.stride == stride)
     return repeat_node(count * one.count, one.stride, {one.inner, inner.shift});
 
@@ -85,7 +74,7 @@ Result<PlacedNode> pair_node(const PlacedNode& first, const PlacedNode& second) 
   auto node = std::make_shared<ViewNode>();
   node->stride = second.shift - first.shift;
   node->span = std::max(one.span, node->stride + two.span);
-  if (passes_most(one.size, two.size, &node->size)) return too_large("has too many bytes");
+  if (no_sum(one.size, two.size, &node->size)) return too_large("has too many bytes");
 
   node->kind = NodeKind::pair;
   node->runs = one.runs + two.runs;
@@ -101,31 +90,17 @@ Result<PlacedNode> pair_node(const PlacedNode& first, const PlacedNode& second) 
 
 namespace {
 
-// The unit of blocks: a copy of a node, or bytes where copies touch.
-struct BlockUnit {
-  std::shared_ptr<const ViewNode> inner;  // null: bytes
-  std::uint64_t size = 0;                 // of one copy
-  std::uint64_t span = 0;
-  std::uint64_t extent = 0;
-
-  static BlockUnit of(std::span<const IndexedBlock> given, std::uint64_t extent, const ViewNode& one) {
-    const bool singles = std::all_of(given.begin(), given.end(), [](const IndexedBlock& b) { return b.count <= 1; });
-    return {nullptr, one.size, one.span, singles && one.kind == NodeKind::bytes ? one.size : extent};
-  }
-};
-
-// Appends a block to the node, or extends the last one.
-Status add_block(ViewNode& node, const BlockUnit& unit, std::uint64_t offset, std::uint64_t count) {
+// Appends a block of copies of `one` to the node, or extends the last one.
+Status add_block(ViewNode& node, const ViewNode& one, std::uint64_t offset, std::uint64_t count) {
   std::uint64_t last = 0;
   std::uint64_t end = 0;
   std::uint64_t bytes = 0;
-  if (last_copy(count, unit.extent, &last) || passes_most(offset, last, &end) || passes_most(end, unit.span, &end))
+  if (no_product(count - 1, node.stride, &last) || no_sum(offset, last, &end) || no_sum(end, one.span, &end))
     return too_large("ends behind the last offset of a file");
-  if (mul_overflow(count, unit.size, &bytes) || passes_most(node.size, bytes, &bytes))
-    return too_large("has too many bytes");
+  if (no_product(count, one.size, &bytes) || no_sum(node.size, bytes, &bytes)) return too_large("has too many bytes");
   const bool goes_on =
       !node.blocks.empty() &&
-      offset == node.blocks.back().offset + (node.size - node.blocks.back().before) / unit.size * unit.extent;
+      offset == node.blocks.back().offset + (node.size - node.blocks.back().before) / one.size * node.stride;
   if (!goes_on) node.blocks.push_back({offset, node.size});
   node.size = bytes;
   node.span = std::max(node.span, end);
@@ -188,23 +163,23 @@ void summarise_blocks(ViewNode& node) {
 
 Result<PlacedNode> blocks_node(std::span<const IndexedBlock> given, std::uint64_t extent, const PlacedNode& inner) {
   if (inner.node == nullptr) return PlacedNode{};
-  BlockUnit unit = BlockUnit::of(given, extent, *inner.node);
-  const bool as_bytes = inner.node->kind == NodeKind::bytes && unit.extent == unit.size;
-  if (!as_bytes) unit.inner = inner.node;
+  const ViewNode& one = *inner.node;
+  const bool singles = std::ranges::all_of(given, [](const IndexedBlock& block) { return block.count <= 1; });
   auto node = std::make_shared<ViewNode>();
   node->kind = NodeKind::blocks;
+  node->stride = singles && one.kind == NodeKind::bytes ? one.size : extent;
   node->blocks.reserve(given.size() + 1);
   for (const IndexedBlock& block : given) {
     if (block.count == 0) continue;
     std::uint64_t offset = 0;
-    if (passes_most(block.displacement, inner.shift, &offset)) return too_large("begins behind the last offset");
-    TW_RETURN_IF_ERROR(add_block(*node, unit, offset, block.count));
+    if (no_sum(block.displacement, inner.shift, &offset)) return too_large("begins behind the last offset");
+    TW_RETURN_IF_ERROR(add_block(*node, one, offset, block.count));
   }
   if (node->size == 0) return PlacedNode{};
   const std::uint64_t shift = take_shift(*node);
-  if (node->blocks.size() == 1) return repeat_node(node->size / unit.size, unit.extent, {inner.node, shift});
-  node->stride = unit.extent;
-  node->inner = unit.inner;
+  if (node->blocks.size() == 1) return repeat_node(node->size / one.size, node->stride, {inner.node, shift});
+  const bool as_bytes = one.kind == NodeKind::bytes && node->stride == one.size;
+  if (!as_bytes) node->inner = inner.node;
   summarise_blocks(*node);
   return finished(std::move(node), shift);
 }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "access/view.hpp"
+#include "base/checked_math.hpp"
 
 namespace thalweg {
 
@@ -46,6 +47,14 @@ struct ViewNode {
   std::uint64_t block_bytes(std::size_t i) const { return blocks[i + 1].before - blocks[i].before; }
   std::size_t block_of(std::uint64_t position) const;  // number of the block that holds the position
 };
+
+// Stores a + b, or a * b, into *result; true when it exceeds the largest offset.
+inline bool no_sum(std::uint64_t a, std::uint64_t b, std::uint64_t* result) {
+  return add_overflow(a, b, result) || *result > View::kMost;
+}
+inline bool no_product(std::uint64_t a, std::uint64_t b, std::uint64_t* result) {
+  return mul_overflow(a, b, result) || *result > View::kMost;
+}
 
 PlacedNode bytes_node(std::uint64_t n);
 // Fail with out_of_range. A node without holes, in order, becomes one run.

@@ -58,6 +58,10 @@ class FieldReader {
   std::size_t at_ = 0;
 };
 
+inline bool begins_with(ByteView bytes, std::string_view magic) {
+  return bytes.size() >= magic.size() && FieldReader(bytes).get_magic(magic);
+}
+
 inline Status corrupt(const std::string& text) { return Status::error(Code::corrupt_file, text); }
 
 // "file header: alignment is 3000; a power of two from 512 to 67108864 is allowed"

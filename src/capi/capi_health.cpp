@@ -8,9 +8,7 @@
 #include "multifile/check/check_multifile.hpp"
 #include "thalweg/multifile.h"
 #include "thalweg/vpfile.h"
-#include "vpfile/check/flatten_vpfile.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
-#include "vpfile/check/vpfile_regions.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 
 using namespace thalweg;
 

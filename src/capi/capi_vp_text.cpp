@@ -36,7 +36,7 @@ Status write_texts(VpFile& file, const std::uint8_t* mask, std::size_t* counts, 
     return {};
   });
   what.each = each.data();
-  what.memory.base = reinterpret_cast<std::byte*>(text.data());
+  what.base = reinterpret_cast<std::byte*>(text.data());
   return run(file.transfer(what));
 }
 
@@ -112,8 +112,8 @@ tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask)
       }
       return {};
     });
-    what.memory.base = got.data();
-    what.memory.vp_strides = strides;
+    what.base = got.data();
+    what.vp_strides = strides;
     what.moved = moved.data();
     const Status status = run(file.transfer(what));
     if (!status.ok()) return status;
@@ -176,7 +176,7 @@ tw_status tw_vpfile_puts_all(tw_vpfile* vpfile, const char* text, const char* co
 tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_vpfile_argument* arguments,
                                int64_t n_arguments, size_t* counts, const uint8_t* mask) {
   return on_all(vpfile, Call::tw_vpfile_printf_all, [&](VpFile& file) {
-    const auto parts = or_out_of_memory([&] { return split_print_format(format != nullptr ? format : ""); });
+    const auto parts = or_out_of_memory([&] { return split_format(format != nullptr ? format : "", false); });
     Status mine = or_out_of_memory([&] {
       if (format == nullptr) return null_argument("tw_vpfile_printf_all", "format");
       return check_arguments("tw_vpfile_printf_all", parts, arguments, n_arguments);
@@ -194,19 +194,17 @@ tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_v
 tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vpfile_argument* arguments,
                               int64_t n_arguments, int* counts, const uint8_t* mask) {
   return on_all(vpfile, Call::tw_vpfile_scanf_all, [&](VpFile& file) -> Status {
-    const auto parts = or_out_of_memory([&] { return split_scan_format(format != nullptr ? format : ""); });
+    const auto parts = or_out_of_memory([&] { return split_format(format != nullptr ? format : "", true); });
     Status mine = or_out_of_memory([&] {
       if (format == nullptr) return null_argument("tw_vpfile_scanf_all", "format");
       return check_arguments("tw_vpfile_scanf_all", parts, arguments, n_arguments);
     });
     if (counts != nullptr) std::fill_n(counts, file.vps().count(), 0);
     return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) -> Status {
-      Status failure;
-      TW_ASSIGN_OR_RETURN(StdioStream stream, open_vp_stream(file, local, failure));
-      const int done = scan(stream.get(), parts.value(), arguments, local);
-      stream.reset();  // gives back what was read ahead, which may fail
-      if (counts != nullptr) counts[local] = done;
-      return failure;
+      return read_as_stdio(file, local, [&](std::FILE* stream) {
+        const int done = scan(stream, parts.value(), arguments, local);
+        if (counts != nullptr) counts[local] = done;
+      });
     });
   });
 }

@@ -85,10 +85,10 @@ Status fill_transfer(const VpFile& file, const tw_vpfile_data& data, std::vector
   }
   if (data.base == nullptr && most > 0 && n > 0)
     return Status::error(Code::invalid_argument, "'" + file.path() + "': base is NULL");
-  what.memory.base = static_cast<std::byte*>(data.base);
-  what.memory.item_bytes = data.item_bytes;
-  what.memory.item_stride = data.item_stride != 0 ? data.item_stride : static_cast<std::int64_t>(data.item_bytes);
-  if (data.vp_strides != nullptr) what.memory.vp_strides = {data.vp_strides, file.shape().size()};
+  what.base = static_cast<std::byte*>(data.base);
+  what.item_bytes = data.item_bytes;
+  what.item_stride = data.item_stride != 0 ? data.item_stride : static_cast<std::int64_t>(data.item_bytes);
+  if (data.vp_strides != nullptr) what.vp_strides = {data.vp_strides, file.shape().size()};
   return {};
 }
 
@@ -203,11 +203,11 @@ tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary) {
     summary->cb_bytes = static_cast<int64_t>(geometry.cb_bytes);
     summary->block_bytes = geometry.block_bytes;
     summary->last_mode = static_cast<int32_t>(file.last_choice().mode);
-    summary->last_cause = text_of(file.last_choice().cause);
+    summary->last_cause = file.last_choice().cause;
     open.transitions.clear();
     for (const VpTransition& one : file.transitions())
-      open.transitions.push_back({static_cast<int64_t>(one.access), static_cast<int32_t>(one.from),
-                                  static_cast<int32_t>(one.to), text_of(one.cause)});
+      open.transitions.push_back(
+          {static_cast<int64_t>(one.access), static_cast<int32_t>(one.from), static_cast<int32_t>(one.to), one.cause});
     summary->n_transitions = static_cast<int64_t>(open.transitions.size());
     summary->transitions = open.transitions.data();
     return {};

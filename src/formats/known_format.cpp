@@ -1,7 +1,6 @@
 #include "formats/known_format.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/fields.hpp"
 #include "multifile/format/header.hpp"
@@ -12,10 +11,6 @@
 namespace thalweg::format {
 
 namespace {
-
-bool begins_with(ByteView bytes, std::string_view magic) {
-  return bytes.size() >= magic.size() && FieldReader(bytes).get_magic(magic);
-}
 
 std::uint32_t load_big(ByteView four) {
   std::uint32_t number = 0;
@@ -64,23 +59,9 @@ KnownFormat recognise(ByteView begin) {
 }
 
 const char* name_of(KnownFormat format) {
-  switch (format) {
-    case KnownFormat::none:
-      return "no known format";
-    case KnownFormat::multifile:
-      return "a multifile";
-    case KnownFormat::vpfile:
-      return "a vpfile";
-    case KnownFormat::vp_side:
-      return "a side file of a vpfile";
-    case KnownFormat::hdf5:
-      return "HDF5";
-    case KnownFormat::netcdf:
-      return "NetCDF";
-    case KnownFormat::sionlib:
-      return "SIONlib";
-  }
-  return "";
+  static constexpr const char* kNames[] = {
+      "no known format", "a multifile", "a vpfile", "a side file of a vpfile", "HDF5", "NetCDF", "SIONlib"};
+  return kNames[static_cast<std::size_t>(format)];
 }
 
 }  // namespace thalweg::format

@@ -7,7 +7,6 @@
 #include "engine/plan/plan.hpp"
 #include "engine/transfer/transfer.hpp"
 #include "sharedfile/find_aggregators.hpp"
-#include "sharedfile/measured_writes.hpp"
 #include "sharedfile/profile.hpp"
 
 namespace thalweg {
@@ -27,13 +26,6 @@ Status check_counts(const RegularAccess& access) {
     return bad("extents of " + std::to_string(access.bytes) + " bytes overlap at a stride of " +
                std::to_string(access.stride));
   return {};
-}
-
-// Bytes from the first to the last byte of one task; false above 2^63-1.
-bool range_of_task(const RegularAccess& access, std::uint64_t stride, std::uint64_t& range) {
-  std::uint64_t last = 0;
-  return !mul_overflow(access.extents - 1, stride, &last) && !add_overflow(last, access.bytes, &range) &&
-         range <= kMostOffset;
 }
 
 std::string way_of(const Strategy& strategy, const Plan& plan, std::uint32_t alignment, bool wanted, bool meet) {
@@ -78,8 +70,9 @@ Result<GroupAccess> group_access_of(const RegularAccess& access) {
   }
   const auto too_large = [] { return Status::error(Code::out_of_range, "the access ends above 2^63-1"); };
   const std::uint64_t stride = access.stride == 0 ? access.bytes : access.stride;
-  std::uint64_t range = 0, in_turn = 0, last = 0, end = 0;
-  if (!range_of_task(access, stride, range)) return too_large();
+  std::uint64_t range = 0, in_turn = 0, last = 0, end = 0;  // range: bytes from the first to the last one of a task
+  if (mul_overflow(access.extents - 1, stride, &last) || add_overflow(last, access.bytes, &range)) return too_large();
+  if (range > kMostOffset) return too_large();
   const bool room = !mul_overflow(access.tasks, access.bytes, &in_turn) && access.extents > 1 && in_turn <= stride;
   std::uint64_t distance = access.task_distance;
   if (distance == 0) distance = room ? access.bytes : (access.extents > 1 ? access.extents * stride : access.bytes);
@@ -108,9 +101,9 @@ Result<GroupAccess> group_access_of(const RegularAccess& access) {
 
 Result<std::string> explain_access(Backend& backend, const std::string& path, std::string_view hints,
                                    const RegularAccess& access) {
-  TW_ASSIGN_OR_RETURN(const FileHints parsed, parse_file_hints(hints));
+  TW_RETURN_IF_ERROR(check_file_hints(hints));
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, backend.describe(path));
-  Strategy strategy = choose_strategy(storage, parsed);
+  TW_ASSIGN_OR_RETURN(Strategy strategy, choose_strategy(storage, hints));
   if (access.processes > 1) measure_writes(backend, path, storage, strategy);
   TW_ASSIGN_OR_RETURN(GroupAccess all, group_access_of(access));
   // All processes are taken to be on one node.

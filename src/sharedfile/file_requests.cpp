@@ -96,11 +96,6 @@ class FileRequest final : public AccessRequest {
   Leaver leaver_;
 };
 
-std::shared_ptr<FileRequest> make_request(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group,
-                                          PlacedAccess what) {
-  return std::make_shared<FileRequest>(std::move(file), std::move(group), std::move(what));
-}
-
 // Keeps the memory that the access borrows.
 Op<Outcome> access_placed(Group& group, std::shared_ptr<SharedFile> file, PlacedAccess what,
                           SharedPosition::Ticket ticket, IoContext io) {
@@ -123,10 +118,10 @@ std::shared_ptr<AccessRequest> PlainFile::request(PlacedAccess what) {
   if (const Status& ended = group_->ended(); !ended.ok()) {
     TaskAccess refused;
     refused.status = ended;
-    return make_request(shared_, nullptr, PlacedAccess(std::move(refused)));
+    return std::make_shared<FileRequest>(shared_, nullptr, PlacedAccess(std::move(refused)));
   }
   const std::shared_ptr<RequestChannel>& channel = channels_[n_requests_ % kRequestChannels];
-  auto request = make_request(shared_, channel->group, view_.place(std::move(what)));
+  auto request = std::make_shared<FileRequest>(shared_, channel->group, view_.place(std::move(what)));
   request->take_turns(channel);
   ++n_requests_;
   return request;
@@ -136,7 +131,7 @@ std::shared_ptr<AccessRequest> PlainFile::request(PlacedAccess what) {
 void PlainFile::leave_requests(const Leaver& leaver) noexcept {
   for (const std::shared_ptr<RequestChannel>& channel : channels_) {
     if (group_->size() == 1) break;
-    auto request = make_request(shared_, channel->group, PlacedAccess(TaskAccess{}));
+    auto request = std::make_shared<FileRequest>(shared_, channel->group, PlacedAccess(TaskAccess{}));
     request->take_turns(channel);
     request->leave(leaver);
     start(std::move(request), default_progress());
@@ -164,11 +159,11 @@ Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, PlacedAc
 std::shared_ptr<AccessRequest> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file,
                                             PlacedAccess what) {
   check_for_others(file.get(), what.access);
-  return make_request(std::move(file), std::move(group), std::move(what));
+  return std::make_shared<FileRequest>(std::move(file), std::move(group), std::move(what));
 }
 
 std::shared_ptr<AccessRequest> request_one(std::shared_ptr<SharedFile> file, PlacedAccess what) {
-  return make_request(std::move(file), nullptr, std::move(what));
+  return std::make_shared<FileRequest>(std::move(file), nullptr, std::move(what));
 }
 
 }  // namespace thalweg

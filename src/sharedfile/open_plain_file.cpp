@@ -1,14 +1,11 @@
 // The collective opening of a plain file: task 0 creates it, each process opens it, all agree on one plan.
-#include <algorithm>
-#include <cstring>
 #include <span>
-#include <type_traits>
 #include <utility>
 
+#include "base/wire.hpp"
 #include "formats/known_file.hpp"
 #include "group/agree.hpp"
 #include "sharedfile/find_aggregators.hpp"
-#include "sharedfile/measured_writes.hpp"
 #include "sharedfile/plain_file.hpp"
 #include "sharedfile/strategy.hpp"
 
@@ -35,100 +32,76 @@ void set_alignment(SharedFile& file, std::uint32_t alignment) {
   if (alignment == 0) file.strategy.direct_reads = file.strategy.direct_writes = false;
 }
 
-// The message of task 0 about its opening. On failure only the outcome is sent.
-struct Told {
-  static constexpr std::int64_t kGood = sizeof(Strategy);  // bytes of the strategy that follows
-  static constexpr std::int64_t kFailed = -1;
-  static constexpr std::int64_t kWrongHints = -2;
-  std::int64_t outcome = kFailed;
-  Strategy strategy;
-};
-static_assert(std::is_trivially_copyable_v<Told> && sizeof(Told) == sizeof(std::int64_t) + sizeof(Strategy));
-
 // State of one task while a file is opened.
 struct Opening {
   Backend* backend = nullptr;
   PlainOpen how;
   bool one_process = true;
   bool first = false;  // task 0, whose hints and strategy hold for all
-  Told told;           // message of task 0
+  Strategy strategy;   // of task 0
   // Shared by the process or, until it is opened there, of this task alone.
   std::shared_ptr<Opened> opened = std::make_shared<Opened>();
 
-  Result<std::shared_ptr<SharedFile>> open_file();
-  void open_here();
-  void open_first();
-  std::shared_ptr<void> take_or_open();
-};
+  void open_here() {
+    auto file = or_out_of_memory([this] { return open_file(); });  // measuring the storage takes 256 KiB
+    opened->status = file.status();
+    if (file.has_value()) opened->file = std::move(file).value();
+  }
 
-Strategy strategy_of_first(const Opening& opening, const StorageInfo& storage, const FileHints& hints) {
-  Strategy strategy = choose_strategy(storage, hints);
-  if (!opening.one_process) measure_writes(*opening.backend, opening.how.path, storage, strategy);
-  if (opening.how.direct) {
+  // Task 0 creates the file; then each other process opens it.
+  std::shared_ptr<void> take_or_open() {
+    if (opened->file != nullptr || !opened->status.ok()) return opened;
+    how.options.create = how.options.exclusive = how.options.truncate = false;
+    open_here();
+    return opened;
+  }
+
+ private:
+  Result<std::shared_ptr<SharedFile>> open_file() {
+    auto file = std::make_shared<SharedFile>();
+    if (first) {
+      const Status hints = check_file_hints(how.hints);
+      opened->wrong_hints = !hints.ok();
+      TW_RETURN_IF_ERROR(hints);
+      if (how.options.write && !how.of_vpfile) TW_RETURN_IF_ERROR(check_not_own(*backend, how.path));
+    }
+    TW_RETURN_IF_ERROR(open_stored(*file));
+    if (first) TW_RETURN_IF_ERROR(choose_first(file->storage));
+    file->strategy = strategy;
+    set_alignment(*file, wanted_alignment(*file));
+    if (!file->sees_holes) file->strategy.sieve_writes = false;
+    if (how.append) {
+      TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
+      file->position.settle(file->position.draw(), size);
+    }
+    return file;
+  }
+
+  // Reading is requested too: direct writes read at their ends, and sieved ones in their holes.
+  Status open_stored(SharedFile& file) {
+    OpenOptions both = how.options;
+    both.read = true;
+    auto stored = backend->open(how.path, both);
+    file.sees_holes = stored.has_value() || stored.error().code() != Code::no_permission || how.options.read;
+    if (!file.sees_holes) stored = backend->open(how.path, how.options);
+    if (!stored.has_value()) return stored.error();
+    file.stored = std::move(stored).value();
+    file.may_read = how.options.read;
+    file.may_write = how.options.write;
+    file.one_process = one_process;
+    TW_ASSIGN_OR_RETURN(file.storage, backend->describe_open(*file.stored));
+    return {};
+  }
+
+  Status choose_first(const StorageInfo& storage) {
+    TW_ASSIGN_OR_RETURN(strategy, choose_strategy(storage, how.hints));
+    if (!one_process) measure_writes(*backend, how.path, storage, strategy);
+    if (!how.direct) return {};
     strategy.direct_reads = strategy.direct_writes = true;
     strategy.direct_where_cheaper = false;
+    return {};
   }
-  return strategy;
-}
-
-// `hints`: those of task 0; null: the strategy is known already.
-Result<std::shared_ptr<SharedFile>> open_stored(const Opening& opening, const FileHints* hints) {
-  const PlainOpen& how = opening.how;
-  auto file = std::make_shared<SharedFile>();
-  // Reading is requested too: direct writes read at their ends, and sieved ones in their holes.
-  OpenOptions both = how.options;
-  both.read = true;
-  auto opened = opening.backend->open(how.path, both);
-  const bool alone = !opened.has_value() && opened.error().code() == Code::no_permission && !how.options.read;
-  if (alone) opened = opening.backend->open(how.path, how.options);
-  if (!opened.has_value()) return opened.error();
-  file->stored = std::move(opened).value();
-  file->may_read = how.options.read;
-  file->may_write = how.options.write;
-  file->one_process = opening.one_process;
-  TW_ASSIGN_OR_RETURN(file->storage, opening.backend->describe_open(*file->stored));
-  file->strategy = hints != nullptr ? strategy_of_first(opening, file->storage, *hints) : opening.told.strategy;
-  set_alignment(*file, wanted_alignment(*file));
-  file->sees_holes = !alone;
-  if (alone) file->strategy.sieve_writes = false;
-  if (how.append) {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
-    file->position.settle(file->position.draw(), size);
-  }
-  return file;
-}
-
-Result<std::shared_ptr<SharedFile>> Opening::open_file() {
-  if (!first) return open_stored(*this, nullptr);
-  auto hints = parse_file_hints(how.hints);
-  opened->wrong_hints = !hints.has_value();
-  if (!hints.has_value()) return hints.error();
-  if (how.options.write && !how.of_vpfile) TW_RETURN_IF_ERROR(check_not_own(*backend, how.path));
-  return open_stored(*this, &hints.value());
-}
-
-void Opening::open_here() {
-  auto file = or_out_of_memory([this] { return open_file(); });  // measuring the storage takes 256 KiB
-  opened->status = file.status();
-  if (file.has_value()) opened->file = std::move(file).value();
-}
-
-void Opening::open_first() {
-  open_here();
-  if (opened->file != nullptr) {
-    told = {Told::kGood, opened->file->strategy};
-  } else {
-    told.outcome = opened->wrong_hints ? Told::kWrongHints : Told::kFailed;
-  }
-}
-
-// Task 0 creates the file; then each other process opens it.
-std::shared_ptr<void> Opening::take_or_open() {
-  if (opened->file != nullptr || !opened->status.ok()) return opened;
-  how.options.create = how.options.exclusive = how.options.truncate = false;
-  open_here();
-  return opened;
-}
+};
 
 std::int64_t flag_bits(const PlainOpen& how) {
   const OpenOptions& options = how.options;
@@ -155,46 +128,29 @@ Status another_version(const std::string& path) {
                        "cannot open '" + path + "': task 0 has another version of this library");
 }
 
+// What task 0 tells of its opening: whether its hints are wrong, then these; else its strategy, if it has opened.
+Bytes message_of_first(const Opening& opening) {
+  Bytes message;
+  put_number(message, opening.opened->wrong_hints ? 1 : 0);
+  if (opening.opened->wrong_hints) put_bytes(message, std::as_bytes(std::span(opening.how.hints)));
+  if (opening.opened->file != nullptr) put_value(message, opening.opened->file->strategy);
+  return message;
+}
+
 // The hints of task 0 hold for all: every task finds the failure in them by itself, and the message names no task.
-Op<Status> wrong_hints_of_task_0(Group& group, const PlainOpen& how) {
-  const ByteView text = std::as_bytes(std::span(how.hints));
-  const auto said = co_await group.broadcast(group.rank() == 0 ? text : ByteView{}, 0);
+Op<Status> hear_task_0(Group& group, Opening& opening) {
+  const Bytes message = opening.first ? message_of_first(opening) : Bytes{};
+  const auto said = co_await group.broadcast(message, 0);
   if (!said.has_value()) co_return said.error();
-  const Bytes& heard = said.value();
-  const std::string_view words(reinterpret_cast<const char*>(heard.data()), heard.size());
-  Status wrong = parse_file_hints(words).status();
-  if (wrong.ok()) wrong = another_version(how.path);
-  co_return wrong;
-}
-
-// All know that task 0 failed; `mine` is the reason, on task 0 at least.
-Op<Status> failure_of_task_0(Group& group, const PlainOpen& how, Status mine, bool wrong_hints) {
-  if (wrong_hints) co_return co_await wrong_hints_of_task_0(group, how);
-  co_return co_await agree(group, std::move(mine));
-}
-
-// Longer messages take more calls in groups of ranks, and memory that may be refused.
-constexpr std::size_t kPiece = 216;
-
-std::size_t bytes_told(const Told& told) {
-  return sizeof told.outcome + static_cast<std::size_t>(std::max<std::int64_t>(told.outcome, 0));
-}
-
-// The first piece holds the number of bytes. Another version may send more: all tasks receive all pieces.
-Op<Status> hear_task_0(Group& group, Told& told) {
-  const auto mine = std::as_writable_bytes(std::span(&told, 1));
-  const bool tells = group.rank() == 0;
-  std::size_t done = 0;
-  do {
-    ByteView piece;
-    if (tells) piece = mine.subspan(done, std::min(kPiece, bytes_told(told) - done));
-    const auto said = co_await group.broadcast(piece, 0);
-    if (!said.has_value()) co_return said.error();
-    const auto rest = mine.subspan(std::min(done, mine.size()));
-    const ByteView heard = said.value();
-    if (!tells) std::copy_n(heard.begin(), std::min(heard.size(), rest.size()), rest.begin());
-    done += kPiece;
-  } while (done < bytes_told(told));
+  ByteView heard = said.value();
+  Status& mine = opening.opened->status;
+  if (take_number(heard) != 0) {
+    Status wrong = check_file_hints({reinterpret_cast<const char*>(heard.data()), heard.size()});
+    co_return wrong.ok() ? another_version(opening.how.path) : wrong;
+  }
+  if (heard.empty()) co_return co_await agree(group, mine);
+  if (heard.size() != sizeof(Strategy)) mine = another_version(opening.how.path);
+  opening.strategy = take_value<Strategy>(heard);
   co_return Status{};
 }
 
@@ -226,22 +182,18 @@ Op<Status> plan_alike(Group& group, const Opened& opened) {
 // Task 0 opens, then a task of every other process, with the strategy of task 0. On success every task has the file
 // of its process.
 Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>& opened) {
-  if (opening.first) opening.open_first();
+  if (opening.first) opening.open_here();
   if (!opening.one_process) {
-    const Status heard = co_await hear_task_0(group, opening.told);
+    const Status heard = co_await hear_task_0(group, opening);
     if (!heard.ok()) co_return heard;
-    const std::int64_t outcome = opening.told.outcome;
-    if (outcome < 0)
-      co_return co_await failure_of_task_0(group, opening.how, opening.opened->status, outcome == Told::kWrongHints);
-    if (outcome != Told::kGood) opening.opened->status = another_version(opening.how.path);
   }
   std::function<std::shared_ptr<void>()> open_or_take = [&opening] { return opening.take_or_open(); };
   auto here = co_await group.share_in_process(std::move(open_or_take));
   if (!here.has_value()) co_return here.error();
   opened = std::static_pointer_cast<Opened>(std::move(here).value());
   if (!opening.one_process) co_return co_await plan_alike(group, *opened);
-  if (opened->file != nullptr) co_return Status{};  // equal on all tasks
-  co_return co_await failure_of_task_0(group, opening.how, opened->status, opened->wrong_hints);
+  if (opened->file != nullptr || opened->wrong_hints) co_return opened->status;  // equal on all tasks
+  co_return co_await agree(group, opened->status);
 }
 
 }  // namespace

@@ -19,25 +19,12 @@ Status bad_whence(int whence) {
                        "whence is " + std::to_string(whence) + "; SEEK_SET, SEEK_CUR or SEEK_END");
 }
 
-Status bad_target(std::int64_t offset, std::int64_t base) {
+Result<std::uint64_t> target_of(std::int64_t offset, std::int64_t base) {
+  std::int64_t target = 0;
+  if (!__builtin_add_overflow(base, offset, &target) && target >= 0) return static_cast<std::uint64_t>(target);
   return Status::error(Code::invalid_argument, "cannot seek by " + std::to_string(offset) + " from " +
                                                    std::to_string(base) + ": positions are 0 .. 2^63-1");
 }
-
-// co_await: no request of the file is outstanding in this process.
-struct Quiet {
-  const Group& group;
-  SharedFile& file;
-  static bool ready(void* self) {
-    const auto& quiet = *static_cast<const Quiet*>(self);
-    const auto& requests = quiet.file.requests;
-    if (requests.load(std::memory_order_acquire) == 0) return true;
-    if (!quiet.group.any_thread()) is_a_caller();  // the threads that started them may be gone
-    advance_requests();
-    return requests.load(std::memory_order_acquire) == 0;
-  }
-  WaitPoint point() { return {ready, nullptr, this}; }
-};
 
 }  // namespace
 
@@ -64,6 +51,16 @@ Op<Status> PlainFile::meet(Call call, Status mine) {
   co_return co_await enter(std::move(entry));
 }
 
+// Advances the requests of this process; whether none is outstanding.
+bool PlainFile::has_no_requests(void* self) {
+  const auto& file = *static_cast<const PlainFile*>(self);
+  const auto& requests = file.shared_->requests;
+  if (requests.load(std::memory_order_acquire) == 0) return true;
+  if (!file.group_->any_thread()) is_a_caller();  // the threads that started them may be gone
+  advance_requests();
+  return requests.load(std::memory_order_acquire) == 0;
+}
+
 // Once all tasks have arrived no request can start, and no process waits for one that has completed its part. If they
 // arrived in different calls, no task waits any more: the file is closed with its last request.
 Op<Status> PlainFile::close() {
@@ -72,8 +69,8 @@ Op<Status> PlainFile::close() {
     if (abandons(group_->leaver().call)) leave_requests(group_->leaver());
     co_return status;
   }
-  Quiet quiet{*group_, *shared_};  // on all tasks: some requests may be advanced by their own task only
-  co_await quiet.point();
+  const WaitPoint quiet{has_no_requests, nullptr, this};  // on all tasks: some requests only their own task may advance
+  co_await quiet;
   if (group_->rank() == group_->place().process_leader) {
     Status closed = shared_->stored->close();
     if (status.ok()) status = std::move(closed);
@@ -135,7 +132,7 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
   if (!status.ok()) co_return status;
   SharedPosition& position = shared_->position;
   SharedPosition::Ticket ticket = 0;
-  std::int64_t target = 0;
+  std::uint64_t target = 0;
   if (group_->rank() == 0) {
     ticket = position.draw();
     PositionTurn turn{*group_, position, ticket};
@@ -146,10 +143,12 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
       status = size.status();
       if (size.has_value()) base = static_cast<std::int64_t>(size.value());
     }
-    if (status.ok() && (__builtin_add_overflow(base, offset, &target) || target < 0)) status = bad_target(offset, base);
-    position.settle(ticket, status.ok() ? static_cast<std::uint64_t>(target) : position.value());
+    const auto found = target_of(offset, base);
+    if (status.ok()) status = found.status();
+    if (status.ok()) target = found.value();
+    position.settle(ticket, status.ok() ? target : position.value());
   }
-  const auto agreed = co_await agree_on(*group_, std::move(status), target, Reduction::max);
+  const auto agreed = co_await agree_on(*group_, std::move(status), static_cast<std::int64_t>(target), Reduction::max);
   if (!agreed.has_value()) co_return agreed.error();
   co_return static_cast<std::uint64_t>(agreed.value());
 }
@@ -163,20 +162,14 @@ Status check_overlap(const SharedFile& file, const View& view) {
                                                    "give one without, or open the file for reading only");
 }
 
-Status make_view(const SharedFile& file, const View* view, std::uint64_t displacement, FileView& made) {
-  if (view == nullptr && displacement == 0) return {};
-  if (view != nullptr) TW_RETURN_IF_ERROR(check_overlap(file, *view));
-  TW_ASSIGN_OR_RETURN(const View byte, View::bytes(1));
-  TW_ASSIGN_OR_RETURN(made, FileView::of(view != nullptr ? *view : byte, displacement));
-  return {};
-}
-
-// The default view takes memory, too.
-Status make_view_or_complain(const SharedFile& file, const View* view, std::uint64_t displacement,
-                             std::optional<FileView>& made) {
-  return or_out_of_memory([&] {
-    made.emplace();
-    return make_view(file, view, displacement, *made);
+Status make_view(const SharedFile& file, const View* view, std::uint64_t displacement, std::optional<FileView>& made) {
+  return or_out_of_memory([&]() -> Status {
+    made.emplace();  // takes memory, too
+    if (view == nullptr && displacement == 0) return {};
+    if (view != nullptr) TW_RETURN_IF_ERROR(check_overlap(file, *view));
+    TW_ASSIGN_OR_RETURN(const View byte, View::bytes(1));
+    TW_ASSIGN_OR_RETURN(*made, FileView::of(view != nullptr ? *view : byte, displacement));
+    return {};
   });
 }
 
@@ -184,7 +177,7 @@ Status make_view_or_complain(const SharedFile& file, const View* view, std::uint
 
 Op<Status> PlainFile::set_view(const View* view, std::uint64_t displacement, Status mine) {
   std::optional<FileView> made;
-  if (mine.ok()) mine = make_view_or_complain(*shared_, view, displacement, made);
+  if (mine.ok()) mine = make_view(*shared_, view, displacement, made);
   Status status = co_await meet(Call::tw_file_set_view, std::move(mine));
   if (status.ok()) view_ = std::move(*made);
   co_return status;
@@ -204,10 +197,9 @@ Result<std::uint64_t> PlainFile::seek_view(std::int64_t offset, int whence) {
   } else if (whence != SEEK_SET) {
     return bad_whence(whence);
   }
-  std::int64_t target = 0;
-  if (__builtin_add_overflow(base, offset, &target) || target < 0) return bad_target(offset, base);
-  view_.move_to(static_cast<std::uint64_t>(target));
-  return view_.position();
+  TW_ASSIGN_OR_RETURN(const std::uint64_t target, target_of(offset, base));
+  view_.move_to(target);
+  return target;
 }
 
 Result<std::uint64_t> PlainFile::offset_in_file(std::uint64_t position) const {

@@ -83,6 +83,7 @@ class PlainFile {
   };
 
   PlainFile() = default;
+  static bool has_no_requests(void* self);
   void leave_requests(const Leaver& leaver) noexcept;
   // Every collective call of a file begins with one fold of one record: accesses do it in the engine, other calls
   // here. So tasks detect different calls at once, and the groups of the file end.

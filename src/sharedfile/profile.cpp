@@ -35,12 +35,13 @@ class Members {
     const auto found = object_.find(name);
     return found == object_.end() ? nullptr : &*found;
   }
-  void take(const char* name, double least, double most, double& value) {
+  template <class T>
+  void take(const char* name, double least, double most, T& value) {
     const Json* found = find(name);
     if (found == nullptr) return;
     const double number = found->is_number() ? found->get<double>() : std::nan("");
     if (number >= least && number <= most) {
-      value = number;
+      value = static_cast<T>(number);
     } else {
       ok_ = false;
     }
@@ -59,11 +60,9 @@ class Members {
   }
   // An integer within the range of the hint of that name.
   template <class T>
-  void take_as_hint(const char* name, std::optional<T>& value) {
+  void take_as_hint(const char* name, T& value) {
     const auto spec = find_hint(name, HintScope::file);
-    double number = std::nan("");
-    take(name, static_cast<double>(spec.value()->min), static_cast<double>(spec.value()->max), number);
-    if (!std::isnan(number)) value = static_cast<T>(number);
+    take(name, static_cast<double>(spec.value()->min), static_cast<double>(spec.value()->max), value);
   }
 
  private:
@@ -74,11 +73,6 @@ class Members {
 bool take_costs(const Json& json, StorageCosts& costs) {
   Members members(json);
   const auto time = [&](const char* name, double& value) { members.take(name, 0, kMostNs, value); };
-  const auto workers = [&](const char* name, std::size_t& value) {
-    auto number = static_cast<double>(value);
-    members.take(name, 0, kMostWorkers, number);
-    value = static_cast<std::size_t>(number);
-  };
   time("call_ns", costs.call_ns);
   time("piece_ns", costs.piece_ns);
   time("read_byte_ns", costs.read_byte_ns);
@@ -94,30 +88,33 @@ bool take_costs(const Json& json, StorageCosts& costs) {
   time("round_ns", costs.round_ns);
   time("message_ns", costs.message_ns);
   time("queueing_ns", costs.queueing_ns);
-  workers("parallel_reads", costs.parallel_reads);
-  workers("parallel_writes", costs.parallel_writes);
+  members.take("parallel_reads", 0, kMostWorkers, costs.parallel_reads);
+  members.take("parallel_writes", 0, kMostWorkers, costs.parallel_writes);
   return members.ok();
 }
 
 bool take_profile(const Json& json, StorageProfile& profile) {
   Members members(json);
+  Strategy& strategy = profile.strategy;
+  strategy.direct_where_cheaper = true;
+  strategy.direct_costs = default_direct_costs();
   members.take("id", profile.id);
   members.take("measured", profile.measured);
-  members.take("direct_reads", profile.direct_reads);
-  members.take("direct_writes", profile.direct_writes);
-  members.take_as_hint("queue_depth", profile.queue_depth);
-  members.take_as_hint("transfer_bytes", profile.transfer_bytes);
-  members.take_as_hint("staging_bytes", profile.staging_bytes);
+  members.take("direct_reads", strategy.direct_reads);
+  members.take("direct_writes", strategy.direct_writes);
+  members.take_as_hint("queue_depth", strategy.queue_depth);
+  members.take_as_hint("transfer_bytes", strategy.transfer_bytes);
+  members.take_as_hint("staging_bytes", strategy.staging_bytes);
   const Json* buffered = members.find("buffered");
   const Json* direct = members.find("direct");
-  return members.ok() && !profile.id.empty() && (buffered == nullptr || take_costs(*buffered, profile.buffered)) &&
-         (direct == nullptr || take_costs(*direct, profile.direct));
+  return members.ok() && !profile.id.empty() && (buffered == nullptr || take_costs(*buffered, strategy.costs)) &&
+         (direct == nullptr || take_costs(*direct, strategy.direct_costs));
 }
 
 // "" on failure: an unreadable file counts as absent. Pipes and devices do not block.
 std::string content_of(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat status {};
+  struct stat status = {};
   if (!file.is_open() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   if (status.st_size < 1 || static_cast<std::uint64_t>(status.st_size) > kMostBytes) return {};
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
@@ -154,7 +151,6 @@ std::vector<StorageProfile> parse_profiles(std::string_view json) {
   if (version == all.end() || *version != 1 || systems == all.end() || !systems->is_array()) return profiles;
   for (const Json& system : *systems) {
     StorageProfile profile;
-    profile.direct = default_direct_costs();
     if (take_profile(system, profile)) profiles.push_back(std::move(profile));
   }
   return profiles;
@@ -188,19 +184,6 @@ const StorageProfile* find_profile(std::string_view identity) {
   // The last entry of an identity counts.
   const auto found = std::ranges::find(all | std::views::reverse, identity, &StorageProfile::id);
   return found == all.rend() ? nullptr : &*found;
-}
-
-void apply_profile(std::string_view identity, Strategy& strategy) {
-  const StorageProfile* profile = find_profile(identity);
-  if (profile == nullptr) return;
-  strategy.direct_reads = profile->direct_reads;
-  strategy.direct_writes = profile->direct_writes;
-  strategy.direct_where_cheaper = true;
-  strategy.queue_depth = profile->queue_depth.value_or(strategy.queue_depth);
-  strategy.transfer_bytes = profile->transfer_bytes.value_or(strategy.transfer_bytes);
-  strategy.staging_bytes = profile->staging_bytes.value_or(strategy.staging_bytes);
-  strategy.costs = profile->buffered;
-  strategy.direct_costs = profile->direct;
 }
 
 }  // namespace thalweg

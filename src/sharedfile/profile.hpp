@@ -3,7 +3,6 @@
 // Format: docs/design/storage.md.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,18 +11,11 @@
 
 namespace thalweg {
 
-// The measurements of one file system, and the settings derived from them.
+// The measurements of one file system, and the strategy derived from them. Absent values keep their defaults.
 struct StorageProfile {
   std::string id;        // StorageInfo::identity
   std::string measured;  // date, as text
-  bool direct_reads = false;
-  bool direct_writes = false;
-  // Absent values keep their defaults.
-  std::optional<unsigned> queue_depth;
-  std::optional<std::uint64_t> transfer_bytes;
-  std::optional<std::uint64_t> staging_bytes;
-  StorageCosts buffered;
-  StorageCosts direct;
+  Strategy strategy;
 };
 
 // Costs of direct transfers without a measurement.
@@ -41,8 +33,5 @@ std::string profile_path();
 // The profile of the file system with that identity; null when there is none. The file is read once per process.
 // Threads: any.
 const StorageProfile* find_profile(std::string_view identity);
-
-// Replaces values of `strategy` by those of the profile of the file system.
-void apply_profile(std::string_view identity, Strategy& strategy);
 
 }  // namespace thalweg

@@ -1,5 +1,10 @@
 #include "sharedfile/strategy.hpp"
 
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+
 #include "base/hint_table.hpp"
 #include "os/node_id.hpp"
 #include "sharedfile/profile.hpp"
@@ -8,70 +13,89 @@ namespace thalweg {
 
 namespace {
 
-Status set_hint(FileHints& hints, std::string_view name, std::string_view value) {
+// "auto", the first word of io, method and node_relay, stands for what `before` says.
+Status set_hint(const Strategy& before, std::string_view name, std::string_view value, Strategy& strategy) {
   TW_ASSIGN_OR_RETURN(const HintSpec* spec, find_hint(name, HintScope::file));
   TW_ASSIGN_OR_RETURN(const std::uint64_t number, parse_hint(*spec, value));
   const bool word = number >= kHintWord;  // the word "auto"
   if (name == "io") {
-    hints.io = static_cast<FileHints::Io>(number);
+    strategy.direct_reads = number == 0 ? before.direct_reads : number == 2;
+    strategy.direct_writes = number == 0 ? before.direct_writes : number == 2;
+    strategy.direct_where_cheaper = number == 0 && before.direct_where_cheaper;
   } else if (name == "method") {
     constexpr Method kMethods[] = {Method::direct, Method::shared, Method::naive, Method::aggregate};
-    hints.method.reset();
-    if (number > 0) hints.method = kMethods[number - 1];
+    strategy.method = number == 0 ? before.method : kMethods[number - 1];
   } else if (name == "workers") {
-    hints.workers = word ? 0 : static_cast<std::size_t>(number);
+    strategy.workers = word ? 0 : static_cast<std::size_t>(number);
   } else if (name == "aggregators") {
-    hints.aggregators = word ? 0 : static_cast<std::size_t>(number);
+    strategy.aggregators = word ? 0 : static_cast<std::size_t>(number);
   } else if (name == "aggregator_bytes") {
-    hints.aggregator_bytes = number;
+    strategy.aggregator_bytes = number;
   } else if (name == "node_relay") {
-    hints.node_relay.reset();
-    if (number > 0) hints.node_relay = number == 2;
+    strategy.node_relay = number == 0 ? before.node_relay : number == 2;
   } else if (name == "queue_depth") {
-    hints.queue_depth = static_cast<unsigned>(number);
+    strategy.queue_depth = static_cast<unsigned>(number);
   } else if (name == "transfer_bytes") {
-    hints.transfer_bytes = number;
+    strategy.transfer_bytes = number;
   } else if (name == "staging_bytes") {
-    hints.staging_bytes = number;
+    strategy.staging_bytes = number;
   } else if (name == "sieve_writes") {
-    hints.sieve_writes = number != 0;
+    strategy.sieve_writes = number != 0;
   } else {
     return Status::error(Code::internal, "hint '" + std::string(name) + "' is in the table but not in use");
   }
   return {};
 }
 
-}  // namespace
-
-Result<FileHints> parse_file_hints(std::string_view text) {
-  FileHints hints;
-  TW_RETURN_IF_ERROR(
-      for_each_hint(text, [&](std::string_view name, std::string_view value) { return set_hint(hints, name, value); }));
-  return hints;
+Status set_hints(std::string_view hints, Strategy& strategy) {
+  const Strategy before = strategy;
+  return for_each_hint(
+      hints, [&](std::string_view name, std::string_view value) { return set_hint(before, name, value, strategy); });
 }
 
-Strategy choose_strategy(const StorageInfo& storage, const FileHints& hints) {
+// Faster answers come from a page cache, whose costs are known better than a few writes can measure.
+constexpr double kSlowNs = 20'000;
+
+using Measured = std::optional<MeasuredWrites>;
+
+Measured measured_before_or_now(Backend& backend, const std::string& path, const std::string& identity) {
+  static std::mutex mutex;
+  static auto* const known = new std::map<std::string, Measured>;  // never destroyed: threads may run at exit
+  const std::lock_guard lock(mutex);
+  if (const auto found = known->find(identity); found != known->end()) return found->second;
+  const Measured writes = backend.measure_writes(path);
+  if (writes.has_value()) known->emplace(identity, writes);  // kept only on success: another folder may permit writing
+  return writes;
+}
+
+}  // namespace
+
+Status check_file_hints(std::string_view hints) {
+  Strategy unused;
+  return set_hints(hints, unused);
+}
+
+Result<Strategy> choose_strategy(const StorageInfo& storage, std::string_view hints) {
   Strategy strategy;
   strategy.direct_costs = default_direct_costs();
-  strategy.cores_of_node = cores_of_node();
   // On tmpfs a writer allocates pages from any source: staging would only add a copy.
   if (storage.kind == "tmpfs") strategy.costs.staged_write_byte_ns = strategy.costs.write_byte_ns;
-  apply_profile(storage.identity, strategy);
+  if (const StorageProfile* profile = find_profile(storage.identity); profile != nullptr) strategy = profile->strategy;
+  strategy.cores_of_node = cores_of_node();
   strategy.costs.block = strategy.direct_costs.block = storage.block_bytes;
-  if (hints.io != FileHints::Io::automatic) {
-    strategy.direct_reads = strategy.direct_writes = hints.io == FileHints::Io::direct;
-    strategy.direct_where_cheaper = false;
-  }
-  strategy.method = hints.method;
-  strategy.workers = hints.workers;
-  strategy.aggregators = hints.aggregators;
-  strategy.aggregator_bytes = hints.aggregator_bytes.value_or(strategy.aggregator_bytes);
-  strategy.node_relay = hints.node_relay;
-  strategy.queue_depth = hints.queue_depth.value_or(strategy.queue_depth);
-  strategy.transfer_bytes = hints.transfer_bytes.value_or(strategy.transfer_bytes);
-  strategy.staging_bytes = hints.staging_bytes.value_or(strategy.staging_bytes);
-  strategy.sieve_writes = hints.sieve_writes.value_or(strategy.sieve_writes);
+  TW_RETURN_IF_ERROR(set_hints(hints, strategy));
   return strategy;
+}
+
+void measure_writes(Backend& backend, const std::string& path, const StorageInfo& storage, Strategy& strategy) {
+  if (storage.identity.empty() || profile_path().empty() || find_profile(storage.identity) != nullptr) return;
+  const Measured writes = measured_before_or_now(backend, path, storage.identity);
+  if (!writes.has_value() || writes->call_ns < kSlowNs) return;
+  for (StorageCosts* costs : {&strategy.costs, &strategy.direct_costs}) {
+    costs->call_ns = std::max(costs->call_ns, writes->call_ns);
+    costs->common_byte_ns = writes->byte_ns;
+  }
+  strategy.costs.parallel_writes = 0;  // synchronous waits of parallel writers do not delay each other
 }
 
 }  // namespace thalweg

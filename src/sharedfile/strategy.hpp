@@ -2,29 +2,21 @@
 // caller.
 #pragma once
 
-#include <optional>
+#include <string>
 #include <string_view>
 
 #include "engine/shared_file.hpp"
 
 namespace thalweg {
 
-struct FileHints {
-  enum class Io { automatic, buffered, direct } io = Io::automatic;
-  std::optional<Method> method;
-  std::size_t workers = 0;
-  std::size_t aggregators = 0;
-  std::optional<std::uint64_t> aggregator_bytes;
-  std::optional<bool> node_relay;
-  std::optional<unsigned> queue_depth;
-  std::optional<std::uint64_t> transfer_bytes;
-  std::optional<std::uint64_t> staging_bytes;
-  std::optional<bool> sieve_writes;
-};
+// Hints are "name=value,name=value". Both fail with unknown_hint.
+Status check_file_hints(std::string_view hints);
+Result<Strategy> choose_strategy(const StorageInfo& storage, std::string_view hints);
 
-// Parses "name=value,name=value". Fails with unknown_hint.
-Result<FileHints> parse_file_hints(std::string_view text);
-
-Strategy choose_strategy(const StorageInfo& storage, const FileHints& hints);
+// Detects storage that is slow to answer and has no profile: a file that several processes open is not written in small
+// pieces there. Replaces the costs by the measured time of a few small writes at `path`, once per process and file
+// system, if that is far above one into the page cache; reads are taken to be as slow. Does nothing where there is a
+// profile, or profiles are turned off. Threads: any.
+void measure_writes(Backend& backend, const std::string& path, const StorageInfo& storage, Strategy& strategy);
 
 }  // namespace thalweg

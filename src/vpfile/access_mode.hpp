@@ -14,18 +14,19 @@
 namespace thalweg {
 
 enum class VpMode : std::uint8_t { nb, cb, ib };
-enum class VpCause : std::uint8_t {
-  none,
-  masked,     // some VPs take no part
-  ragged,     // numbers of bytes differ
-  scattered,  // positions differ
-  strided,    // memory is not packed
-  size,       // another number of bytes than the first write
-  between,    // the position is within a record
-  before,     // an earlier access decided
-};
 const char* name_of(VpMode mode);
-const char* text_of(VpCause cause);
+
+// Why an access is not NB, as people read it.
+namespace vp_cause {
+inline constexpr const char* kNone = "all take part with the same number of bytes, packed in memory";
+inline constexpr const char* kMasked = "some take no part";
+inline constexpr const char* kRagged = "numbers of bytes differ";
+inline constexpr const char* kScattered = "positions differ";
+inline constexpr const char* kStrided = "memory is not packed";
+inline constexpr const char* kSize = "another number of bytes than the first write";
+inline constexpr const char* kBetween = "the position is within a record";
+inline constexpr const char* kBefore = "an earlier access decided";
+}  // namespace vp_cause
 
 // What a task says of its access; joined, what is known of that of all. A task without VPs says nothing.
 struct StreamAccess {
@@ -46,7 +47,7 @@ struct StreamAccess {
   std::uint8_t spare = 0;
   CallsOfAll calls;  // where they differ nothing above means anything
 
-  static Folding folding();
+  void join(const StreamAccess& more);
   bool uniform() const {
     return masked == 0 && scattered == 0 && least_bytes >= most_bytes && least_position >= most_position;
   }
@@ -54,7 +55,7 @@ struct StreamAccess {
 
 struct VpChoice {
   VpMode mode = VpMode::nb;
-  VpCause cause = VpCause::none;  // why it is not NB
+  const char* cause = vp_cause::kNone;
 };
 // `written`: the mode of what was written so far; `record_bytes`: 0, nothing was written.
 VpChoice choose_write(const StreamAccess& all, VpMode written, std::uint64_t record_bytes);

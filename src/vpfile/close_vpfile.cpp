@@ -1,7 +1,6 @@
 // Flush, sync and close of a vpfile by all: each task stores what it has, then task 0 says in NAME.meta what there is.
 #include <algorithm>
 #include <map>
-#include <type_traits>
 #include <utility>
 
 #include "async/request.hpp"
@@ -19,8 +18,6 @@ using format::kDirectoryFiles;
 
 namespace {
 
-constexpr std::size_t kChangeBytes = 24;
-
 // What a task has stored; joined, what all have.
 struct Stored {
   std::uint64_t end_of_superblocks = 0;
@@ -32,23 +29,18 @@ struct Stored {
   format::PerDirectoryFile<std::uint64_t> seals;  // by how much they change
   std::uint64_t has_ib = 0;
   std::uint64_t wrong = 0;  // something failed already
-  static Folding folding() {
-    static_assert(std::is_trivially_copyable_v<Stored>);
-    return {sizeof(Stored), [](void* left, const void* right) {
-              auto& all = *static_cast<Stored*>(left);
-              const auto& more = *static_cast<const Stored*>(right);
-              all.end_of_superblocks = std::max(all.end_of_superblocks, more.end_of_superblocks);
-              all.superblocks += more.superblocks;
-              all.entries = std::max(all.entries, more.entries);
-              all.ib_bytes += more.ib_bytes;
-              all.data_bytes = std::max(all.data_bytes, more.data_bytes);
-              for (const DirectoryFile which : kDirectoryFiles) {
-                all.side_bytes[which] = std::max(all.side_bytes[which], more.side_bytes[which]);
-                all.seals[which] += more.seals[which];
-              }
-              all.has_ib |= more.has_ib;
-              all.wrong |= more.wrong;
-            }};
+  void join(const Stored& more) {
+    end_of_superblocks = std::max(end_of_superblocks, more.end_of_superblocks);
+    superblocks += more.superblocks;
+    entries = std::max(entries, more.entries);
+    ib_bytes += more.ib_bytes;
+    data_bytes = std::max(data_bytes, more.data_bytes);
+    for (const DirectoryFile which : kDirectoryFiles) {
+      side_bytes[which] = std::max(side_bytes[which], more.side_bytes[which]);
+      seals[which] += more.seals[which];
+    }
+    has_ib |= more.has_ib;
+    wrong |= more.wrong;
   }
 };
 
@@ -56,7 +48,7 @@ struct Stored {
 Op<Status> fold_stored(Group& group, Stored& all, Status mine) {
   Stored before;
   all.wrong = mine.ok() ? 0 : 1;
-  Status folded = co_await group.fold(&all, &before, Stored::folding());
+  Status folded = co_await group.fold(&all, &before, folding_of<Stored>());
   if (folded.ok() && all.wrong != 0) folded = co_await agree(group, std::move(mine));
   co_return folded;
 }
@@ -66,8 +58,7 @@ std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::u
   std::map<std::uint64_t, Bytes> of_tasks;
   for (const SumChange& change : changes) {
     const std::uint64_t which = change.which == DirectoryFile::first ? 0 : 1;
-    Bytes& to = of_tasks[(change.at / format::kSumsPerPage * 2 + which) % tasks];
-    for (const std::uint64_t number : {which, change.at, change.by}) put_number(to, static_cast<std::int64_t>(number));
+    put_value(of_tasks[(change.at / format::kSumsPerPage * 2 + which) % tasks], change);
   }
   std::vector<Message> messages;
   messages.reserve(of_tasks.size());
@@ -75,27 +66,15 @@ std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::u
   return messages;
 }
 
-std::vector<SumChange> changes_in(const std::vector<Message>& told) {
-  std::vector<SumChange> changes;
-  for (const Message& message : told) {
-    for (ByteView rest = message.data; rest.size() >= kChangeBytes;) {
-      SumChange change;
-      change.which = take_number(rest) == 0 ? DirectoryFile::first : DirectoryFile::overflow;
-      change.at = static_cast<std::uint64_t>(take_number(rest));
-      change.by = static_cast<std::uint64_t>(take_number(rest));
-      changes.push_back(change);
-    }
-  }
-  return changes;
-}
-
 // This task's pages of sums.
 Status change_own_sums(const VpParts& parts, const std::vector<Message>& told, Stored& mine) {
-  std::vector<SumChange> changes = changes_in(told);
+  std::vector<SumChange> changes;
+  for (const Message& message : told)
+    for (ByteView rest = message.data; !rest.empty();) changes.push_back(take_value<SumChange>(rest));
   if (changes.empty()) return {};
   format::PerDirectoryFile<std::uint64_t> stored;
   for (const DirectoryFile which : kDirectoryFiles)
-    if (const auto& sums = (*parts.sides)[which].stored; sums.has_value()) stored[which] = sums->count();
+    if (const EntrySums* sums = parts.sides->sums(which); sums != nullptr) stored[which] = sums->count();
   std::unique_ptr<StoredFile> opened;
   if (parts.meta_file == nullptr) {
     TW_ASSIGN_OR_RETURN(opened, parts.backend->open(vp_meta_path(parts.path), OpenMode::read_write));
@@ -120,7 +99,7 @@ Op<Status> store_sums(VpParts& parts) {
   if (status.ok()) status = or_out_of_memory([&] { return change_own_sums(parts, told.value(), all); });
   status = co_await fold_stored(group, all, std::move(status));
   if (status.ok())
-    for (const DirectoryFile which : kDirectoryFiles) parts.meta.sides[which].seal += all.seals[which];
+    for (const DirectoryFile which : kDirectoryFiles) parts.meta.side_seals[which] += all.seals[which];
   co_return status;
 }
 
@@ -129,7 +108,7 @@ Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
   Status status = or_out_of_memory([&] { return parts.need_blocks(); });  // all must know the layout
   status = co_await agree(parts.group(), std::move(status));
   if (!status.ok()) co_return status;
-  parts.note(VpMode::ib, VpCause::scattered);
+  parts.note(VpMode::ib, vp_cause::kScattered);
   format::VpMeta& meta = parts.meta;
   meta.end_of_superblocks =
       std::max({meta.end_of_superblocks, all.end_of_superblocks, parts.geometry.first_superblock});
@@ -137,7 +116,7 @@ Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
   meta.end_of_entries = std::max({meta.end_of_entries, all.entries, std::uint64_t{1}});
   meta.ib_bytes = parts.ib_bytes_before + all.ib_bytes;
   for (const DirectoryFile which : kDirectoryFiles)
-    meta.sides[which].bytes = std::max(meta.sides[which].bytes, all.side_bytes[which]);
+    meta.side_bytes[which] = std::max(meta.side_bytes[which], all.side_bytes[which]);
   if (closing) co_return co_await store_sums(parts);
   co_return Status{};
 }
@@ -155,17 +134,15 @@ Op<Status> sync_parts(VpParts& parts, bool closing) {
 Status measure(const VpParts& parts, Stored& mine) {
   TW_ASSIGN_OR_RETURN(mine.data_bytes, parts.data().size());
   if (parts.blocks == nullptr) return {};
-  for (const DirectoryFile which : kDirectoryFiles) {
-    TW_ASSIGN_OR_RETURN(mine.side_bytes[which], (*parts.sides)[which].file->size());
-  }
+  TW_ASSIGN_OR_RETURN(mine.side_bytes, parts.sides->sizes());
   return {};
 }
 
 // A file that was removed or replaced meanwhile was not stored under its name.
 Status check_names(const VpParts& parts) {
   const SideFiles& sides = *parts.sides;
-  for (StoredFile* file : {&parts.data(), parts.meta_file.get(), sides[DirectoryFile::first].file.get(),
-                           sides[DirectoryFile::overflow].file.get()}) {
+  for (StoredFile* file :
+       {&parts.data(), parts.meta_file.get(), sides.file(DirectoryFile::first), sides.file(DirectoryFile::overflow)}) {
     const Status named = file != nullptr ? check_has_its_name(*parts.backend, *file) : Status{};
     if (!named.ok()) return named.with_context("closing '" + parts.path + "'");
   }
@@ -211,7 +188,7 @@ Op<Status> store_all(VpParts& parts, bool closing) {
   co_return co_await agree(parts.group(), std::move(status));
 }
 
-// From now on everything reaches the storage before NAME.meta tells of it.
+// From now on everything of the file reaches the storage before NAME.meta tells of it.
 static void set_durable(VpParts& parts) {
   parts.durable = true;
   if (parts.blocks != nullptr) parts.blocks->set_durable();
@@ -221,14 +198,7 @@ Op<Status> VpFile::flush(Call call) {
   if (!may_write()) co_return Status{};
   const Status met = co_await meet(call, {});
   if (!met.ok()) co_return met;
-  co_return co_await store_all(parts_, false);
-}
-
-Op<Status> VpFile::sync() {
-  if (!may_write()) co_return Status{};
-  const Status met = co_await meet(Call::tw_vpfile_sync_all, {});
-  if (!met.ok()) co_return met;
-  set_durable(parts_);
+  if (call == Call::tw_vpfile_sync_all) set_durable(parts_);
   co_return co_await store_all(parts_, false);
 }
 

@@ -27,269 +27,251 @@ std::uint64_t round_for(std::uint64_t bytes, std::uint64_t most_vps) {
 class CollectiveAccess {
  public:
   CollectiveAccess(VpParts& parts, VpTransfer what) : parts_(parts), what_(std::move(what)) {}
-  Op<Status> run();
+
+  Op<Status> run() {
+    Status mine = check();
+    parts_.streams->come_together();  // calls of one VP may have left all where they are alike
+    summarize(mine);
+    tell_moved(0);
+    if (parts_.hints.assume_nb) co_return co_await run_as_promised(std::move(mine));
+    Status status = co_await fold(parts_, all_);
+    if (!status.ok()) co_return status;
+    if (all_.wrong != 0 || (all_.reads != 0 && all_.writes != 0)) {
+      if (mine.ok() && all_.wrong == 0)
+        mine = Status::error(Code::invalid_argument,
+                             "some tasks read '" + parts_.path + "' and others write it in one call");
+      co_return co_await agree(parts_.group(), std::move(mine));
+    }
+    if (all_.most_bytes == 0) co_return Status{};
+    const auto chosen = record();  // the same on all tasks
+    if (!chosen.has_value()) co_return chosen.error();
+    parts_.geometry.record_bytes = chosen.value();
+    if (parts_.unmarked) status = co_await mark_as_written(parts_);
+    if (!status.ok()) co_return status;
+    if (writes())
+      status = co_await write();
+    else
+      status = co_await read();
+    ++parts_.n_accesses;
+    co_return status;
+  }
 
  private:
-  bool writes() const { return what_.direction == Direction::write; }
-  Status check() const;
-  void summarize(const Status& mine);
-  void add_amounts();
-  void tell_moved(std::uint64_t bytes) const;
-  Result<std::uint64_t> record() const;
-  Status check_end() const;
-  Result<LatticeRow> promised_row(std::uint64_t& record) const;
-  Status broken_promise(VpCause cause) const;
-  Op<Status> run_as_promised(Status mine);
-  Op<Status> write();
-  Op<Status> read();
-  Op<Status> move_independently();
-  Op<Status> forget_failed(Status failed);
+  bool writes() const { return what_.writes(); }
+
+  Status check() const {
+    if (!what_.status.ok()) return what_.status;
+    const std::string& path = parts_.path;
+    TW_RETURN_IF_ERROR(parts_.check_mode(what_.direction));
+    if (what_.item_bytes == 0) return Status::error(Code::invalid_argument, "'" + path + "': items of 0 bytes");
+    const std::size_t strides = what_.vp_strides.size();
+    if (strides == 0 || strides == parts_.meta.shape.size()) return {};
+    return Status::error(Code::invalid_argument, "'" + path + "': " + std::to_string(strides) +
+                                                     " strides were given for a shape of " +
+                                                     std::to_string(parts_.meta.shape.size()) + " dimensions");
+  }
+
+  // Amounts that are given for each VP, but are the same for all, are given once from then on.
+  void summarize(const Status& mine) {
+    const Call call = parts_.group().call();
+    all_.calls = {call != Call::none ? call : Call::tw_vpfile_write_all, parts_.group().rank()};
+    all_.wrong = mine.ok() ? 0 : 1;
+    (writes() ? all_.writes : all_.reads) = 1;
+    all_.has_ib = parts_.geometry.has_ib() ? 1 : 0;
+    all_.most_vps = parts_.vps.count();
+    if (!mine.ok()) return;
+    add_amounts();
+    if (parts_.vps.count() == 0) return;
+    const bool appends = parts_.appends && writes();
+    const bool ends_differ = appends && parts_.geometry.has_ib();
+    const StreamTable& streams = *parts_.streams;
+    all_.least_run = parts_.vps.run_length();
+    all_.scattered = streams.apart() || ends_differ ? 1 : 0;
+    all_.least_position = all_.most_position = appends ? parts_.geometry.lattice_bytes() : streams.all().position;
+    if (all_.masked != 0 || all_.least_bytes != all_.most_bytes) return;
+    what_.bytes = all_.most_bytes;
+    what_.each = nullptr;
+    all_.strided = lies_packed(what_, parts_.vps) ? 0 : 1;
+  }
+
+  // Adds how much the VPs move that take part.
+  void add_amounts() {
+    const std::uint64_t n = parts_.vps.count();
+    if (what_.each == nullptr && what_.mask == nullptr) {
+      if (n > 0) all_.least_bytes = all_.most_bytes = what_.bytes;
+      return;
+    }
+    if (what_.each == nullptr && n > 0) all_.least_bytes = what_.bytes;
+    for (std::uint64_t local = 0; local < n; ++local) {
+      if (!what_.active(local)) {
+        all_.masked = 1;
+        continue;
+      }
+      all_.least_bytes = std::min(all_.least_bytes, what_.bytes_of(local));
+      all_.most_bytes = std::max(all_.most_bytes, what_.bytes_of(local));
+    }
+  }
+
+  void tell_moved(std::uint64_t bytes) const {
+    if (what_.moved == nullptr) return;
+    for (std::uint64_t local = 0; local < parts_.vps.count(); ++local)
+      what_.moved[local] = what_.active(local) ? bytes : 0;
+  }
+
+  // All streams have moved so many bytes, or none where it failed.
+  Status finish(Status status, std::uint64_t bytes) const {
+    StreamState& all = parts_.streams->all();
+    if (!status.ok()) {
+      all.set(StreamState::kError);
+      return status;
+    }
+    all.position = all_.most_position + bytes;
+    if (bytes < all_.most_bytes) all.set(StreamState::kEof);
+    tell_moved(bytes);
+    return status;
+  }
+
+  // An array without NAME.meta has the record that the first access tells.
+  Result<std::uint64_t> record() const {
+    const format::VpGeometry& geometry = parts_.geometry;
+    if (geometry.record_bytes != 0 || geometry.nb_bytes == 0) return geometry.record_bytes;
+    const std::uint64_t bytes = all_.most_bytes;
+    if (all_.uniform() && bytes != 0 && geometry.nb_bytes % bytes == 0) return bytes;
+    return Status::error(Code::invalid_argument,
+                         "'" + parts_.path +
+                             "' has no NAME.meta, so the first access tells the size of its records: all VPs must "
+                             "move the same number of bytes, of which each stream has a multiple (" +
+                             std::to_string(geometry.nb_bytes) + " bytes); or give the hint record_bytes");
+  }
+
+  // That what is written keeps within the bounds of a file; the same on all tasks.
+  Status check_end() const {
+    const std::uint64_t most = kMostStream / parts_.geometry.n;
+    const bool fits = all_.most_bytes <= most && all_.most_position <= most - all_.most_bytes;
+    return fits ? Status{} : parts_.too_long(0);
+  }
+
+  // The row of an access that keeps the promise, of 0 bytes at the end of the streams; and the record, which holds if the
+  // access succeeds on all tasks.
+  Result<LatticeRow> promised_row(std::uint64_t& record_bytes) const {
+    format::VpGeometry geometry = parts_.geometry;
+    record_bytes = geometry.record_bytes;
+    if (all_.uniform() && all_.most_bytes == 0) return LatticeRow{};
+    if (all_.has_ib != 0) return broken_promise(vp_cause::kBefore);
+    TW_ASSIGN_OR_RETURN(record_bytes, record());
+    if (!writes() && all_.uniform() && all_.most_position >= geometry.lattice_bytes()) return LatticeRow{};
+    const VpChoice choice = writes() ? choose_write(all_, parts_.mode, record_bytes) : choose_read(all_, true, true);
+    if (choice.mode != VpMode::nb) return broken_promise(choice.cause);
+    TW_RETURN_IF_ERROR(check_end());
+    if (record_bytes == 0) record_bytes = all_.most_bytes;
+    geometry.record_bytes = record_bytes;
+    const LatticeRow row = row_at(geometry, all_.most_position);
+    if (row.begin != all_.most_position) return broken_promise(vp_cause::kBetween);
+    if (row.bytes != all_.most_bytes) return broken_promise(vp_cause::kSize);
+    return row;
+  }
+
+  Status broken_promise(const char* cause) const {
+    return Status::error(Code::invalid_argument, "'" + parts_.path +
+                                                     "' was opened with assume_nb=on, and this access is not as " +
+                                                     "NB needs it: " + cause + "; leave out the hint");
+  }
+
+  // Where all promised that every access is as NB needs it, and every task has VPs: each access is one of the data file,
+  // by which a task that does not keep the promise tells all others.
+  Op<Status> run_as_promised(Status mine) {
+    LatticeRow row;
+    std::uint64_t record_bytes = 0;
+    if (mine.ok()) {
+      const auto promised = promised_row(record_bytes);
+      mine = promised.status();
+      if (promised.has_value()) row = promised.value();
+    }
+    parts_.last_choice = {};
+    ++parts_.n_accesses;
+    Status status = co_await parts_.lattice->move_row(what_.direction, row, what_.base, std::move(mine));
+    if (!status.ok() && writes()) co_return co_await forget_failed(std::move(status));
+    if (status.ok()) {
+      parts_.geometry.record_bytes = record_bytes;
+      if (writes() && row.bytes > 0) parts_.lattice->extend(all_.most_position + row.bytes);
+    }
+    co_return finish(std::move(status), row.bytes);
+  }
+
+  Op<Status> write() {
+    format::VpGeometry& geometry = parts_.geometry;
+    parts_.last_choice = choose_write(all_, parts_.mode, geometry.record_bytes);
+    if (parts_.last_choice.mode == VpMode::ib) co_return co_await move_independently();
+    Status status = check_end();
+    if (!status.ok()) co_return status;
+    if (parts_.last_choice.mode == VpMode::nb) {
+      if (geometry.record_bytes == 0) geometry.record_bytes = all_.most_bytes;
+    } else {
+      parts_.note(VpMode::cb, parts_.last_choice.cause);
+      const std::uint64_t given = parts_.hints.round_bytes;
+      if (geometry.buffer_bytes == 0)
+        geometry.buffer_bytes = given != 0 ? given : round_for(all_.most_bytes, all_.most_vps);
+    }
+    what_.bytes = all_.most_bytes;  // also of a task without VPs
+    status = co_await parts_.lattice->move(what_, all_, parts_.last_choice.mode, all_.most_bytes);
+    if (!status.ok()) co_return co_await forget_failed(std::move(status));
+    co_return finish(std::move(status), all_.most_bytes);
+  }
+
+  Op<Status> read() {
+    const format::VpGeometry& geometry = parts_.geometry;
+    const std::uint64_t position = all_.most_position;
+    const std::uint64_t end = geometry.lattice_bytes();
+    const std::uint64_t there = position < end ? std::min(end - position, all_.most_bytes) : 0;
+    bool in_lattice = all_.has_ib == 0 || there == all_.most_bytes;
+    bool whole_row = false;
+    if (all_.uniform() && there == all_.most_bytes) {
+      const LatticeRow row = row_at(geometry, position);
+      whole_row = row.begin == position && row.bytes == all_.most_bytes;
+    }
+    // A row that a task cannot keep is not read as a whole for a part of it.
+    const std::uint64_t largest = std::max(geometry.record_bytes, geometry.buffer_bytes);
+    const bool fits = largest <= kMostRow / std::max<std::uint64_t>(all_.most_vps, 1);
+    if (!whole_row && !fits) in_lattice = false;
+    parts_.last_choice = choose_read(all_, in_lattice, whole_row);
+    if (parts_.last_choice.mode == VpMode::ib) co_return co_await move_independently();
+    what_.bytes = all_.most_bytes;
+    Status status = co_await parts_.lattice->move(what_, all_, parts_.last_choice.mode, there);
+    co_return finish(std::move(status), there);
+  }
+
+  Op<Status> move_independently() {
+    const Status status = co_await parts_.lattice->store_row();
+    if (!status.ok()) co_return status;
+    if (writes()) {
+      parts_.lattice->forget_row();
+      parts_.note(VpMode::ib, parts_.last_choice.cause);
+    }
+    co_return co_await access_independently(parts_, what_);
+  }
+
+  // What an access that failed has put behind the end of the lattice would be read as other streams' when these grow by a
+  // record of another size. Where a task has blocks there, of which only it may know, all stays.
+  Op<Status> forget_failed(Status failed) {
+    parts_.streams->all().set(StreamState::kError);
+    StreamAccess all;
+    all.has_ib = parts_.geometry.has_ib() ? 1 : 0;
+    Status status = co_await fold(parts_, all);
+    if (!status.ok() || all.has_ib != 0) co_return failed;
+    if (parts_.group().rank() == 0) {
+      const std::uint64_t end = parts_.geometry.lattice_end();
+      const auto bytes = parts_.data().size();
+      status = bytes.status();
+      if (bytes.has_value() && bytes.value() > end) status = parts_.data().truncate(end);
+    }
+    status = co_await agree(parts_.group(), std::move(status));
+    co_return failed;  // which all tasks know
+  }
 
   VpParts& parts_;
   VpTransfer what_;
   StreamAccess all_;  // first this task's part, then that of all tasks
 };
-
-Status CollectiveAccess::check() const {
-  if (!what_.status.ok()) return what_.status;
-  const std::string& path = parts_.path;
-  if (!(writes() ? parts_.may_write : parts_.may_read))
-    return Status::error(Code::wrong_mode, "'" + path + "' is not open for " + (writes() ? "writing" : "reading"));
-  if (what_.memory.item_bytes == 0) return Status::error(Code::invalid_argument, "'" + path + "': items of 0 bytes");
-  const std::size_t strides = what_.memory.vp_strides.size();
-  if (strides == 0 || strides == parts_.meta.shape.size()) return {};
-  return Status::error(Code::invalid_argument, "'" + path + "': " + std::to_string(strides) +
-                                                   " strides were given for a shape of " +
-                                                   std::to_string(parts_.meta.shape.size()) + " dimensions");
-}
-
-// Amounts that are given for each VP, but are the same for all, are given once from then on.
-void CollectiveAccess::summarize(const Status& mine) {
-  const Call call = parts_.group().call();
-  all_.calls = {call != Call::none ? call : Call::tw_vpfile_write_all, parts_.group().rank()};
-  all_.wrong = mine.ok() ? 0 : 1;
-  (writes() ? all_.writes : all_.reads) = 1;
-  all_.has_ib = parts_.geometry.has_ib() ? 1 : 0;
-  all_.most_vps = parts_.vps.count();
-  if (!mine.ok()) return;
-  add_amounts();
-  if (parts_.vps.count() == 0) return;
-  const bool appends = parts_.appends && writes();
-  const bool ends_differ = appends && parts_.geometry.has_ib();
-  const StreamTable& streams = *parts_.streams;
-  all_.least_run = parts_.vps.run_length();
-  all_.scattered = streams.apart() || ends_differ ? 1 : 0;
-  all_.least_position = all_.most_position = appends ? parts_.geometry.lattice_bytes() : streams.all().position;
-  if (all_.masked != 0 || all_.least_bytes != all_.most_bytes) return;
-  what_.bytes = all_.most_bytes;
-  what_.each = nullptr;
-  all_.strided = lies_packed(what_, parts_.vps) ? 0 : 1;
-}
-
-// Adds how much the VPs move that take part.
-void CollectiveAccess::add_amounts() {
-  const std::uint64_t n = parts_.vps.count();
-  if (what_.each == nullptr && what_.mask == nullptr) {
-    if (n > 0) all_.least_bytes = all_.most_bytes = what_.bytes;
-    return;
-  }
-  if (what_.each == nullptr && n > 0) all_.least_bytes = what_.bytes;
-  for (std::uint64_t local = 0; local < n; ++local) {
-    if (!what_.active(local)) {
-      all_.masked = 1;
-      continue;
-    }
-    all_.least_bytes = std::min(all_.least_bytes, what_.bytes_of(local));
-    all_.most_bytes = std::max(all_.most_bytes, what_.bytes_of(local));
-  }
-}
-
-void CollectiveAccess::tell_moved(std::uint64_t bytes) const {
-  if (what_.moved == nullptr) return;
-  for (std::uint64_t local = 0; local < parts_.vps.count(); ++local)
-    what_.moved[local] = what_.active(local) ? bytes : 0;
-}
-
-// An array without NAME.meta has the record that the first access tells.
-Result<std::uint64_t> CollectiveAccess::record() const {
-  const format::VpGeometry& geometry = parts_.geometry;
-  if (geometry.record_bytes != 0 || geometry.nb_bytes == 0) return geometry.record_bytes;
-  const std::uint64_t bytes = all_.most_bytes;
-  if (all_.uniform() && bytes != 0 && geometry.nb_bytes % bytes == 0) return bytes;
-  return Status::error(Code::invalid_argument,
-                       "'" + parts_.path +
-                           "' has no NAME.meta, so the first access tells the size of its records: all VPs must "
-                           "move the same number of bytes, of which each stream has a multiple (" +
-                           std::to_string(geometry.nb_bytes) + " bytes); or give the hint record_bytes");
-}
-
-Op<Status> CollectiveAccess::run() {
-  Status mine = check();
-  parts_.streams->come_together();  // calls of one VP may have left all where they are alike
-  summarize(mine);
-  tell_moved(0);
-  if (parts_.hints.assume_nb) co_return co_await run_as_promised(std::move(mine));
-  Status status = co_await fold(parts_, all_);
-  if (!status.ok()) co_return status;
-  if (all_.wrong != 0 || (all_.reads != 0 && all_.writes != 0)) {
-    if (mine.ok() && all_.wrong == 0)
-      mine = Status::error(Code::invalid_argument,
-                           "some tasks read '" + parts_.path + "' and others write it in one call");
-    co_return co_await agree(parts_.group(), std::move(mine));
-  }
-  if (all_.most_bytes == 0) co_return Status{};
-  const auto chosen = record();  // the same on all tasks
-  if (!chosen.has_value()) co_return chosen.error();
-  parts_.geometry.record_bytes = chosen.value();
-  if (parts_.unmarked) status = co_await mark_as_written(parts_);
-  if (!status.ok()) co_return status;
-  if (writes())
-    status = co_await write();
-  else
-    status = co_await read();
-  ++parts_.n_accesses;
-  co_return status;
-}
-
-Status CollectiveAccess::broken_promise(VpCause cause) const {
-  return Status::error(Code::invalid_argument, "'" + parts_.path +
-                                                   "' was opened with assume_nb=on, and this access is not as " +
-                                                   "NB needs it: " + text_of(cause) + "; leave out the hint");
-}
-
-// The row of an access that keeps the promise, of 0 bytes at the end of the streams; and the record, which holds if the
-// access succeeds on all tasks.
-Result<LatticeRow> CollectiveAccess::promised_row(std::uint64_t& record_bytes) const {
-  format::VpGeometry geometry = parts_.geometry;
-  record_bytes = geometry.record_bytes;
-  if (all_.uniform() && all_.most_bytes == 0) return LatticeRow{};
-  if (all_.has_ib != 0) return broken_promise(VpCause::before);
-  TW_ASSIGN_OR_RETURN(record_bytes, record());
-  if (!writes() && all_.uniform() && all_.most_position >= geometry.lattice_bytes()) return LatticeRow{};
-  const VpChoice choice = writes() ? choose_write(all_, parts_.mode, record_bytes) : choose_read(all_, true, true);
-  if (choice.mode != VpMode::nb) return broken_promise(choice.cause);
-  TW_RETURN_IF_ERROR(check_end());
-  if (record_bytes == 0) record_bytes = all_.most_bytes;
-  geometry.record_bytes = record_bytes;
-  const LatticeRow row = row_at(geometry, all_.most_position);
-  if (row.begin != all_.most_position) return broken_promise(VpCause::between);
-  if (row.bytes != all_.most_bytes) return broken_promise(VpCause::size);
-  return row;
-}
-
-// Where all promised that every access is as NB needs it, and every task has VPs: each access is one of the data file,
-// by which a task that does not keep the promise tells all others.
-Op<Status> CollectiveAccess::run_as_promised(Status mine) {
-  LatticeRow row;
-  std::uint64_t record_bytes = 0;
-  if (mine.ok()) {
-    const auto promised = promised_row(record_bytes);
-    mine = promised.status();
-    if (promised.has_value()) row = promised.value();
-  }
-  parts_.last_choice = {};
-  ++parts_.n_accesses;
-  StreamState& all = parts_.streams->all();
-  Status status = co_await parts_.lattice->move_row(what_.direction, row, what_.memory.base, std::move(mine));
-  if (!status.ok() && writes()) co_return co_await forget_failed(std::move(status));
-  if (!status.ok()) {
-    all.set(StreamState::kError);
-    co_return status;
-  }
-  parts_.geometry.record_bytes = record_bytes;
-  all.position = all_.most_position + row.bytes;
-  if (row.bytes < all_.most_bytes) all.set(StreamState::kEof);
-  if (writes() && row.bytes > 0) parts_.lattice->extend(all.position);
-  tell_moved(row.bytes);
-  co_return status;
-}
-
-// That what is written keeps within the bounds of a file; the same on all tasks.
-Status CollectiveAccess::check_end() const {
-  const std::uint64_t most = kMostStream / parts_.geometry.n;
-  const bool fits = all_.most_bytes <= most && all_.most_position <= most - all_.most_bytes;
-  return fits ? Status{} : parts_.too_long(0);
-}
-
-// What an access that failed has put behind the end of the lattice would be read as other streams' when these grow by a
-// record of another size. Where a task has blocks there, of which only it may know, all stays.
-Op<Status> CollectiveAccess::forget_failed(Status failed) {
-  parts_.streams->all().set(StreamState::kError);
-  StreamAccess all;
-  all.has_ib = parts_.geometry.has_ib() ? 1 : 0;
-  Status status = co_await fold(parts_, all);
-  if (!status.ok() || all.has_ib != 0) co_return failed;
-  if (parts_.group().rank() == 0) {
-    const std::uint64_t end = parts_.geometry.lattice_end();
-    const auto bytes = parts_.data().size();
-    status = bytes.status();
-    if (bytes.has_value() && bytes.value() > end) status = parts_.data().truncate(end);
-  }
-  status = co_await agree(parts_.group(), std::move(status));
-  co_return failed;  // which all tasks know
-}
-
-Op<Status> CollectiveAccess::move_independently() {
-  const Status status = co_await parts_.lattice->store_row();
-  if (!status.ok()) co_return status;
-  if (writes()) {
-    parts_.lattice->forget_row();
-    parts_.note(VpMode::ib, parts_.last_choice.cause);
-  }
-  co_return co_await access_independently(parts_, what_);
-}
-
-Op<Status> CollectiveAccess::write() {
-  format::VpGeometry& geometry = parts_.geometry;
-  parts_.last_choice = choose_write(all_, parts_.mode, geometry.record_bytes);
-  if (parts_.last_choice.mode == VpMode::ib) co_return co_await move_independently();
-  Status status = check_end();
-  if (!status.ok()) co_return status;
-  if (parts_.last_choice.mode == VpMode::nb) {
-    if (geometry.record_bytes == 0) geometry.record_bytes = all_.most_bytes;
-  } else {
-    parts_.note(VpMode::cb, parts_.last_choice.cause);
-    const std::uint64_t given = parts_.hints.round_bytes;
-    if (geometry.buffer_bytes == 0)
-      geometry.buffer_bytes = given != 0 ? given : round_for(all_.most_bytes, all_.most_vps);
-  }
-  what_.bytes = all_.most_bytes;  // also of a task without VPs
-  status = co_await parts_.lattice->move(what_, all_, parts_.last_choice.mode, all_.most_bytes);
-  if (!status.ok()) co_return co_await forget_failed(std::move(status));
-  parts_.streams->all().position = all_.most_position + all_.most_bytes;
-  tell_moved(all_.most_bytes);
-  co_return status;
-}
-
-Op<Status> CollectiveAccess::read() {
-  const format::VpGeometry& geometry = parts_.geometry;
-  const std::uint64_t position = all_.most_position;
-  const std::uint64_t end = geometry.lattice_bytes();
-  const std::uint64_t there = position < end ? std::min(end - position, all_.most_bytes) : 0;
-  bool in_lattice = all_.has_ib == 0 || there == all_.most_bytes;
-  bool whole_row = false;
-  if (all_.uniform() && there == all_.most_bytes) {
-    const LatticeRow row = row_at(geometry, position);
-    whole_row = row.begin == position && row.bytes == all_.most_bytes;
-  }
-  // A row that a task cannot keep is not read as a whole for a part of it.
-  const std::uint64_t largest = std::max(geometry.record_bytes, geometry.buffer_bytes);
-  const bool fits = largest <= kMostRow / std::max<std::uint64_t>(all_.most_vps, 1);
-  if (!whole_row && !fits) in_lattice = false;
-  parts_.last_choice = choose_read(all_, in_lattice, whole_row);
-  if (parts_.last_choice.mode == VpMode::ib) co_return co_await move_independently();
-  what_.bytes = all_.most_bytes;
-  const Status status = co_await parts_.lattice->move(what_, all_, parts_.last_choice.mode, there);
-  StreamState& all = parts_.streams->all();
-  if (!status.ok()) {
-    all.set(StreamState::kError);
-    co_return status;
-  }
-  all.position = position + there;
-  if (there < all_.most_bytes) all.set(StreamState::kEof);
-  tell_moved(there);
-  co_return status;
-}
 
 }  // namespace
 
@@ -300,7 +282,7 @@ Op<Status> access_all(VpParts& parts, VpTransfer what) {
 
 Op<Status> fold(VpParts& parts, StreamAccess& all) {
   StreamAccess before;
-  Status status = co_await parts.group().fold(&all, &before, StreamAccess::folding());
+  Status status = co_await parts.group().fold(&all, &before, folding_of<StreamAccess>());
   if (status.ok() && all.calls.differ()) status = end_out_of_step(parts.group(), all.calls);
   co_return status;
 }

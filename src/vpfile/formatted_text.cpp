@@ -4,9 +4,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <new>
+#include <utility>
 
 namespace thalweg {
 
@@ -41,37 +40,6 @@ Status skip_set(std::string_view format, std::size_t& at) {
   return {};
 }
 
-// `one`: what stands at a '%', from there on; it moves `at` behind it.
-template <class One>
-Result<std::vector<FormatPart>> split(std::string_view format, One one) {
-  std::vector<FormatPart> parts;
-  FormatPart part;
-  for (std::size_t at = 0; at < format.size();) {
-    if (format[at] != '%') {
-      part.text += format[at++];
-      continue;
-    }
-    const std::size_t begin = at++;
-    if (at < format.size() && format[at] == '%') {
-      part.text += "%%";
-      ++at;
-      continue;
-    }
-    bool has_argument = true;
-    TW_RETURN_IF_ERROR(one(at, part, has_argument));
-    part.text += format.substr(begin, at - begin);
-    if (!has_argument) {
-      part.conversion = 0;
-      part.length.clear();
-      continue;
-    }
-    parts.push_back(std::move(part));
-    part = {};
-  }
-  if (!part.text.empty()) parts.push_back(std::move(part));
-  return parts;
-}
-
 template <class T>
 Status print_value(const FormatPart& part, const void* argument, std::string& out) {
   T value;
@@ -104,24 +72,35 @@ std::size_t count_arguments(const std::vector<FormatPart>& parts) {
       std::count_if(parts.begin(), parts.end(), [](const FormatPart& part) { return part.conversion != 0; }));
 }
 
-Result<std::vector<FormatPart>> split_print_format(std::string_view format) {
-  return split(format, [&](std::size_t& at, FormatPart& part, bool&) -> Status {
-    while (at < format.size() && is_in(format[at], "-+ #0123456789.'")) ++at;
-    if (at < format.size() && format[at] == '*') return bad_format(format, "'*' is not supported: write the number");
-    return take_conversion(format, at, "diouxXeEfFgGaAcsp", part);
-  });
-}
-
-Result<std::vector<FormatPart>> split_scan_format(std::string_view format) {
-  return split(format, [&](std::size_t& at, FormatPart& part, bool& has_argument) -> Status {
-    if (at < format.size() && format[at] == '*') {
-      has_argument = false;
-      ++at;
+Result<std::vector<FormatPart>> split_format(std::string_view format, bool scans) {
+  const std::string_view flags = scans ? "0123456789" : "-+ #0123456789.'";
+  std::vector<FormatPart> parts;
+  FormatPart part;
+  for (std::size_t at = 0; at < format.size();) {
+    const std::size_t begin = at++;
+    const bool is_literal = format[begin] != '%' || (at < format.size() && format[at] == '%');
+    if (is_literal) {
+      if (format[begin] == '%') ++at;
+      part.text += format.substr(begin, at - begin);
+      continue;
     }
-    while (at < format.size() && format[at] >= '0' && format[at] <= '9') ++at;
-    TW_RETURN_IF_ERROR(take_conversion(format, at, "diouxXeEfFgGaAcsp[", part));
-    return part.conversion == '[' ? skip_set(format, at) : Status{};
-  });
+    const bool is_dropped = scans && at < format.size() && format[at] == '*';  // it has no argument
+    if (is_dropped) ++at;
+    while (at < format.size() && is_in(format[at], flags)) ++at;
+    if (!scans && at < format.size() && format[at] == '*')
+      return bad_format(format, "'*' is not supported: write the number");
+    TW_RETURN_IF_ERROR(take_conversion(format, at, scans ? "diouxXeEfFgGaAcsp[" : "diouxXeEfFgGaAcsp", part));
+    if (part.conversion == '[') TW_RETURN_IF_ERROR(skip_set(format, at));
+    part.text += format.substr(begin, at - begin);
+    if (!is_dropped) {
+      parts.push_back(std::exchange(part, {}));
+      continue;
+    }
+    part.conversion = 0;
+    part.length.clear();
+  }
+  if (!part.text.empty()) parts.push_back(std::move(part));
+  return parts;
 }
 
 Status print_part(const FormatPart& part, const void* argument, std::string& out) {
@@ -146,11 +125,10 @@ namespace {
 
 // What a FILE* on a VP needs. Bytes that were pushed back are kept: what is given back of them is pushed back again.
 struct VpCookie {
-  VpFile* file;
-  std::uint64_t local;
-  Status* failure;
-  std::string handed;  // only where something was pushed back
-  bool pushed = false;
+  VpStream stream;
+  bool pushed;
+  std::string handed = {};  // only where something was pushed back
+  Status failure = {};
 };
 
 // No exception goes through stdio.
@@ -158,11 +136,11 @@ ssize_t read_cookie(void* opaque, char* data, size_t bytes) {
   auto& cookie = *static_cast<VpCookie*>(opaque);
   const auto got = or_out_of_memory([&]() -> Result<std::uint64_t> {
     if (cookie.pushed) cookie.handed.reserve(cookie.handed.size() + bytes);
-    return cookie.file->stream(cookie.local).read(std::as_writable_bytes(std::span(data, bytes)));
+    return cookie.stream.read(std::as_writable_bytes(std::span(data, bytes)));
   });
   if (!got.has_value()) {
     errno = got.error().os_errno() != 0 ? got.error().os_errno() : EIO;
-    *cookie.failure = got.error();
+    cookie.failure = got.error();
     return -1;
   }
   if (cookie.pushed) cookie.handed.append(data, got.value());
@@ -171,16 +149,16 @@ ssize_t read_cookie(void* opaque, char* data, size_t bytes) {
 
 Status give_back(VpCookie& cookie, std::int64_t bytes) {
   if (bytes == 0) return {};
-  if (!cookie.pushed) return cookie.file->stream(cookie.local).seek(-bytes, SEEK_CUR, StreamState::kEof);
+  if (!cookie.pushed) return cookie.stream.seek(-bytes, SEEK_CUR, StreamState::kEof);
   for (; bytes > 0 && !cookie.handed.empty(); --bytes, cookie.handed.pop_back())
-    TW_RETURN_IF_ERROR(cookie.file->stream(cookie.local).push_back(static_cast<std::byte>(cookie.handed.back())));
+    TW_RETURN_IF_ERROR(cookie.stream.push_back(static_cast<std::byte>(cookie.handed.back())));
   return {};
 }
 
 // Only backward from where it is: stdio gives back what it read too much.
 int seek_cookie(void* opaque, off64_t* offset, int whence) {
   auto& cookie = *static_cast<VpCookie*>(opaque);
-  const auto here = static_cast<std::int64_t>(cookie.file->stream(cookie.local).position());
+  const auto here = static_cast<std::int64_t>(cookie.stream.position());
   const std::int64_t target = *offset + (whence == SEEK_CUR ? here : 0);
   if (whence == SEEK_END || target > here) {
     errno = EINVAL;
@@ -188,50 +166,41 @@ int seek_cookie(void* opaque, off64_t* offset, int whence) {
   }
   const Status given = or_out_of_memory([&] { return give_back(cookie, here - target); });
   if (!given.ok()) {
-    *cookie.failure = given;
+    cookie.failure = given;
     return -1;
   }
   *offset = target;
   return 0;
 }
 
-int close_cookie(void* opaque) {
-  delete static_cast<VpCookie*>(opaque);
-  return 0;
-}
-
 }  // namespace
 
-void StreamCloser::operator()(std::FILE* stream) const {
-  const bool at_end = std::feof(stream) != 0;
-  std::fflush(stream);  // gives back what was read ahead; fclose() alone does not
-  std::fclose(stream);
-  if (!at_end) file->stream(local).clear(StreamState::kEof);  // stdio read ahead up to it
-}
-
-Result<StdioStream> open_vp_stream(VpFile& file, std::uint64_t local, Status& failure) {
-  auto cookie = std::make_unique<VpCookie>(VpCookie{&file, local, &failure, {}, file.stream(local).has_pushed()});
-  const cookie_io_functions_t functions{read_cookie, nullptr, seek_cookie, close_cookie};
-  std::FILE* stream = ::fopencookie(cookie.get(), "r", functions);
+Status read_as_stdio(VpFile& file, std::uint64_t local, const std::function<void(std::FILE* stream)>& read) {
+  VpCookie cookie{file.stream(local), file.stream(local).has_pushed()};
+  std::FILE* const stream = ::fopencookie(&cookie, "r", {read_cookie, nullptr, seek_cookie, nullptr});
   if (stream == nullptr) return out_of_memory();
-  static_cast<void>(cookie.release());
-  return StdioStream(stream, {&file, local});
+  read(stream);
+  const bool at_end = std::feof(stream) != 0;
+  std::fflush(stream);  // gives back what was read ahead, which may fail; fclose() alone does not
+  std::fclose(stream);
+  if (!at_end) cookie.stream.clear(StreamState::kEof);  // stdio read ahead up to it
+  return cookie.failure;
 }
 
 Status read_line(VpFile& file, std::uint64_t local, std::uint64_t most, std::string& line) {
+  VpStream stream = file.stream(local);
   std::array<char, kLineStep> bytes;
   while (most > 0) {
     // What was pushed back cannot be given back by a seek.
-    const std::uint64_t wanted = file.stream(local).has_pushed() ? 1 : std::min(most, kLineStep);
-    TW_ASSIGN_OR_RETURN(const std::uint64_t got,
-                        file.stream(local).read(std::as_writable_bytes(std::span(bytes).first(wanted))));
+    const std::uint64_t wanted = stream.has_pushed() ? 1 : std::min(most, kLineStep);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t got, stream.read(std::as_writable_bytes(std::span(bytes).first(wanted))));
     const auto* newline = static_cast<const char*>(std::memchr(bytes.data(), '\n', got));
     const std::uint64_t taken = newline != nullptr ? static_cast<std::uint64_t>(newline - bytes.data()) + 1 : got;
     line.append(bytes.data(), taken);
     most -= taken;
     // A newline is before the end, however much was asked for.
     if (taken < got || (newline != nullptr && got < wanted))
-      return file.stream(local).seek(-static_cast<std::int64_t>(got - taken), SEEK_CUR, StreamState::kEof);
+      return stream.seek(-static_cast<std::int64_t>(got - taken), SEEK_CUR, StreamState::kEof);
     if (newline != nullptr || got < wanted) return {};
   }
   return {};

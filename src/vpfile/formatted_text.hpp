@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdio>
-#include <memory>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,24 +17,17 @@ struct FormatPart {
   char conversion = 0;  // 'd', 'f', ...; 0: none that has an argument
   std::string length;   // "l", "hh", ...
 };
-// invalid_argument: a conversion is not known, or is one that takes other than one argument.
-Result<std::vector<FormatPart>> split_print_format(std::string_view format);
-Result<std::vector<FormatPart>> split_scan_format(std::string_view format);
+// A format as printf takes it, or scanf. invalid_argument: a conversion is not known, or is one that takes other than
+// one argument.
+Result<std::vector<FormatPart>> split_format(std::string_view format, bool scans);
 std::size_t count_arguments(const std::vector<FormatPart>& parts);
 
 // Appends what printf makes of `part`; `argument` points to the value.
 Status print_part(const FormatPart& part, const void* argument, std::string& out);
 
-// The stream of one VP as a FILE*, for reading. When it is closed the VP stands behind what was read of it, and is at
-// its end where the FILE is.
-struct StreamCloser {
-  VpFile* file = nullptr;
-  std::uint64_t local = 0;
-  void operator()(std::FILE* stream) const;
-};
-using StdioStream = std::unique_ptr<std::FILE, StreamCloser>;
-// `failure` is set when reading fails; it must outlive the stream.
-Result<StdioStream> open_vp_stream(VpFile& file, std::uint64_t local, Status& failure);
+// Calls read(stream) with the stream of one VP as a FILE*. Afterwards the VP stands behind what was read of it, and is
+// at its end where the FILE was. `read` throws nothing.
+Status read_as_stdio(VpFile& file, std::uint64_t local, const std::function<void(std::FILE* stream)>& read);
 
 // As fgets: up to and with a newline, at most `most` bytes, appended to `line`. Nothing at the end.
 Status read_line(VpFile& file, std::uint64_t local, std::uint64_t most, std::string& line);

@@ -20,25 +20,153 @@ class IndependentAccess {
  public:
   IndependentAccess(VpParts& parts, const VpTransfer& what)
       : parts_(parts), what_(what), streams_(*parts.streams), appends_(parts.appends && writes()) {}
-  Op<Status> run();
+
+  Op<Status> run() {
+    Status status = or_out_of_memory([&] { return prepare(); });
+    if (status.ok())
+      status = co_await move_each();
+    else
+      flag_all();
+    streams_.come_together();
+    co_return co_await agree(parts_.group(), std::move(status));
+  }
 
  private:
   struct Begun {  // a VP whose extents are not moved yet
     std::uint64_t local = 0;
     std::uint64_t position = 0;  // before
   };
-  bool writes() const { return what_.direction == Direction::write; }
+  bool writes() const { return what_.writes(); }
   bool takes_part(std::uint64_t local) const { return what_.active(local) && what_.bytes_of(local) > 0; }
-  Status prepare();
-  Op<Status> move_each();
-  Status begin_some(VpWalk& walk);
-  Status begin(StreamState& state, std::uint64_t local, std::byte* memory);
-  std::uint64_t bytes_to_read(std::uint64_t local, std::byte* memory, std::uint64_t& done);
-  void add_extents(std::uint64_t local, std::byte* memory, std::uint64_t& done, std::uint64_t bytes);
-  Status move_blocks(StreamState& state, std::uint64_t vp, std::byte* memory, std::uint64_t done, std::uint64_t bytes);
-  Op<Status> move_extents();
-  void take_back(std::uint64_t local, std::uint64_t position);
-  void flag_all();
+
+  Status prepare() {
+    streams_.go_apart();
+    streams_.make([&](std::uint64_t local) { return takes_part(local); });
+    return writes() || parts_.geometry.has_ib() ? parts_.need_blocks() : Status{};
+  }
+
+  Op<Status> move_each() {
+    VpWalk walk(what_, parts_.vps);
+    while (walk.local() < parts_.vps.count()) {
+      Status status = begin_some(walk);
+      Status moved = co_await move_extents();
+      if (status.ok()) status = std::move(moved);
+      if (!status.ok()) co_return status;
+    }
+    co_return Status{};
+  }
+
+  // Begins VPs until one fails, or as many extents wait as are moved together.
+  Status begin_some(VpWalk& walk) {
+    for (const std::uint64_t n = parts_.vps.count(); walk.local() < n && extents_.size() < kExtentsAtOnce;
+         walk.next()) {
+      const std::uint64_t local = walk.local();
+      if (!takes_part(local)) continue;
+      StreamState& state = streams_[local];
+      const std::uint64_t before = state.position;
+      Status status = or_out_of_memory([&] { return begin(state, local, walk.memory()); });
+      if (status.ok()) continue;
+      take_back(local, before);
+      return status;
+    }
+    return {};
+  }
+
+  // Moves the position of the VP on, and its bytes but for those in the lattice.
+  Status begin(StreamState& state, std::uint64_t local, std::byte* memory) {
+    if (!state.has(StreamState::kLoaded)) TW_RETURN_IF_ERROR(parts_.load(local));
+    const std::uint64_t before = state.position;
+    std::uint64_t done = 0;
+    std::uint64_t bytes = what_.bytes_of(local);
+    if (writes()) {
+      if (appends_) state.position = parts_.end_of(local);
+      streams_.drop_pushed(local);
+      if (bytes > kMostStream || state.position > kMostStream - bytes) return parts_.too_long(local);
+    } else {
+      bytes = bytes_to_read(local, memory, done);
+    }
+    if (state.position < parts_.geometry.lattice_bytes()) {
+      begun_.push_back({local, before});
+      add_extents(local, memory, done, bytes);
+    }
+    if (done < bytes) TW_RETURN_IF_ERROR(move_blocks(state, parts_.vps.number(local), memory, done, bytes - done));
+    if (what_.moved != nullptr) what_.moved[local] = bytes;
+    return {};
+  }
+
+  // How much the VP reads, of which `done` bytes were pushed back before.
+  std::uint64_t bytes_to_read(std::uint64_t local, std::byte* memory, std::uint64_t& done) {
+    const std::uint64_t wanted = what_.bytes_of(local);
+    const auto give = [&](std::byte byte) { copy(what_, memory, done, {&byte, 1}); };
+    while (streams_.any_pushed() && done < wanted && streams_.take_pushed(local, give)) ++done;
+    StreamState& state = streams_[local];
+    const std::uint64_t end = parts_.geometry.lattice_bytes() + state.bytes;
+    const std::uint64_t there = state.position < end ? end - state.position : 0;
+    if (wanted - done <= there) return wanted;
+    state.set(StreamState::kEof);
+    return done + there;
+  }
+
+  // What of the VP is in the lattice is moved later.
+  void add_extents(std::uint64_t local, std::byte* memory, std::uint64_t& done, std::uint64_t bytes) {
+    StreamState& state = streams_[local];
+    const std::uint64_t lattice = parts_.geometry.lattice_bytes();
+    while (done < bytes && state.position < lattice) {
+      const LatticeRow row = row_at(parts_.geometry, state.position);
+      const std::uint64_t part = std::min({row.end() - state.position, lattice - state.position, bytes - done});
+      const std::uint64_t offset = row.offset_of(parts_.vps.number(local)) + (state.position - row.begin);
+      each_piece(what_, memory, done, part, [&](std::byte* at, std::uint64_t behind, std::uint64_t n) {
+        extents_.push_back({at, n, offset + behind});
+      });
+      state.position += part;
+      done += part;
+    }
+  }
+
+  Status move_blocks(StreamState& state, std::uint64_t vp, std::byte* memory, std::uint64_t done, std::uint64_t bytes) {
+    const std::uint64_t from = state.position - parts_.geometry.lattice_bytes();
+    const bool touch = what_.items_touch();
+    if (!touch && scratch_.size() < bytes) scratch_.resize(bytes);
+    const std::span<std::byte> piece{touch ? memory + done : scratch_.data(), bytes};
+    if (!touch && writes()) copy(what_, memory, done, piece);
+    TW_RETURN_IF_ERROR(parts_.blocks->move(what_.direction, state, vp, from, {piece.data(), bytes}));
+    if (!touch && !writes()) copy(what_, memory, done, piece);
+    state.position += bytes;
+    return {};
+  }
+
+  // Where that fails none of these VPs has moved.
+  Op<Status> move_extents() {
+    if (extents_.empty()) co_return Status{};
+    TaskAccess access;
+    access.direction = what_.direction;
+    access.extents = extents_;
+    Outcome outcome = co_await access_one(*parts_.file->shared(), std::move(access), blocking_io());
+    Status status = std::move(outcome.status);
+    const bool cut_off = !writes() && outcome.end_of_file < kMostOffset;
+    if (cut_off && status.ok()) status = parts_.lattice->ends_early(outcome.end_of_file);
+    if (!status.ok())
+      for (const Begun& one : begun_) take_back(one.local, one.position);
+    extents_.clear();
+    begun_.clear();
+    co_return status;
+  }
+
+  void take_back(std::uint64_t local, std::uint64_t position) {
+    streams_[local].position = position;
+    streams_[local].set(StreamState::kError);
+    if (what_.moved != nullptr) what_.moved[local] = 0;
+  }
+
+  // Where no VP could begin. Where there is no memory to tell them apart, others are flagged, too.
+  void flag_all() {
+    const Status flagged = or_out_of_memory([&] {
+      for (std::uint64_t local = 0; local < parts_.vps.count(); ++local)
+        if (takes_part(local)) streams_[local].set(StreamState::kError);
+      return Status{};
+    });
+    if (!flagged.ok()) streams_.all().set(StreamState::kError);
+  }
 
   VpParts& parts_;
   const VpTransfer& what_;
@@ -48,149 +176,6 @@ class IndependentAccess {
   std::vector<Begun> begun_;        // whose they are
   std::vector<std::byte> scratch_;  // of one VP
 };
-
-// How much the VP reads, of which `done` bytes were pushed back before.
-std::uint64_t IndependentAccess::bytes_to_read(std::uint64_t local, std::byte* memory, std::uint64_t& done) {
-  const std::uint64_t wanted = what_.bytes_of(local);
-  const auto give = [&](std::byte byte) { copy(what_, memory, done, {&byte, 1}); };
-  while (streams_.any_pushed() && done < wanted && streams_.take_pushed(local, give)) ++done;
-  StreamState& state = streams_[local];
-  const std::uint64_t end = parts_.geometry.lattice_bytes() + state.bytes;
-  const std::uint64_t there = state.position < end ? end - state.position : 0;
-  if (wanted - done <= there) return wanted;
-  state.set(StreamState::kEof);
-  return done + there;
-}
-
-// What of the VP is in the lattice is moved later.
-void IndependentAccess::add_extents(std::uint64_t local, std::byte* memory, std::uint64_t& done, std::uint64_t bytes) {
-  StreamState& state = streams_[local];
-  const std::uint64_t lattice = parts_.geometry.lattice_bytes();
-  while (done < bytes && state.position < lattice) {
-    const LatticeRow row = row_at(parts_.geometry, state.position);
-    const std::uint64_t part = std::min({row.end() - state.position, lattice - state.position, bytes - done});
-    const std::uint64_t offset = row.offset_of(parts_.vps.number(local)) + (state.position - row.begin);
-    each_piece(what_.memory, memory, done, part, [&](std::byte* at, std::uint64_t behind, std::uint64_t n) {
-      extents_.push_back({at, n, offset + behind});
-    });
-    state.position += part;
-    done += part;
-  }
-}
-
-Status IndependentAccess::move_blocks(StreamState& state, std::uint64_t vp, std::byte* memory, std::uint64_t done,
-                                      std::uint64_t bytes) {
-  const std::uint64_t from = state.position - parts_.geometry.lattice_bytes();
-  const bool touch = what_.memory.items_touch();
-  if (!touch && scratch_.size() < bytes) scratch_.resize(bytes);
-  const std::span<std::byte> piece{touch ? memory + done : scratch_.data(), bytes};
-  if (writes()) {
-    if (!touch) copy(what_, memory, done, piece);
-    TW_RETURN_IF_ERROR(parts_.blocks->write(state, vp, from, piece));
-  } else {
-    TW_RETURN_IF_ERROR(parts_.blocks->read(state, vp, from, piece));
-    if (!touch) copy(what_, memory, done, piece);
-  }
-  state.position += bytes;
-  return {};
-}
-
-// Moves the position of the VP on, and its bytes but for those in the lattice.
-Status IndependentAccess::begin(StreamState& state, std::uint64_t local, std::byte* memory) {
-  if (!state.has(StreamState::kLoaded)) TW_RETURN_IF_ERROR(parts_.load(local));
-  const std::uint64_t before = state.position;
-  std::uint64_t done = 0;
-  std::uint64_t bytes = what_.bytes_of(local);
-  if (writes()) {
-    if (appends_) state.position = parts_.end_of(local);
-    streams_.drop_pushed(local);
-    if (bytes > kMostStream || state.position > kMostStream - bytes) return parts_.too_long(local);
-  } else {
-    bytes = bytes_to_read(local, memory, done);
-  }
-  if (state.position < parts_.geometry.lattice_bytes()) {
-    begun_.push_back({local, before});
-    add_extents(local, memory, done, bytes);
-  }
-  if (done < bytes) TW_RETURN_IF_ERROR(move_blocks(state, parts_.vps.number(local), memory, done, bytes - done));
-  if (what_.moved != nullptr) what_.moved[local] = bytes;
-  return {};
-}
-
-// Begins VPs until one fails, or as many extents wait as are moved together.
-Status IndependentAccess::begin_some(VpWalk& walk) {
-  for (const std::uint64_t n = parts_.vps.count(); walk.local() < n && extents_.size() < kExtentsAtOnce; walk.next()) {
-    const std::uint64_t local = walk.local();
-    if (!takes_part(local)) continue;
-    StreamState& state = streams_[local];
-    const std::uint64_t before = state.position;
-    Status status = or_out_of_memory([&] { return begin(state, local, walk.memory()); });
-    if (status.ok()) continue;
-    take_back(local, before);
-    return status;
-  }
-  return {};
-}
-
-Op<Status> IndependentAccess::move_each() {
-  VpWalk walk(what_, parts_.vps);
-  while (walk.local() < parts_.vps.count()) {
-    Status status = begin_some(walk);
-    Status moved = co_await move_extents();
-    if (status.ok()) status = std::move(moved);
-    if (!status.ok()) co_return status;
-  }
-  co_return Status{};
-}
-
-// Where that fails none of these VPs has moved.
-Op<Status> IndependentAccess::move_extents() {
-  if (extents_.empty()) co_return Status{};
-  TaskAccess access;
-  access.direction = what_.direction;
-  access.extents = extents_;
-  Outcome outcome = co_await access_one(*parts_.file->shared(), std::move(access), blocking_io());
-  Status status = std::move(outcome.status);
-  const bool cut_off = !writes() && outcome.end_of_file < kMostOffset;
-  if (cut_off && status.ok()) status = parts_.lattice->ends_early(outcome.end_of_file);
-  if (!status.ok())
-    for (const Begun& one : begun_) take_back(one.local, one.position);
-  extents_.clear();
-  begun_.clear();
-  co_return status;
-}
-
-void IndependentAccess::take_back(std::uint64_t local, std::uint64_t position) {
-  streams_[local].position = position;
-  streams_[local].set(StreamState::kError);
-  if (what_.moved != nullptr) what_.moved[local] = 0;
-}
-
-// Where no VP could begin. Where there is no memory to tell them apart, others are flagged, too.
-void IndependentAccess::flag_all() {
-  const Status flagged = or_out_of_memory([&] {
-    for (std::uint64_t local = 0; local < parts_.vps.count(); ++local)
-      if (takes_part(local)) streams_[local].set(StreamState::kError);
-    return Status{};
-  });
-  if (!flagged.ok()) streams_.all().set(StreamState::kError);
-}
-
-Status IndependentAccess::prepare() {
-  streams_.go_apart();
-  streams_.make([&](std::uint64_t local) { return takes_part(local); });
-  return writes() || parts_.geometry.has_ib() ? parts_.need_blocks() : Status{};
-}
-
-Op<Status> IndependentAccess::run() {
-  Status status = or_out_of_memory([&] { return prepare(); });
-  if (status.ok())
-    status = co_await move_each();
-  else
-    flag_all();
-  streams_.come_together();
-  co_return co_await agree(parts_.group(), std::move(status));
-}
 
 }  // namespace
 

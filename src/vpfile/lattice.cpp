@@ -50,30 +50,29 @@ Status Lattice::ends_early(std::uint64_t end) const {
 }
 
 Op<Status> Lattice::store_row() {
-  if (!row_.dirty) co_return Status{};
-  Status status = co_await move_row(Direction::write, row_.place, row_.bytes.data());
-  if (status.ok()) row_.dirty = false;
+  if (!row_dirty_) co_return Status{};
+  Status status = co_await move_row(Direction::write, row_, row_bytes_.data());
+  if (status.ok()) row_dirty_ = false;
   co_return status;
 }
 
 // Makes `row` the one in the buffer. `overwritten`: all of it will be.
 Op<Status> Lattice::take_row(const LatticeRow& row, bool overwritten) {
-  if (row_.is(row)) co_return Status{};
+  if (row_ == row) co_return Status{};
   Status status = co_await store_row();
   if (!status.ok()) co_return status;
-  row_.valid = false;
-  row_.place = row;
+  row_ = {};
   status = or_out_of_memory([&] {
-    row_.bytes.resize(vps_.count() * row.bytes);
+    row_bytes_.resize(vps_.count() * row.bytes);
     return Status{};
   });
   if (!overwritten && row.begin < geometry_.lattice_bytes()) {
-    status = co_await move_row(Direction::read, row, row_.bytes.data(), std::move(status));
+    status = co_await move_row(Direction::read, row, row_bytes_.data(), std::move(status));
   } else {
-    if (status.ok()) std::fill(row_.bytes.begin(), row_.bytes.end(), std::byte{0});
+    if (status.ok()) std::fill(row_bytes_.begin(), row_bytes_.end(), std::byte{0});
     status = co_await agree(file_.group(), std::move(status));
   }
-  row_.valid = status.ok();
+  if (status.ok()) row_ = row;
   co_return status;
 }
 
@@ -81,30 +80,32 @@ Op<Status> Lattice::take_row(const LatticeRow& row, bool overwritten) {
 // beginning of what the VP moves.
 Op<Status> Lattice::move_part(const VpTransfer& what, const LatticeRow& row, std::uint64_t at, std::uint64_t bytes,
                               std::uint64_t done) {
-  const bool writes = what.direction == Direction::write;
+  const bool writes = what.writes();
   Status status = co_await take_row(row, writes && bytes == row.bytes);
   if (!status.ok()) co_return status;
   const std::uint64_t within = at - row.begin;
   VpWalk walk(what, vps_);
   for (std::uint64_t local = 0; local < vps_.count(); ++local, walk.next()) {
-    copy(what, walk.memory(), done, std::span(row_.bytes).subspan(local * row.bytes + within, bytes));
+    copy(what, walk.memory(), done, std::span(row_bytes_).subspan(local * row.bytes + within, bytes));
   }
   if (!writes) co_return Status{};
-  row_.dirty = true;
+  row_dirty_ = true;
   extend(at + bytes);
   if (at + bytes < row.end()) co_return Status{};
   co_return co_await store_row();
 }
 
 void Lattice::forget(const LatticeRow& row) {
-  if (row_.valid && row_.place.file_offset == row.file_offset) row_.valid = row_.dirty = false;
+  if (row_.file_offset != row.file_offset) return;
+  row_ = {};
+  row_dirty_ = false;
 }
 
 // Independent: this task's part of a whole row whose memory is not packed, piece after piece through memory that stays
 // in the core's cache.
 Status Lattice::move_in_pieces(const VpTransfer& what, const LatticeRow& row) {
   const std::uint64_t most = std::max<std::uint64_t>(kPieceBytes / row.bytes, 1);
-  const bool writes = what.direction == Direction::write;
+  const bool writes = what.writes();
   scratch_.resize(std::max<std::size_t>(scratch_.size(), most * row.bytes));
   VpWalk walk(what, vps_);
   for (std::uint64_t local = 0; local < vps_.count();) {
@@ -124,29 +125,27 @@ Status Lattice::move_in_pieces(const VpTransfer& what, const LatticeRow& row) {
 }
 
 Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, VpMode mode, std::uint64_t bytes) {
-  const std::uint64_t position = all.most_position;
-  std::uint64_t done = 0;
-  while (done < bytes) {
-    const std::uint64_t at = position + done;
+  for (std::uint64_t done = 0; done < bytes;) {
+    const std::uint64_t at = all.most_position + done;
     const LatticeRow row = row_at(geometry_, at);
     const std::uint64_t part = std::min(row.end() - at, bytes - done);
-    Status status;
     const bool whole = part == row.bytes && part == what.bytes;
-    if (whole && mode == VpMode::nb) {
-      if (what.direction == Direction::read) status = co_await store_row();
-      if (!status.ok()) co_return status;
-      forget(row);
-      status = co_await move_row(what.direction, row, what.memory.base);
-      if (status.ok() && what.direction == Direction::write) extend(at + part);
-    } else if (whole && !row_.dirty && all.least_run >= kPieceBytes / row.bytes) {
-      forget(row);
+    const bool packed = whole && mode == VpMode::nb;
+    const bool in_pieces = whole && !packed && !row_dirty_ && all.least_run >= kPieceBytes / row.bytes;
+    Status status;
+    if (packed && !what.writes()) status = co_await store_row();
+    if (!status.ok()) co_return status;
+    if (packed || in_pieces) forget(row);
+    if (packed) {
+      status = co_await move_row(what.direction, row, what.base);
+    } else if (in_pieces) {
       Status mine = or_out_of_memory([&] { return move_in_pieces(what, row); });
       status = co_await agree(file_.group(), std::move(mine));
-      if (status.ok() && what.direction == Direction::write) extend(at + part);
     } else {
       status = co_await move_part(what, row, at, part, done);
     }
     if (!status.ok()) co_return status;
+    if (what.writes()) extend(at + part);
     done += part;
   }
   co_return Status{};
@@ -158,11 +157,11 @@ Status Lattice::move_one(Direction direction, std::uint64_t local, std::uint64_t
     const LatticeRow row = row_at(geometry_, at);
     const std::uint64_t part = std::min(row.end() - at, piece.bytes);
     const std::uint64_t within = at - row.begin;
-    std::byte* copy = row_.is(row) ? row_.bytes.data() + local * row.bytes + within : nullptr;
+    std::byte* copy = row_ == row ? row_bytes_.data() + local * row.bytes + within : nullptr;
     const std::uint64_t offset = row.offset_of(vps_.number(local)) + within;
     if (direction == Direction::write) {
       if (copy != nullptr) std::memcpy(copy, piece.memory, part);
-      if (copy == nullptr || !row_.dirty) TW_RETURN_IF_ERROR(data().write(offset, {piece.memory, part}));
+      if (copy == nullptr || !row_dirty_) TW_RETURN_IF_ERROR(data().write(offset, {piece.memory, part}));
     } else if (copy != nullptr) {
       std::memcpy(piece.memory, copy, part);
     } else {
@@ -189,11 +188,11 @@ Result<std::uint64_t> Lattice::gap_at(std::uint64_t local, std::uint64_t positio
 }
 
 Status Lattice::store_own_row() {
-  if (!row_.dirty) return {};
-  const std::uint64_t run_bytes = vps_.run_length() * row_.place.bytes;
+  if (!row_dirty_) return {};
+  const std::uint64_t run_bytes = vps_.run_length() * row_.bytes;
   for (std::uint64_t run = 0; run < vps_.n_runs(); ++run) {
-    const std::span<const std::byte> part = std::span(row_.bytes).subspan(run * run_bytes, run_bytes);
-    TW_RETURN_IF_ERROR(data().write(row_.place.offset_of(vps_.run_begin(run)), part));
+    const std::span<const std::byte> part = std::span(row_bytes_).subspan(run * run_bytes, run_bytes);
+    TW_RETURN_IF_ERROR(data().write(row_.offset_of(vps_.run_begin(run)), part));
   }
   return {};
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "sharedfile/plain_file.hpp"
@@ -36,25 +35,14 @@ class Lattice {
   Result<std::uint64_t> gap_at(std::uint64_t local, std::uint64_t position) const;
   // This task's part of the row in the buffer is stored.
   Status store_own_row();
-  void forget_row() { row_.valid = false; }
+  void forget_row() { row_ = {}; }
   // Where the row begins that is in the buffer and not stored, or not by all tasks.
-  std::optional<std::uint64_t> unstored_from() const {
-    return row_.dirty ? std::optional(row_.place.begin) : std::nullopt;
-  }
+  std::optional<std::uint64_t> unstored_from() const { return row_dirty_ ? std::optional(row_.begin) : std::nullopt; }
   void extend(std::uint64_t end);
   // A read met the end of the data file within the lattice, all of which a file has.
   Status ends_early(std::uint64_t end) const;
 
  private:
-  struct Row {
-    format::LatticeRow place;
-    std::vector<std::byte> bytes;  // of the VPs of this task, one behind the other
-    bool valid = false;
-    bool dirty = false;  // the same on all tasks
-    bool is(const format::LatticeRow& row) const {
-      return valid && place.file_offset == row.file_offset && place.bytes == row.bytes;
-    }
-  };
   StoredFile& data() const { return *file_.shared()->stored; }
   Op<Status> move_part(const VpTransfer& what, const format::LatticeRow& row, std::uint64_t at, std::uint64_t bytes,
                        std::uint64_t done);
@@ -65,7 +53,9 @@ class Lattice {
   PlainFile& file_;
   const LocalVps& vps_;
   format::VpGeometry& geometry_;
-  Row row_;
+  format::LatticeRow row_;            // in the buffer; of 0 bytes: none
+  std::vector<std::byte> row_bytes_;  // what the VPs of this task have of it, one behind the other
+  bool row_dirty_ = false;            // the same on all tasks
   std::vector<std::byte> scratch_;
 };
 

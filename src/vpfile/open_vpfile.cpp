@@ -6,12 +6,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/fields.hpp"
 #include "base/shell_word.hpp"
-#include "base/size_units.hpp"
 #include "formats/known_file.hpp"
 #include "group/agree.hpp"
 #include "storage/hold_file.hpp"
-#include "vpfile/format/listed_sums.hpp"
+#include "vpfile/format/directory.hpp"
 #include "vpfile/vpfile.hpp"
 #include "vpfile/vpfile_storage.hpp"
 
@@ -24,8 +24,8 @@ struct Found {
   std::uint8_t wrong = 0;  // task 0 cannot go on, for the reason that it tells next; the first byte, whatever follows
   VpHints hints;
   std::uint64_t data_bytes = 0;
-  std::uint8_t has_meta = 0;
-  std::uint8_t has_superblocks = 0;                      // the data file begins or ends with one
+  bool has_meta = false;
+  bool has_superblocks = false;                          // the data file begins or ends with one
   format::VpIdentity new_id{};                           // of a file without NAME.meta
   std::array<std::byte, format::kMetaSlotBytes> meta{};  // the slot that holds
 };
@@ -36,18 +36,20 @@ struct Covered {
   std::uint64_t prints = 0;   // fingerprints, added
   std::uint64_t without = 0;  // tasks that have none
   std::uint64_t wrong = 0;    // tasks that cannot go on
-  static Folding folding() {
-    static_assert(std::is_trivially_copyable_v<Covered>);
-    return {sizeof(Covered), [](void* left, const void* right) {
-              auto& all = *static_cast<Covered*>(left);
-              const auto& more = *static_cast<const Covered*>(right);
-              all.vps += more.vps;
-              all.prints = add_fingerprints(all.prints, more.prints);
-              all.without += more.without;
-              all.wrong += more.wrong;
-            }};
+  void join(const Covered& more) {
+    vps += more.vps;
+    prints = add_fingerprints(prints, more.prints);
+    without += more.without;
+    wrong += more.wrong;
   }
 };
+
+// Offset in NAME.meta behind all pages of sums of a vpfile that was closed with an IB segment.
+std::uint64_t end_of_sums(const format::VpMeta& meta) {
+  const std::uint64_t sums = format::sums_for(meta.end_of_entries - 1);
+  return format::sums_offset(format::DirectoryFile::overflow, meta.geometry.n) +
+         (sums + format::kSumsPerPage - 1) / format::kSumsPerPage * format::kSumPageBytes;
+}
 
 Status bad(const std::string& path, const std::string& what) {
   return Status::error(Code::invalid_argument, "cannot open '" + path + "': " + what);
@@ -66,344 +68,302 @@ Status made_meanwhile(const std::string& path) {
 class Opening {
  public:
   Opening(Group& group, VpOpen how, VpParts& parts) : group_(group), how_(std::move(how)), parts_(parts) {}
-  Op<Status> run();
+
+  Op<Status> run() {
+    parts_.path = how_.path;
+    parts_.hints = how_.hints;
+    Status mine = check_arguments();
+    Status status = co_await same_on_all(group_, hash(), 0, std::move(mine), "the name, flags or shape of an open");
+    if (!status.ok()) co_return status;
+    mine = {};
+    status = co_await look_for_all(mine);
+    if (!status.ok()) co_return status;
+    if (mine.ok()) mine = adopt();
+    auto sides = co_await group_.share_in_process([] { return std::make_shared<SideFiles>(); });
+    if (sides.has_value()) parts_.sides = std::static_pointer_cast<SideFiles>(sides.value());
+    if (mine.ok()) mine = sides.status();
+    status = co_await agree_on_boxes(std::move(mine));
+    if (!status.ok()) co_return status;
+    status = co_await open_data();
+    if (!status.ok()) co_return status;
+    status = co_await begin();
+    if (!status.ok()) {
+      const Status closed = co_await parts_.file->close();
+      static_cast<void>(closed);
+    }
+    co_return status;
+  }
 
  private:
   bool is_task_0() const { return group_.rank() == 0; }
-  void take_flags();
-  Status check_arguments();
-  std::int64_t hash() const;
-  Op<Status> look_for_all(Status& mine);
-  Status look();
-  Status look_at_meta();
-  Status adopt();
-  Status adopt_meta();
-  Status adopt_array();
-  Status check_hints() const;
-  Op<Status> share_files();
-  Op<Status> agree_on_boxes(Status mine);
-  Op<Status> open_data();
-  Op<Status> begin();
-  Status keep_others_away();
-  Status check_still_new() const;
-  Status cut_leftovers();
-  Status begin_session();
+
+  Status check_arguments() {
+    TW_RETURN_IF_ERROR(how_.status);
+    if (how_.path.empty()) return bad(how_.path, "the name is empty");
+    parts_.may_read = how_.read;
+    parts_.may_write = how_.write;
+    parts_.truncates = how_.truncate || how_.exclusive;
+    parts_.appends = how_.append;
+    if (how_.shape.empty()) return parts_.truncates ? bad(how_.path, "a new file needs a shape") : Status{};
+    const auto n = format::count_vps(how_.shape);
+    if (!n.has_value()) return bad(how_.path, n.error().message());
+    return how_.box.has_value() ? check_box(how_.shape, *how_.box) : Status{};
+  }
+
+  std::int64_t hash() const {
+    std::string text = how_.path + '\0';
+    for (const bool flag : {how_.read, how_.write, how_.create, how_.exclusive, how_.truncate, how_.append})
+      text += flag ? '1' : '0';
+    for (const std::uint64_t extent : how_.shape) text += ',' + std::to_string(extent);
+    return static_cast<std::int64_t>(std::hash<std::string>{}(text));
+  }
+
+  // Collective: what task 0 finds is what all know. `mine`: what this task alone finds wrong with it.
+  Op<Status> look_for_all(Status& mine) {
+    static_assert(std::is_trivially_copyable_v<Found>);
+    Status status;
+    if (is_task_0()) {
+      found_.hints = parts_.hints;
+      status = look();
+      found_.wrong = status.ok() ? 0 : 1;
+    }
+    const ByteView tells = std::as_bytes(std::span(&found_, 1));
+    const auto told = co_await group_.broadcast(is_task_0() ? tells : ByteView{}, 0);
+    if (!told.has_value()) co_return told.error();
+    const ByteView heard = told.value();
+    std::memcpy(static_cast<void*>(&found_), heard.data(), std::min(heard.size(), sizeof found_));
+    if (heard.size() != sizeof found_) mine = bad(how_.path, "task 0 has another version of this library");
+    if (found_.wrong != 0) co_return co_await agree(group_, std::move(status));
+    co_return Status{};
+  }
+
+  // Task 0. An array has no format of its own, but that of another kind is none.
+  Status look() {
+    Backend& backend = *parts_.backend;
+    const bool foreign = parts_.hints.overwrite_foreign;
+    TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(parts_.path));
+    if (exists && how_.exclusive)
+      return Status::error(
+          Code::already_exists,
+          "cannot create '" + parts_.path + "': it exists; TW_TRUNCATE replaces it, TW_APPEND adds to it", EEXIST);
+    if (exists && parts_.may_write) TW_RETURN_IF_ERROR(keep_others_away());
+    if (parts_.may_write && !foreign) TW_RETURN_IF_ERROR(check_not_foreign(backend, parts_.path));
+    if (parts_.may_write) found_.new_id = new_vp_identity();
+    if (parts_.truncates) return {};
+    if (!exists && !how_.create)
+      return Status::error(Code::not_found, "cannot open '" + parts_.path + "': there is no such file", ENOENT);
+    TW_ASSIGN_OR_RETURN(const bool has_meta, backend.exists(vp_meta_path(parts_.path)));
+    if (exists) {
+      TW_ASSIGN_OR_RETURN(const auto data, backend.open(parts_.path, OpenMode::read));
+      TW_ASSIGN_OR_RETURN(found_.data_bytes, data->size());
+      TW_ASSIGN_OR_RETURN(found_.has_superblocks, holds_superblocks(*data));
+      if (!foreign && !has_meta) {
+        TW_ASSIGN_OR_RETURN(const format::KnownFormat known, format_of(*data));
+        TW_RETURN_IF_ERROR(check_looks_like(parts_.path, known, format::KnownFormat::vpfile));
+      }
+    }
+    if (!has_meta) return {};
+    TW_ASSIGN_OR_RETURN(const bool exists_now, backend.exists(parts_.path));
+    return exists_now == exists ? look_at_meta() : made_meanwhile(parts_.path);
+  }
+
+  // An empty NAME.meta that a writer of an array had only just made is none.
+  Status look_at_meta() {
+    TW_ASSIGN_OR_RETURN(const std::vector<std::byte> slots, read_meta_slots(*parts_.backend, parts_.path));
+    TW_ASSIGN_OR_RETURN(const bool has_first,
+                        parts_.backend->exists(vp_side_path(parts_.path, format::DirectoryFile::first)));
+    if (slots.empty() && !has_first) return {};
+    const auto slot = format::find_meta_slot(slots);
+    if (!slot.has_value()) return refused_meta(parts_.path, slot.error());
+    std::ranges::copy(slot.value(), found_.meta.begin());
+    found_.has_meta = true;
+    return {};
+  }
+
+  // What all tasks make of what task 0 found.
+  Status adopt() {
+    parts_.hints = found_.hints;
+    TW_RETURN_IF_ERROR(found_.has_meta ? adopt_meta() : adopt_array());
+    TW_RETURN_IF_ERROR(check_hints());
+    const format::VpGeometry& geometry = parts_.geometry;
+    parts_.mode = geometry.has_ib() ? VpMode::ib : geometry.buffer_bytes != 0 ? VpMode::cb : VpMode::nb;
+    const VpShape& shape = parts_.meta.shape;
+    VpBox box = how_.box.has_value() ? *how_.box
+                                     : default_box(shape, static_cast<std::uint64_t>(group_.rank()),
+                                                   static_cast<std::uint64_t>(group_.size()));
+    TW_RETURN_IF_ERROR(check_box(shape, box));
+    parts_.vps = LocalVps(shape, std::move(box));
+    parts_.streams.emplace(parts_.vps.count());
+    return {};
+  }
+
+  Status adopt_meta() {
+    auto parsed = format::parse_meta_slot(found_.meta);
+    if (!parsed.has_value()) return refused_meta(parts_.path, parsed.error());
+    parts_.meta = std::move(parsed).value();
+    const format::VpMeta& meta = parts_.meta;
+    if (!meta.closed)
+      return Status::error(Code::not_closed, "'" + parts_.path + "' was not closed; " + repair_command(parts_.path) +
+                                                 " brings back what was flushed");
+    parts_.geometry = meta.geometry;
+    parts_.durable = meta.durable;
+    parts_.ib_bytes_before = meta.ib_bytes;
+    if (!how_.shape.empty() && how_.shape != meta.shape)
+      return bad(parts_.path, "its shape is " + text_of(meta.shape) + ", asked for is " + text_of(how_.shape));
+    return check_data_bytes(parts_.path, meta, found_.data_bytes);
+  }
+
+  Status adopt_array() {
+    const std::string& path = parts_.path;
+    format::VpGeometry& geometry = parts_.geometry;
+    if (found_.has_superblocks)
+      return Status::error(Code::corrupt_file, "'" + path + "' holds blocks of a vpfile, but '" + vp_meta_path(path) +
+                                                   "' is missing; `thalweg repair` makes it anew");
+    if (how_.shape.empty()) return bad(path, "there is no '" + vp_meta_path(path) + "' to tell its shape; give one");
+    TW_ASSIGN_OR_RETURN(geometry.n, format::count_vps(how_.shape));
+    parts_.meta.shape = how_.shape;
+    parts_.meta.sequence = 0;
+    parts_.meta.id = found_.new_id;
+    if (found_.data_bytes % geometry.n != 0)
+      return bad(path, "it has " + std::to_string(found_.data_bytes) + " bytes, which is no multiple of the " +
+                           std::to_string(geometry.n) + " virtual processors");
+    geometry.nb_bytes = found_.data_bytes / geometry.n;
+    const std::uint64_t record = parts_.hints.record_bytes;
+    if (record == 0 || geometry.nb_bytes == 0) return {};
+    if (geometry.nb_bytes % record != 0)
+      return bad(path, "each stream has " + std::to_string(geometry.nb_bytes) +
+                           " bytes, which is no multiple of record_bytes, " + std::to_string(record));
+    geometry.record_bytes = record;
+    return {};
+  }
+
+  // Those of task 0, as all see them; each is within its range (base/hint_table.hpp).
+  Status check_hints() const {
+    const auto refuse = [&](const char* name, std::uint64_t value, const char* allowed) {
+      return bad(parts_.path, std::string("the hint ") + name + " is " + std::to_string(value) + "; " + allowed);
+    };
+    const std::uint64_t block = parts_.hints.block_bytes;
+    if (!format::is_power_of_two(block)) return refuse("block_bytes", block, "a power of two from 16 to 1MiB");
+    const std::uint64_t super = parts_.hints.superblock_bytes;
+    if (super != 0 && (!format::is_power_of_two(super) || super < format::kBlocksPerSuperblock * block))
+      return refuse("superblock_bytes", super, "a power of two from 4096 to 16MiB, at least 8 blocks");
+    const std::uint64_t round = parts_.hints.round_bytes;  // the rows of all must fit into a file
+    if (round <= kMostStream / parts_.geometry.n) return {};
+    return refuse("round_bytes", round, "2^61 by the number of virtual processors at most");
+  }
+
+  // Collective: agrees on `mine`, and that every VP is one task's.
+  Op<Status> agree_on_boxes(Status mine) {
+    const LocalVps& vps = parts_.vps;
+    Covered all{vps.count(), fingerprint(vps.box()), vps.count() == 0 ? 1u : 0u, mine.ok() ? 0u : 1u};
+    Covered before;
+    Status status = co_await group_.fold(&all, &before, folding_of<Covered>());
+    if (!status.ok()) co_return status;
+    if (all.wrong != 0) co_return co_await agree(group_, std::move(mine));
+    if (all.without != 0) parts_.hints.assume_nb = false;  // who has no VP cannot know what the others do
+    const std::uint64_t n = parts_.geometry.n;
+    if (all.vps == n && all.prints == fingerprint(parts_.meta.shape)) co_return Status{};
+    co_return bad(parts_.path, "the boxes of the tasks have " + std::to_string(all.vps) +
+                                   " virtual processors in all, and each of the " + std::to_string(n) +
+                                   " must be in exactly one");
+  }
+
+  // Collective: the data file, once the boxes are known to be right.
+  Op<Status> open_data() {
+    PlainOpen plain;
+    plain.path = how_.path;
+    plain.options.read = true;
+    plain.options.write = parts_.may_write;
+    plain.options.create = how_.create;
+    plain.options.exclusive = how_.exclusive;
+    plain.hints = how_.storage_hints;
+    plain.of_vpfile = true;
+    auto opened = co_await PlainFile::open(group_, parts_.backend, std::move(plain));
+    if (!opened.has_value()) co_return opened.error();
+    parts_.file = std::move(opened).value();
+    parts_.lattice.emplace(*parts_.file, parts_.vps, parts_.geometry);
+    if (parts_.may_write) ++parts_.meta.session;
+    co_return Status{};
+  }
+
+  // Collective: the mark that somebody writes. Every other process that writes joins the lock of the first.
+  Op<Status> begin() {
+    if (!parts_.may_write) co_return Status{};
+    const format::VpGeometry& geometry = parts_.geometry;
+    parts_.unmarked = !found_.has_meta && geometry.nb_bytes != 0 && geometry.record_bytes == 0;
+    if (parts_.unmarked) parts_.hints.assume_nb = false;  // the first access marks the file
+    Group& group = parts_.group();
+    Status status;
+    if (is_task_0()) {
+      status = begin_session();
+      parts_.sides->lock = std::move(parts_.locked);
+    }
+    const Place place = group.place();
+    status = co_await agree(group, std::move(status));
+    if (!status.ok() || place.processes == 1) co_return status;
+    if (place.process_leader == group.rank() && !is_task_0()) {
+      auto lock = open_to_lock(*parts_.backend, parts_.path, OpenMode::read);
+      status = lock.has_value() ? lock.value()->join_writers() : lock.error();
+      if (lock.has_value()) parts_.sides->lock = std::move(lock).value();
+    }
+    co_return co_await agree(group, std::move(status));
+  }
+
+  // Before anything is changed: other writers, and repair, stay away until the file is closed.
+  Status keep_others_away() {
+    if (parts_.locked != nullptr) return {};
+    TW_ASSIGN_OR_RETURN(parts_.locked, hold_file(*parts_.backend, parts_.path));
+    return {};
+  }
+
+  // Task 0, once it has the lock of a file that was not there when it looked.
+  Status check_still_new() const {
+    if (!parts_.hints.overwrite_foreign) TW_RETURN_IF_ERROR(check_not_foreign(*parts_.backend, parts_.path));
+    if (parts_.truncates) return {};
+    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, parts_.locked->size());
+    TW_ASSIGN_OR_RETURN(const bool has_meta, has_meta_bytes(*parts_.backend, parts_.path));
+    return bytes > 0 || (!found_.has_meta && has_meta) ? made_meanwhile(parts_.path) : Status{};
+  }
+
+  // After a death of the machine, superblocks of a session may have reached the storage without the mark in NAME.meta that
+  // it had begun. They lie behind the end of the closed file, and have the number of this session.
+  Status cut_leftovers() {
+    if (!found_.has_meta) return {};
+    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, parts_.data().size());
+    if (bytes <= parts_.meta.data_bytes) return {};
+    TW_RETURN_IF_ERROR(parts_.data().truncate(parts_.meta.data_bytes));
+    return parts_.data().sync();  // before the first superblock of this session
+  }
+
+  // Task 0, once the arguments of all are known to be right: the last step, so that a failure before has changed nothing.
+  Status begin_session() {
+    Backend& backend = *parts_.backend;
+    const bool looked_unlocked = parts_.locked == nullptr;
+    TW_RETURN_IF_ERROR(keep_others_away());
+    TW_RETURN_IF_ERROR(check_has_its_name(backend, *parts_.locked));
+    if (looked_unlocked) TW_RETURN_IF_ERROR(check_still_new());
+    if (parts_.truncates) {
+      TW_RETURN_IF_ERROR(remove_all_beside(backend, parts_.path));
+      TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, parts_.data().size());
+      if (bytes > 0)  // ext4 writes a file out at close that was truncated to nothing
+        TW_RETURN_IF_ERROR(parts_.data().truncate(0));
+    } else {
+      TW_RETURN_IF_ERROR(cut_leftovers());
+    }
+    const bool has_ib = parts_.geometry.has_ib();
+    if (!has_ib)  // nobody makes a new one yet
+      TW_RETURN_IF_ERROR(remove_directory(backend, parts_.path, parts_.hints.overwrite_foreign));
+    if (parts_.unmarked) return {};
+    TW_RETURN_IF_ERROR(write_meta(parts_, false));
+    // What a session that the machine ended left behind the sums is not taken for sums of this one.
+    return cut_sums(*parts_.meta_file, has_ib ? end_of_sums(parts_.meta) : format::kMetaBytes);
+  }
 
   Group& group_;
   VpOpen how_;
   VpParts& parts_;
   Found found_;
 };
-
-void Opening::take_flags() {
-  parts_.may_read = how_.read;
-  parts_.may_write = how_.write;
-  parts_.truncates = how_.truncate || how_.exclusive;
-  parts_.appends = how_.append;
-}
-
-Status Opening::check_arguments() {
-  TW_RETURN_IF_ERROR(how_.status);
-  if (how_.path.empty()) return bad(how_.path, "the name is empty");
-  take_flags();
-  if (how_.shape.empty()) return parts_.truncates ? bad(how_.path, "a new file needs a shape") : Status{};
-  const auto n = format::count_vps(how_.shape);
-  if (!n.has_value()) return bad(how_.path, n.error().message());
-  return how_.box.has_value() ? check_box(how_.shape, *how_.box) : Status{};
-}
-
-std::int64_t Opening::hash() const {
-  std::string text = how_.path + '\0';
-  for (const bool flag : {how_.read, how_.write, how_.create, how_.exclusive, how_.truncate, how_.append})
-    text += flag ? '1' : '0';
-  for (const std::uint64_t extent : how_.shape) text += ',' + std::to_string(extent);
-  return static_cast<std::int64_t>(std::hash<std::string>{}(text));
-}
-
-// Before anything is changed: other writers, and repair, stay away until the file is closed.
-Status Opening::keep_others_away() {
-  if (parts_.locked != nullptr) return {};
-  TW_ASSIGN_OR_RETURN(parts_.locked, hold_file(*parts_.backend, parts_.path));
-  return {};
-}
-
-// Task 0, once it has the lock of a file that was not there when it looked.
-Status Opening::check_still_new() const {
-  if (!parts_.hints.overwrite_foreign) TW_RETURN_IF_ERROR(check_not_foreign(*parts_.backend, parts_.path));
-  if (parts_.truncates) return {};
-  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, parts_.locked->size());
-  TW_ASSIGN_OR_RETURN(const bool has_meta, has_meta_bytes(*parts_.backend, parts_.path));
-  return bytes > 0 || (found_.has_meta == 0 && has_meta) ? made_meanwhile(parts_.path) : Status{};
-}
-
-// Task 0. An array has no format of its own, but that of another kind is none.
-Status Opening::look() {
-  Backend& backend = *parts_.backend;
-  const bool foreign = parts_.hints.overwrite_foreign;
-  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(parts_.path));
-  if (exists && how_.exclusive)
-    return Status::error(
-        Code::already_exists,
-        "cannot create '" + parts_.path + "': it exists; TW_TRUNCATE replaces it, TW_APPEND adds to it", EEXIST);
-  if (exists && parts_.may_write) TW_RETURN_IF_ERROR(keep_others_away());
-  if (parts_.may_write && !foreign) TW_RETURN_IF_ERROR(check_not_foreign(backend, parts_.path));
-  if (parts_.may_write) found_.new_id = new_vp_identity();
-  if (parts_.truncates) return {};
-  if (!exists && !how_.create)
-    return Status::error(Code::not_found, "cannot open '" + parts_.path + "': there is no such file", ENOENT);
-  TW_ASSIGN_OR_RETURN(const bool has_meta, backend.exists(vp_meta_path(parts_.path)));
-  if (exists) {
-    TW_ASSIGN_OR_RETURN(const auto data, backend.open(parts_.path, OpenMode::read));
-    TW_ASSIGN_OR_RETURN(found_.data_bytes, data->size());
-    TW_ASSIGN_OR_RETURN(const bool has_superblocks, holds_superblocks(*data));
-    found_.has_superblocks = has_superblocks ? 1 : 0;
-    if (!foreign && !has_meta) {
-      TW_ASSIGN_OR_RETURN(const format::KnownFormat known, format_of(*data));
-      TW_RETURN_IF_ERROR(check_looks_like(parts_.path, known, format::KnownFormat::vpfile));
-    }
-  }
-  if (!has_meta) return {};
-  TW_ASSIGN_OR_RETURN(const bool exists_now, backend.exists(parts_.path));
-  return exists_now == exists ? look_at_meta() : made_meanwhile(parts_.path);
-}
-
-// An empty NAME.meta that a writer of an array had only just made is none.
-Status Opening::look_at_meta() {
-  TW_ASSIGN_OR_RETURN(const std::vector<std::byte> slots, read_meta_slots(*parts_.backend, parts_.path));
-  TW_ASSIGN_OR_RETURN(const bool has_first,
-                      parts_.backend->exists(vp_side_path(parts_.path, format::DirectoryFile::first)));
-  if (slots.empty() && !has_first) return {};
-  const auto slot = format::find_meta_slot(slots);
-  if (!slot.has_value()) return refused_meta(parts_.path, slot.error());
-  std::ranges::copy(slot.value(), found_.meta.begin());
-  found_.has_meta = 1;
-  return {};
-}
-
-// Collective: what task 0 finds is what all know. `mine`: what this task alone finds wrong with it.
-Op<Status> Opening::look_for_all(Status& mine) {
-  static_assert(std::is_trivially_copyable_v<Found>);
-  Status status;
-  if (is_task_0()) {
-    found_.hints = parts_.hints;
-    status = look();
-    found_.wrong = status.ok() ? 0 : 1;
-  }
-  const ByteView tells = std::as_bytes(std::span(&found_, 1));
-  const auto told = co_await group_.broadcast(is_task_0() ? tells : ByteView{}, 0);
-  if (!told.has_value()) co_return told.error();
-  const ByteView heard = told.value();
-  std::memcpy(static_cast<void*>(&found_), heard.data(), std::min(heard.size(), sizeof found_));
-  if (heard.size() != sizeof found_) mine = bad(how_.path, "task 0 has another version of this library");
-  if (found_.wrong != 0) co_return co_await agree(group_, std::move(status));
-  co_return Status{};
-}
-
-// Those of task 0, as all see them.
-Status Opening::check_hints() const {
-  const VpHints& hints = parts_.hints;
-  const auto check = [&](const char* name, std::uint64_t value, bool legal, const char* allowed) {
-    if (legal) return Status{};
-    return bad(parts_.path, std::string("the hint ") + name + " is " + std::to_string(value) + "; " + allowed);
-  };
-  const auto is_power = [](std::uint64_t x) { return x != 0 && (x & (x - 1)) == 0; };
-  const std::uint64_t block = hints.block_bytes;
-  TW_RETURN_IF_ERROR(check("block_bytes", block,
-                           is_power(block) && block >= format::kLeastBlock && block <= format::kMostBlock,
-                           "a power of two from 16 to 1MiB"));
-  const std::uint64_t super = hints.superblock_bytes;
-  const bool legal = is_power(super) && super >= format::kLeastSuperblock && super <= format::kMostSuperblock &&
-                     super >= format::kBlocksPerSuperblock * block;
-  TW_RETURN_IF_ERROR(
-      check("superblock_bytes", super, super == 0 || legal, "a power of two from 4096 to 16MiB, at least 8 blocks"));
-  TW_RETURN_IF_ERROR(check("directory_pointers", hints.directory_pointers,
-                           hints.directory_pointers >= 1 && hints.directory_pointers <= format::kMostPointers,
-                           "1 to 64"));
-  TW_RETURN_IF_ERROR(check("round_bytes", hints.round_bytes, hints.round_bytes <= kGi, "at most 1GiB"));
-  const std::uint64_t n = parts_.geometry.n;  // the rows of all must fit into a file
-  return check("round_bytes", hints.round_bytes, hints.round_bytes <= kMostStream / n,
-               "2^61 by the number of virtual processors at most");
-}
-
-Status Opening::adopt_meta() {
-  auto parsed = format::parse_meta_slot(found_.meta);
-  if (!parsed.has_value()) return refused_meta(parts_.path, parsed.error());
-  parts_.meta = std::move(parsed).value();
-  const format::VpMeta& meta = parts_.meta;
-  if (!meta.closed)
-    return Status::error(Code::not_closed, "'" + parts_.path + "' was not closed; " + repair_command(parts_.path) +
-                                               " brings back what was flushed");
-  parts_.geometry = meta.geometry;
-  parts_.durable = meta.durable;
-  parts_.ib_bytes_before = meta.ib_bytes;
-  if (!how_.shape.empty() && how_.shape != meta.shape)
-    return bad(parts_.path, "its shape is " + text_of(meta.shape) + ", asked for is " + text_of(how_.shape));
-  return check_data_bytes(parts_.path, meta, found_.data_bytes);
-}
-
-Status Opening::adopt_array() {
-  const std::string& path = parts_.path;
-  format::VpGeometry& geometry = parts_.geometry;
-  if (found_.has_superblocks != 0)
-    return Status::error(Code::corrupt_file, "'" + path + "' holds blocks of a vpfile, but '" + vp_meta_path(path) +
-                                                 "' is missing; `thalweg repair` makes it anew");
-  if (how_.shape.empty()) return bad(path, "there is no '" + vp_meta_path(path) + "' to tell its shape; give one");
-  TW_ASSIGN_OR_RETURN(geometry.n, format::count_vps(how_.shape));
-  parts_.meta.shape = how_.shape;
-  parts_.meta.sequence = 0;
-  parts_.meta.id = found_.new_id;
-  if (found_.data_bytes % geometry.n != 0)
-    return bad(path, "it has " + std::to_string(found_.data_bytes) + " bytes, which is no multiple of the " +
-                         std::to_string(geometry.n) + " virtual processors");
-  geometry.nb_bytes = found_.data_bytes / geometry.n;
-  const std::uint64_t record = parts_.hints.record_bytes;
-  if (record == 0 || geometry.nb_bytes == 0) return {};
-  if (geometry.nb_bytes % record != 0)
-    return bad(path, "each stream has " + std::to_string(geometry.nb_bytes) +
-                         " bytes, which is no multiple of record_bytes, " + std::to_string(record));
-  geometry.record_bytes = record;
-  return {};
-}
-
-// What all tasks make of what task 0 found.
-Status Opening::adopt() {
-  parts_.hints = found_.hints;
-  TW_RETURN_IF_ERROR(found_.has_meta != 0 ? adopt_meta() : adopt_array());
-  TW_RETURN_IF_ERROR(check_hints());
-  const format::VpGeometry& geometry = parts_.geometry;
-  parts_.mode = geometry.has_ib() ? VpMode::ib : geometry.buffer_bytes != 0 ? VpMode::cb : VpMode::nb;
-  const VpShape& shape = parts_.meta.shape;
-  VpBox box = how_.box.has_value() ? *how_.box
-                                   : default_box(shape, static_cast<std::uint64_t>(group_.rank()),
-                                                 static_cast<std::uint64_t>(group_.size()));
-  TW_RETURN_IF_ERROR(check_box(shape, box));
-  parts_.vps = LocalVps(shape, std::move(box));
-  parts_.streams.emplace(parts_.vps.count());
-  return {};
-}
-
-// Collective: what the tasks of a process share. Status of this task alone.
-Op<Status> Opening::share_files() {
-  auto shared = co_await group_.share_in_process([] { return std::make_shared<SideFiles>(); });
-  if (!shared.has_value()) co_return shared.error();
-  parts_.sides = std::static_pointer_cast<SideFiles>(shared.value());
-  co_return Status{};
-}
-
-// Collective: agrees on `mine`, and that every VP is one task's.
-Op<Status> Opening::agree_on_boxes(Status mine) {
-  const LocalVps& vps = parts_.vps;
-  Covered all{vps.count(), fingerprint(vps.box()), vps.count() == 0 ? 1u : 0u, mine.ok() ? 0u : 1u};
-  Covered before;
-  Status status = co_await group_.fold(&all, &before, Covered::folding());
-  if (!status.ok()) co_return status;
-  if (all.wrong != 0) co_return co_await agree(group_, std::move(mine));
-  if (all.without != 0) parts_.hints.assume_nb = false;  // who has no VP cannot know what the others do
-  const std::uint64_t n = parts_.geometry.n;
-  if (all.vps == n && all.prints == fingerprint(parts_.meta.shape)) co_return Status{};
-  co_return bad(parts_.path, "the boxes of the tasks have " + std::to_string(all.vps) +
-                                 " virtual processors in all, and each of the " + std::to_string(n) +
-                                 " must be in exactly one");
-}
-
-// Collective: the data file, once the boxes are known to be right.
-Op<Status> Opening::open_data() {
-  PlainOpen plain;
-  plain.path = how_.path;
-  plain.options.read = true;
-  plain.options.write = parts_.may_write;
-  plain.options.create = how_.create;
-  plain.options.exclusive = how_.exclusive;
-  plain.hints = how_.storage_hints;
-  plain.of_vpfile = true;
-  auto opened = co_await PlainFile::open(group_, parts_.backend, std::move(plain));
-  if (!opened.has_value()) co_return opened.error();
-  parts_.file = std::move(opened).value();
-  parts_.lattice.emplace(*parts_.file, parts_.vps, parts_.geometry);
-  if (parts_.may_write) ++parts_.meta.session;
-  co_return Status{};
-}
-
-// After a death of the machine, superblocks of a session may have reached the storage without the mark in NAME.meta that
-// it had begun. They lie behind the end of the closed file, and have the number of this session.
-Status Opening::cut_leftovers() {
-  if (found_.has_meta == 0) return {};
-  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, parts_.data().size());
-  if (bytes <= parts_.meta.data_bytes) return {};
-  TW_RETURN_IF_ERROR(parts_.data().truncate(parts_.meta.data_bytes));
-  return parts_.data().sync();  // before the first superblock of this session
-}
-
-// Task 0, once the arguments of all are known to be right: the last step, so that a failure before has changed nothing.
-Status Opening::begin_session() {
-  Backend& backend = *parts_.backend;
-  const bool looked_unlocked = parts_.locked == nullptr;
-  TW_RETURN_IF_ERROR(keep_others_away());
-  TW_RETURN_IF_ERROR(check_has_its_name(backend, *parts_.locked));
-  if (looked_unlocked) TW_RETURN_IF_ERROR(check_still_new());
-  if (parts_.truncates) {
-    TW_RETURN_IF_ERROR(remove_all_beside(backend, parts_.path));
-    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, parts_.data().size());
-    if (bytes > 0)  // ext4 writes a file out at close that was truncated to nothing
-      TW_RETURN_IF_ERROR(parts_.data().truncate(0));
-  } else {
-    TW_RETURN_IF_ERROR(cut_leftovers());
-  }
-  const bool has_ib = parts_.geometry.has_ib();
-  if (!has_ib)  // nobody makes a new one yet
-    TW_RETURN_IF_ERROR(remove_directory(backend, parts_.path, parts_.hints.overwrite_foreign));
-  if (parts_.unmarked) return {};
-  TW_RETURN_IF_ERROR(write_meta(parts_, false));
-  // What a session that the machine ended left behind the sums is not taken for sums of this one.
-  return cut_sums(*parts_.meta_file, has_ib ? format::end_of_sums(parts_.meta) : format::kMetaBytes);
-}
-
-// Collective: the mark that somebody writes. Every other process that writes joins the lock of the first.
-Op<Status> Opening::begin() {
-  if (!parts_.may_write) co_return Status{};
-  const format::VpGeometry& geometry = parts_.geometry;
-  parts_.unmarked = found_.has_meta == 0 && geometry.nb_bytes != 0 && geometry.record_bytes == 0;
-  if (parts_.unmarked) parts_.hints.assume_nb = false;  // the first access marks the file
-  Group& group = parts_.group();
-  Status status;
-  if (is_task_0()) {
-    status = begin_session();
-    parts_.sides->lock = std::move(parts_.locked);
-  }
-  const Place place = group.place();
-  status = co_await agree(group, std::move(status));
-  if (!status.ok() || place.processes == 1) co_return status;
-  if (place.process_leader == group.rank() && !is_task_0()) {
-    auto lock = open_to_lock(*parts_.backend, parts_.path, OpenMode::read);
-    status = lock.has_value() ? lock.value()->join_writers() : lock.error();
-    if (lock.has_value()) parts_.sides->lock = std::move(lock).value();
-  }
-  co_return co_await agree(group, std::move(status));
-}
-
-Op<Status> Opening::run() {
-  parts_.path = how_.path;
-  parts_.hints = how_.hints;
-  Status mine = check_arguments();
-  Status status = co_await same_on_all(group_, hash(), 0, std::move(mine), "the name, flags or shape of an open");
-  if (!status.ok()) co_return status;
-  mine = {};
-  status = co_await look_for_all(mine);
-  if (!status.ok()) co_return status;
-  if (mine.ok()) mine = adopt();
-  Status shared = co_await share_files();
-  if (mine.ok()) mine = std::move(shared);
-  status = co_await agree_on_boxes(std::move(mine));
-  if (!status.ok()) co_return status;
-  status = co_await open_data();
-  if (!status.ok()) co_return status;
-  status = co_await begin();
-  if (!status.ok()) {
-    const Status closed = co_await parts_.file->close();
-    static_cast<void>(closed);
-  }
-  co_return status;
-}
 
 }  // namespace
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <utility>
+
+#include "vpfile/vpfile.hpp"
 
 namespace thalweg {
 
@@ -18,12 +19,17 @@ Status VpStream::move(Direction direction, std::uint64_t position, Piece piece) 
   const std::uint64_t lattice = parts_.geometry.lattice_bytes();
   const std::uint64_t part = position < lattice ? std::min(lattice - position, piece.bytes) : 0;
   if (part > 0) TW_RETURN_IF_ERROR(parts_.lattice->move_one(direction, local_, position, {piece.memory, part}));
-  const std::span<std::byte> rest{piece.memory + part, piece.bytes - part};
-  if (rest.empty()) return {};
-  const std::uint64_t vp = parts_.vps.number(local_);
-  const std::uint64_t from = position + part - lattice;
-  BlockStore& blocks = *parts_.blocks;
-  return direction == Direction::write ? blocks.write(state, vp, from, rest) : blocks.read(state, vp, from, rest);
+  const Piece rest{piece.memory + part, piece.bytes - part};
+  if (rest.bytes == 0) return {};
+  return parts_.blocks->move(direction, state, parts_.vps.number(local_), position + part - lattice, rest);
+}
+
+template <class Act>
+auto VpStream::locked(Direction direction, Act act) -> decltype(act()) {
+  TW_RETURN_IF_ERROR(parts_.check_mode(direction));
+  const std::lock_guard lock(parts_.mutex);
+  TW_RETURN_IF_ERROR(parts_.check_record());
+  return or_out_of_memory(act);
 }
 
 Result<std::uint64_t> VpStream::read_from(std::uint64_t position, std::span<std::byte> to) {
@@ -43,28 +49,21 @@ Status VpStream::write_from(std::uint64_t& position, bool at_end, std::span<cons
 }
 
 Result<std::uint64_t> VpStream::read_at(std::uint64_t position, std::span<std::byte> to) {
-  if (!parts_.may_read) return Status::error(Code::wrong_mode, "'" + parts_.path + "' is not open for reading");
-  const std::lock_guard lock(parts_.mutex);
-  TW_RETURN_IF_ERROR(parts_.check_record());
-  return or_out_of_memory([&] { return read_from(position, to); });
+  return locked(Direction::read, [&] { return read_from(position, to); });
 }
 
 Status VpStream::write_at(std::uint64_t& position, bool at_end, std::span<const std::byte> data) {
-  if (!parts_.may_write) return Status::error(Code::wrong_mode, "'" + parts_.path + "' is not open for writing");
-  const std::lock_guard lock(parts_.mutex);
-  TW_RETURN_IF_ERROR(parts_.check_record());
-  return or_out_of_memory([&] { return write_from(position, at_end, data); });
+  return locked(Direction::write, [&] { return write_from(position, at_end, data); });
 }
 
 Result<std::uint64_t> VpStream::read(std::span<std::byte> to) {
-  if (!parts_.may_read) return Status::error(Code::wrong_mode, "'" + parts_.path + "' is not open for reading");
-  const std::lock_guard lock(parts_.mutex);
-  TW_RETURN_IF_ERROR(parts_.check_record());
-  streams_.go_apart();
-  const std::uint64_t before = streams_[local_].position;
-  auto read = or_out_of_memory([&] { return read_pushed(to); });
-  if (!read.has_value()) return fail(before, read.error());
-  return read;
+  return locked(Direction::read, [&]() -> Result<std::uint64_t> {
+    streams_.go_apart();
+    const std::uint64_t before = streams_[local_].position;
+    auto read = or_out_of_memory([&] { return read_pushed(to); });
+    if (!read.has_value()) return fail(before, read.error());
+    return read;
+  });
 }
 
 // What was pushed back comes first.
@@ -79,18 +78,17 @@ Result<std::uint64_t> VpStream::read_pushed(std::span<std::byte> to) {
 }
 
 Result<std::uint64_t> VpStream::write(std::span<const std::byte> data) {
-  if (!parts_.may_write) return Status::error(Code::wrong_mode, "'" + parts_.path + "' is not open for writing");
-  const std::lock_guard lock(parts_.mutex);
-  TW_RETURN_IF_ERROR(parts_.check_record());
-  if (data.empty()) return std::uint64_t{0};
-  streams_.go_apart();
-  streams_.drop_pushed(local_);
-  StreamState& state = streams_[local_];
-  std::uint64_t position = state.position;
-  const Status status = or_out_of_memory([&] { return write_from(position, parts_.appends, data); });
-  if (!status.ok()) return fail(state.position, status);
-  state.position = position + data.size();
-  return data.size();
+  return locked(Direction::write, [&]() -> Result<std::uint64_t> {
+    if (data.empty()) return std::uint64_t{0};
+    streams_.go_apart();
+    streams_.drop_pushed(local_);
+    StreamState& state = streams_[local_];
+    std::uint64_t position = state.position;
+    const Status status = or_out_of_memory([&] { return write_from(position, parts_.appends, data); });
+    if (!status.ok()) return fail(state.position, status);
+    state.position = position + data.size();
+    return data.size();
+  });
 }
 
 Status VpStream::push_back(std::byte byte) {
@@ -101,28 +99,6 @@ Status VpStream::push_back(std::byte byte) {
   streams_.push_back(local_, byte);
   return {};
 }
-
-bool VpStream::has_pushed() const {
-  const std::lock_guard lock(parts_.mutex);
-  return streams_.has_pushed(local_);
-}
-
-std::uint64_t VpStream::position() const {
-  const std::lock_guard lock(parts_.mutex);
-  return streams_.position(local_);
-}
-
-bool VpStream::has(StreamState::Flag flag) const {
-  const std::lock_guard lock(parts_.mutex);
-  return streams_.has(local_, flag);
-}
-
-void VpStream::clear(std::uint64_t flags) {
-  const std::lock_guard lock(parts_.mutex);
-  streams_.clear(local_, flags);
-}
-
-Status VpStream::flush() { return store_blocks(parts_, false); }
 
 Result<std::uint64_t> VpStream::size() const {
   const std::lock_guard lock(parts_.mutex);
@@ -165,7 +141,8 @@ Result<std::uint64_t> VpStream::skip_gap() {
   return gap;
 }
 
-Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t local, std::int64_t offset, int whence) {
+// Where a seek of VP `local` leads to, whose stream is loaded where its end is asked for.
+static Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t local, std::int64_t offset, int whence) {
   std::uint64_t base = 0;
   if (whence == SEEK_CUR) {
     base = parts.streams->position(local);
@@ -193,6 +170,34 @@ Status VpStream::seek(std::int64_t offset, int whence, std::uint64_t cleared) {
   streams_[local_].position = target;
   streams_[local_].clear(cleared);
   streams_.drop_pushed(local_);
+  return {};
+}
+
+Status VpFile::seek(const std::int64_t* offsets, std::int64_t offset, int whence, const std::uint8_t* mask) {
+  StreamTable& streams = *parts_.streams;
+  const bool ends_differ = whence == SEEK_END && parts_.geometry.has_ib();
+  if (offsets == nullptr && mask == nullptr && !ends_differ && !streams.apart()) {
+    TW_ASSIGN_OR_RETURN(streams.all().position, seek_target(parts_, 0, offset, whence));
+    streams.all().clear(StreamState::kEof | StreamState::kError);
+    return {};
+  }
+  std::vector<std::uint64_t> targets(vps().count());
+  const auto takes_part = [&](std::uint64_t local) { return mask == nullptr || mask[local] != 0; };
+  streams.make(takes_part);
+  for (std::uint64_t local = 0; local < vps().count(); ++local) {
+    if (!takes_part(local)) continue;
+    if (whence == SEEK_END) TW_RETURN_IF_ERROR(parts_.load(local));
+    TW_ASSIGN_OR_RETURN(targets[local],
+                        seek_target(parts_, local, offsets != nullptr ? offsets[local] : offset, whence));
+  }
+  streams.go_apart();
+  for (std::uint64_t local = 0; local < vps().count(); ++local) {
+    if (!takes_part(local)) continue;
+    streams[local].position = targets[local];
+    streams[local].clear(StreamState::kEof | StreamState::kError);
+    streams.drop_pushed(local);
+  }
+  streams.come_together();
   return {};
 }
 

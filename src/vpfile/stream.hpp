@@ -20,12 +20,21 @@ class VpStream {
   Status write_at(std::uint64_t& position, bool at_end, std::span<const std::byte> data);
   Status seek(std::int64_t offset, int whence, std::uint64_t cleared = StreamState::kEof | StreamState::kError);
   Status push_back(std::byte byte);  // ungetc
-  bool has_pushed() const;
-  std::uint64_t position() const;
+  bool has_pushed() const {
+    const std::lock_guard lock(parts_.mutex);
+    return streams_.has_pushed(local_);
+  }
+  std::uint64_t position() const {
+    const std::lock_guard lock(parts_.mutex);
+    return streams_.position(local_);
+  }
   bool at_eof() const { return has(StreamState::kEof); }
   bool failed() const { return has(StreamState::kError); }
-  void clear(std::uint64_t flags = StreamState::kEof | StreamState::kError);
-  Status flush();
+  void clear(std::uint64_t flags = StreamState::kEof | StreamState::kError) {
+    const std::lock_guard lock(parts_.mutex);
+    streams_.clear(local_, flags);
+  }
+  Status flush() { return store_blocks(parts_, false); }
   Result<std::uint64_t> size() const;  // bytes
   // Moves the position behind bytes that nobody wrote; how many these are.
   Result<std::uint64_t> skip_gap();
@@ -34,7 +43,13 @@ class VpStream {
   Result<std::uint64_t> end_of_alike() const;
 
  private:
-  bool has(StreamState::Flag flag) const;
+  // What act() returns, for a call that moves bytes; no other one of the file does at the same time.
+  template <class Act>
+  auto locked(Direction direction, Act act) -> decltype(act());
+  bool has(std::uint64_t flag) const {
+    const std::lock_guard lock(parts_.mutex);
+    return streams_.has(local_, flag);
+  }
   Result<std::uint64_t> read_pushed(std::span<std::byte> to);
   Result<std::uint64_t> read_from(std::uint64_t position, std::span<std::byte> to);
   Status write_from(std::uint64_t& position, bool at_end, std::span<const std::byte> data);
@@ -46,8 +61,5 @@ class VpStream {
   StreamTable& streams_;
   std::uint64_t local_;
 };
-
-// Where a seek of VP `local` leads to, whose stream is loaded where its end is asked for.
-Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t local, std::int64_t offset, int whence);
 
 }  // namespace thalweg

@@ -13,27 +13,24 @@
 
 namespace thalweg {
 
-// Where in memory the bytes of the local VPs are: those of a VP are items of `item_bytes` bytes, `item_stride` bytes
-// apart.
-struct VpMemory {
+struct VpTransfer {
+  Direction direction = Direction::read;
+  // Where in memory the bytes of the local VPs are: those of a VP are items of `item_bytes` bytes, `item_stride` bytes
+  // apart.
   std::byte* base = nullptr;  // borrowed; only read by writes
   std::uint64_t item_bytes = 1;
   std::int64_t item_stride = 1;
   // From a VP to the next one of each dimension of the task's box, in bytes. Empty: what VPs ask for lies one behind
   // the other, without room for those that are left out or ask for less.
   std::span<const std::int64_t> vp_strides;
-  bool items_touch() const { return item_stride == static_cast<std::int64_t>(item_bytes); }
-};
-
-struct VpTransfer {
-  Direction direction = Direction::read;
-  VpMemory memory;
   std::uint64_t bytes = 0;              // of each VP
   const std::uint64_t* each = nullptr;  // or of every local VP
   const std::uint8_t* mask = nullptr;   // of every local VP: 0, it takes no part. Null: all do
   std::uint64_t* moved = nullptr;       // of every local VP; 0 for those that take no part. May be null
   Status status;                        // what the caller found wrong already: told to all
 
+  bool writes() const { return direction == Direction::write; }
+  bool items_touch() const { return item_stride == static_cast<std::int64_t>(item_bytes); }
   bool active(std::uint64_t local) const { return mask == nullptr || mask[local] != 0; }
   std::uint64_t bytes_of(std::uint64_t local) const { return each != nullptr ? each[local] : bytes; }
 };
@@ -41,7 +38,7 @@ struct VpTransfer {
 // Goes through the local VPs in order and says where the memory of each begins.
 class VpWalk {
  public:
-  VpWalk(const VpTransfer& what, const LocalVps& vps) : what_(what), counts_(vps.box().count), at_(what.memory.base) {}
+  VpWalk(const VpTransfer& what, const LocalVps& vps) : what_(what), counts_(vps.box().count), at_(what.base) {}
   std::uint64_t local() const { return local_; }
   std::byte* memory() const { return at_; }
   void next();
@@ -60,26 +57,26 @@ bool lies_packed(const VpTransfer& what, const LocalVps& vps);
 // Visits the bytes [from, from + bytes) of a VP in memory, item by item; the first and the last one may be visited in
 // part: act(memory, done, length). `Whole`: bytes of a whole item where the compiler knows them, else 0.
 template <std::uint64_t Whole, class Act>
-void each_item(const VpMemory& layout, std::byte* memory, std::uint64_t from, std::uint64_t bytes, Act act) {
-  const std::uint64_t item = Whole != 0 ? Whole : layout.item_bytes;
-  std::byte* at = memory + static_cast<std::int64_t>(from / item) * layout.item_stride;
+void each_item(const VpTransfer& what, std::byte* memory, std::uint64_t from, std::uint64_t bytes, Act act) {
+  const std::uint64_t item = Whole != 0 ? Whole : what.item_bytes;
+  std::byte* at = memory + static_cast<std::int64_t>(from / item) * what.item_stride;
   std::uint64_t done = 0;
   if (const std::uint64_t within = from % item; within != 0) {
     done = std::min(item - within, bytes);
     act(at + within, std::uint64_t{0}, done);
-    at += layout.item_stride;
+    at += what.item_stride;
   }
-  for (; done + item <= bytes; done += item, at += layout.item_stride) act(at, done, Whole != 0 ? Whole : item);
+  for (; done + item <= bytes; done += item, at += what.item_stride) act(at, done, Whole != 0 ? Whole : item);
   if (done < bytes) act(at, done, bytes - done);
 }
 
 // The same, and all bytes at once where items touch.
 template <class Act>
-void each_piece(const VpMemory& layout, std::byte* memory, std::uint64_t from, std::uint64_t bytes, Act act) {
-  if (layout.items_touch()) return act(memory + from, std::uint64_t{0}, bytes);
-  if (layout.item_bytes == 8) return each_item<8>(layout, memory, from, bytes, act);
-  if (layout.item_bytes == 4) return each_item<4>(layout, memory, from, bytes, act);
-  return each_item<0>(layout, memory, from, bytes, act);
+void each_piece(const VpTransfer& what, std::byte* memory, std::uint64_t from, std::uint64_t bytes, Act act) {
+  if (what.items_touch()) return act(memory + from, std::uint64_t{0}, bytes);
+  if (what.item_bytes == 8) return each_item<8>(what, memory, from, bytes, act);
+  if (what.item_bytes == 4) return each_item<4>(what, memory, from, bytes, act);
+  return each_item<0>(what, memory, from, bytes, act);
 }
 
 // Copies bytes of one VP, from byte `from` of its memory on, which begins at `memory`: to `bytes` where the transfer

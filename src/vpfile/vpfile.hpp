@@ -30,15 +30,13 @@ struct VpOpen {
 
 class VpFile {
  public:
-  static constexpr std::uint64_t kDefaultSuperblock = std::uint64_t{1} << 18;
-
   // Collective over `group`, which is duplicated.
   static Op<Result<std::unique_ptr<VpFile>>> open(Group& group, std::shared_ptr<Backend> backend, VpOpen how);
 
   // Collective. After a failure of close() the file stays marked as not closed.
   Op<Status> transfer(VpTransfer what) { return access_all(parts_, std::move(what)); }
   Op<Status> flush(Call call = Call::tw_vpfile_flush_all);
-  Op<Status> sync();
+  Op<Status> sync() { return flush(Call::tw_vpfile_sync_all); }
   Op<Status> close(Status mine = {});  // `mine`: what this task found wrong already
   // The beginning of every other collective call. Agrees on `mine`, and that all tasks make this call.
   Op<Status> meet(Call call, Status mine) { return thalweg::meet(parts_, call, std::move(mine)); }

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
-#include "vpfile/vpfile.hpp"
+#include "base/hint_table.hpp"
 
 namespace thalweg {
 
 namespace {
 
+constexpr std::uint64_t kDefaultSuperblock = std::uint64_t{1} << 18;
+
 // The layout of a file that has no IB segment yet, with one: it begins behind the lattice as it is now.
 format::VpGeometry with_segment(format::VpGeometry geometry, const VpHints& hints) {
   geometry.block_bytes = static_cast<std::uint32_t>(hints.block_bytes);
-  const std::uint64_t least = std::max(VpFile::kDefaultSuperblock, 64 * hints.block_bytes);
+  const std::uint64_t least = std::max(kDefaultSuperblock, 64 * hints.block_bytes);
   const std::uint64_t bytes =
       hints.superblock_bytes != 0 ? hints.superblock_bytes : std::min(least, format::kMostSuperblock);
   geometry.superblock_bytes = static_cast<std::uint32_t>(bytes);
@@ -20,7 +22,33 @@ format::VpGeometry with_segment(format::VpGeometry geometry, const VpHints& hint
   return geometry;
 }
 
+// Words among the values are "auto", booleans 0 and 1.
+Status set_vp_hint(VpHints& hints, std::string_view name, std::string_view value) {
+  TW_ASSIGN_OR_RETURN(const HintSpec* spec, find_hint(name, HintScope::vpfile));
+  TW_ASSIGN_OR_RETURN(std::uint64_t number, parse_hint(*spec, value));
+  if ((number & kHintWord) != 0) number = 0;
+  if (name == "record_bytes") hints.record_bytes = number;
+  if (name == "round_bytes") hints.round_bytes = number;
+  if (name == "block_bytes") hints.block_bytes = number;
+  if (name == "superblock_bytes") hints.superblock_bytes = number;
+  if (name == "directory_pointers") hints.directory_pointers = number;
+  if (name == "cache_bytes") hints.cache_bytes = number;
+  if (name == "assume_nb") hints.assume_nb = number != 0;
+  if (name == "overwrite_foreign") hints.overwrite_foreign = number != 0;
+  return {};
+}
+
 }  // namespace
+
+Result<VpHints> parse_vp_hints(std::string_view text, std::string& of_file) {
+  VpHints hints;
+  TW_RETURN_IF_ERROR(for_each_hint(text, [&](std::string_view name, std::string_view value) -> Status {
+    if (!find_hint(name, HintScope::file).has_value()) return set_vp_hint(hints, name, value);
+    of_file.append(of_file.empty() ? "" : ",").append(name).append("=").append(value);
+    return {};
+  }));
+  return hints;
+}
 
 Status VpParts::make_blocks() {
   const bool stored = geometry.has_ib();
@@ -45,10 +73,15 @@ Status VpParts::make_blocks() {
   return {};
 }
 
-void VpParts::note(VpMode used, VpCause cause) {
+void VpParts::note(VpMode used, const char* cause) {
   if (used <= mode) return;
   transitions.push_back({n_accesses, mode, used, cause});
   mode = used;
+}
+
+Status VpParts::not_open_for(Direction direction) const {
+  const char* const what = direction == Direction::write ? "writing" : "reading";
+  return Status::error(Code::wrong_mode, "'" + path + "' is not open for " + what);
 }
 
 Status VpParts::check_record() const {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sharedfile/plain_file.hpp"
@@ -17,17 +18,31 @@
 #include "vpfile/streams/block_store.hpp"
 #include "vpfile/streams/side_files.hpp"
 #include "vpfile/streams/stream_table.hpp"
-#include "vpfile/vpfile_hints.hpp"
 
 namespace thalweg {
 
 inline constexpr std::uint64_t kMostStream = std::uint64_t{1} << 61;  // bytes of one
 
+// How a vpfile is to be written and read, as hints say it (base/hint_table.hpp). All tasks use those of task 0. 0: the library chooses.
+struct VpHints {
+  std::uint64_t record_bytes = 0;  // of an array without NAME.meta
+  std::uint64_t round_bytes = 0;   // of the CB segment, of each VP
+  std::uint64_t block_bytes = 64;
+  std::uint64_t superblock_bytes = 0;
+  std::uint64_t directory_pointers = 6;
+  std::uint64_t cache_bytes = std::uint64_t{1} << 24;
+  bool assume_nb = false;
+  bool overwrite_foreign = false;  // a file of another format
+};
+
+// "name=value,name=value". Hints of files are put into `of_file`, as they are. unknown_hint.
+Result<VpHints> parse_vp_hints(std::string_view text, std::string& of_file);
+
 struct VpTransition {
   std::uint64_t access = 0;  // number of the collective access, from 0
   VpMode from = VpMode::nb;
   VpMode to = VpMode::nb;
-  VpCause cause = VpCause::none;
+  const char* cause = vp_cause::kNone;
 };
 
 struct VpParts {
@@ -77,13 +92,17 @@ struct VpParts {
   std::uint64_t end_of(std::uint64_t local) const {  // of a loaded stream
     return geometry.lattice_bytes() + streams->look(local).bytes;
   }
-  void note(VpMode used, VpCause cause);
+  void note(VpMode used, const char* cause);
   Status too_long(std::uint64_t local) const;
+  Status check_mode(Direction direction) const {
+    return (direction == Direction::write ? may_write : may_read) ? Status{} : not_open_for(direction);
+  }
   // Fails for an array without NAME.meta: no VP can tell by itself how long its records are.
   Status check_record() const;
 
  private:
   Status make_blocks();
+  Status not_open_for(Direction direction) const;
 };
 
 // Task 0 writes NAME.meta.

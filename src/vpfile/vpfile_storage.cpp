@@ -94,11 +94,9 @@ Status remove_all_beside(Backend& backend, const std::string& path) {
 }
 
 Result<bool> has_meta_bytes(Backend& backend, const std::string& path) {
-  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(vp_meta_path(path)));
-  if (!exists) return false;
-  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), OpenMode::read));
-  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file->size());
-  return bytes > 0;
+  const auto slots = read_meta_slots(backend, path);
+  if (slots.has_value()) return !slots.value().empty();
+  return slots.error().code() == Code::not_found ? Result<bool>(false) : slots.error();
 }
 
 // A superblock is written up to its last byte, the end of its table.

@@ -14,7 +14,7 @@
 #include "support/process_journal.hpp"
 #include "support/run_on.hpp"
 #include "support/vp_crash_program.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -7,7 +7,7 @@
 #include "support/vp_crash_check.hpp"
 #include "support/vp_open.hpp"
 #include "testing/fault_journal.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

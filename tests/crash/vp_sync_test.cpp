@@ -8,7 +8,7 @@
 #include "support/sanitized.hpp"
 #include "support/vp_open.hpp"
 #include "testing/fault_backend.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {
@@ -61,7 +61,7 @@ void grow_the_lattice_and_flush(VpFile& file) {
   for (int i = 0; i < 3; ++i) {
     VpTransfer what;
     what.direction = Direction::write;
-    what.memory.base = reinterpret_cast<std::byte*>(const_cast<char*>(text.data()));
+    what.base = reinterpret_cast<std::byte*>(const_cast<char*>(text.data()));
     what.bytes = 12;
     EXPECT_TRUE(run(file.transfer(what)).ok());
     EXPECT_TRUE(run(file.flush()).ok());

@@ -3,7 +3,7 @@
 #include "support/random.hpp"
 #include "support/vp_crash_check.hpp"
 #include "support/vp_crash_program.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 
 namespace thalweg::test {
 

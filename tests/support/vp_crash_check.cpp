@@ -6,8 +6,8 @@
 
 #include "group/groups.hpp"
 #include "support/vp_open.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/check/superblock_scan.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 #include "vpfile/vpfile_storage.hpp"
 
@@ -76,7 +76,9 @@ bool is_being_changed(const VpAftermath& at, const VpFile& file) {
   bool found = false;
   EXPECT_TRUE(each_superblock(*data.value(), file.geometry(), [&](std::uint64_t number, ByteView image) {
                 const auto parsed = format::parse_superblock(image, meta.value().id, number, file.geometry());
-                found |= parsed.has_value() && parsed.value().blocks == format::Wholeness::updating;
+                if (!parsed.has_value() || !parsed.value().seal.updating) return Status{};
+                const format::Seal& seal = parsed.value().seal;
+                found |= format::block_crc(image, file.geometry(), seal.blocks) != seal.block_crc;
                 return Status{};
               }).ok());
   return found;

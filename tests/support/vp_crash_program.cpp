@@ -87,7 +87,7 @@ class Session {
     each.push_back(0);  // a task without VPs
     VpTransfer what;
     what.direction = Direction::write;
-    what.memory.base = packed.data();
+    what.base = packed.data();
     what.bytes = each[0];
     if (!alike) what.each = each.data();
     const std::uint64_t lattice = file_->geometry().lattice_bytes();

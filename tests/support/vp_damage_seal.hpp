@@ -9,7 +9,6 @@
 #include "base/crc32c.hpp"
 #include "base/endian.hpp"
 #include "vpfile/format/directory.hpp"
-#include "vpfile/format/listed_sums.hpp"
 #include "vpfile/format/meta.hpp"
 #include "vpfile/format/superblock.hpp"
 
@@ -111,7 +110,7 @@ inline void seal_vp_images(VpImages& images) {
   format::VpMeta sealed = meta.value();
   for (const format::DirectoryFile which : format::kDirectoryFiles) {
     const VpBytes& file = which == format::DirectoryFile::first ? images.first : images.overflow;
-    sealed.sides[which].seal = seal_vp_sums(images.meta, file, which, sealed);
+    sealed.side_seals[which] = seal_vp_sums(images.meta, file, which, sealed);
   }
   std::ranges::copy(format::encode_meta(sealed),
                     images.meta.begin() + static_cast<std::ptrdiff_t>(format::meta_offset(sealed.sequence)));

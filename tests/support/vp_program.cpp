@@ -13,7 +13,7 @@
 
 #include "support/random.hpp"
 #include "support/vp_open.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {
@@ -329,7 +329,10 @@ class Player {
       packed += step.bytes;
     }
     memory.bytes.assign(std::max<std::uint64_t>(packed, vps.count() * room) + 8, std::byte{0xEE});
-    what.memory = {memory.bytes.data(), memory.item, memory.item_stride, memory.strides};
+    what.base = memory.bytes.data();
+    what.item_bytes = memory.item;
+    what.item_stride = memory.item_stride;
+    what.vp_strides = memory.strides;
     what.bytes = draw.steps.empty() ? 0 : draw.steps[0].bytes;
     if (draw.ragged || n_steps_ % 2 == 0) what.each = memory.each.data();
     if (draw.masked || n_steps_ % 3 == 0) what.mask = memory.mask.data();

@@ -6,9 +6,7 @@
 #include "support/vp_damage_seal.hpp"
 #include "support/vp_open.hpp"
 #include "testing/fault_backend.hpp"
-#include "vpfile/check/flatten_vpfile.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
-#include "vpfile/check/vpfile_regions.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 #include "vpfile/vpfile_storage.hpp"
 

@@ -85,7 +85,7 @@ class VpFaults : public SharedFiles {
     }
     VpTransfer transfer;
     transfer.direction = Direction::write;
-    transfer.memory.base = reinterpret_cast<std::byte*>(packed.data());
+    transfer.base = reinterpret_cast<std::byte*>(packed.data());
     transfer.each = each.data();
     transfer.mask = mask.data();
     transfer.moved = moved.data();
@@ -130,7 +130,7 @@ class VpFaults : public SharedFiles {
       for (std::uint64_t round = 0; round < kRounds; ++round) {
         VpTransfer transfer;
         transfer.direction = Direction::write;
-        transfer.memory.base = reinterpret_cast<std::byte*>(old.data());
+        transfer.base = reinterpret_cast<std::byte*>(old.data());
         transfer.bytes = 40;
         EXPECT_TRUE(run(file->transfer(transfer)).ok());
       }
@@ -301,7 +301,7 @@ TEST_F(VpFaults, ReadsThatFailLeaveTheNextOneRight) {
           std::string bytes(n_local * 50 + 1, '.');
           std::vector<std::uint64_t> moved(n_local + 1);
           VpTransfer transfer;
-          transfer.memory.base = reinterpret_cast<std::byte*>(bytes.data());
+          transfer.base = reinterpret_cast<std::byte*>(bytes.data());
           transfer.bytes = 50;
           transfer.moved = moved.data();
           heard[me] = run(file->transfer(transfer));

@@ -5,7 +5,7 @@
 #include "support/vp_crash_check.hpp"
 #include "support/vp_open.hpp"
 #include "testing/fault_backend.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {
@@ -29,7 +29,7 @@ class VpRepaired : public SharedFiles {
     std::string packed(kVps * 8, 'n');
     VpTransfer what;
     what.direction = Direction::write;
-    what.memory.base = reinterpret_cast<std::byte*>(packed.data());
+    what.base = reinterpret_cast<std::byte*>(packed.data());
     what.bytes = 8;
     EXPECT_TRUE(run(file.transfer(what)).ok());
   }
@@ -101,7 +101,7 @@ class VpArray : public SharedFiles {
     std::string packed(4 * kRecord, 'n');
     VpTransfer what;
     what.direction = Direction::write;
-    what.memory.base = reinterpret_cast<std::byte*>(packed.data());
+    what.base = reinterpret_cast<std::byte*>(packed.data());
     what.bytes = kRecord;
     for (int i = 0; i < 2; ++i) (void)run(file->transfer(what)).ok();
     (void)run(file->close()).ok();

@@ -6,7 +6,7 @@
 #include "support/busy_storage.hpp"
 #include "support/vp_files.hpp"
 #include "support/vp_open.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

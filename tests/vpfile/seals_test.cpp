@@ -411,7 +411,7 @@ TEST_F(VpSeals, AReadOfTheLatticeThatEndsEarlyOnceIsAnError) {
   const auto move = [&](VpFile& file, Direction direction, std::uint64_t bytes, std::uint8_t* mask) {
     VpTransfer what;
     what.direction = direction;
-    what.memory.base = reinterpret_cast<std::byte*>(records.data());
+    what.base = reinterpret_cast<std::byte*>(records.data());
     what.bytes = bytes;
     what.mask = mask;
     return run(file.transfer(what));

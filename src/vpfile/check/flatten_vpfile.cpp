@@ -1,4 +1,5 @@
-#include "vpfile/check/flatten_vpfile.hpp"
+// Arrays of the streams of a vpfile, and vpfiles of arrays.
+#include "vpfile/check/check_vpfile.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,9 +7,11 @@
 
 #include "base/checked_math.hpp"
 #include "base/go_on.hpp"
+#include "formats/known_file.hpp"
 #include "group/groups.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "storage/hold_file.hpp"
 #include "vpfile/vpfile.hpp"
+#include "vpfile/vpfile_storage.hpp"
 
 namespace thalweg {
 
@@ -118,6 +121,21 @@ Status check_room(Backend& backend, const std::string& to, std::uint64_t n, std:
                                            std::to_string(storage.free_bytes) + " bytes free");
 }
 
+// A vpfile that lost its NAME.meta would be read as records of anything.
+Status check_is_no_vpfile(Backend& backend, const std::string& path, StoredFile& data) {
+  TW_ASSIGN_OR_RETURN(const bool has_superblocks, holds_superblocks(data));
+  if (has_superblocks)
+    return Status::error(Code::unsafe, "'" + path +
+                                           "' holds blocks of a vpfile that has lost its NAME.meta and is no array; "
+                                           "`thalweg repair --shape` makes NAME.meta anew");
+  const std::string first = vp_side_path(path, format::DirectoryFile::first);
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat side, format_of(backend, first));
+  if (side != format::KnownFormat::vp_side) return {};
+  return Status::error(Code::unsafe, "'" + first + "' lies beside '" + path +
+                                         "', which looks like a vpfile that has lost its NAME.meta; remove it if '" +
+                                         path + "' is an array");
+}
+
 }  // namespace
 
 Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
@@ -141,6 +159,38 @@ Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from,
   if (!status.ok()) static_cast<void>(backend->remove(to).ok());
   const Status closed = run(file.close());
   return status.ok() ? closed : status;
+}
+
+Status import_array(Backend& backend, const std::string& path, const VpShape& shape, std::uint64_t record_bytes) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t n, format::count_vps(shape));
+  TW_ASSIGN_OR_RETURN(const auto data, hold_file(backend, path));
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat known, format_of(backend, path));
+  if (known != format::KnownFormat::none && known != format::KnownFormat::vpfile)
+    return Status::error(Code::unsafe, "'" + path + "' looks like " + format::name_of(known) + ", which is no array");
+  TW_ASSIGN_OR_RETURN(const bool has_meta, has_meta_bytes(backend, path));
+  if (!has_meta) TW_RETURN_IF_ERROR(check_is_no_vpfile(backend, path, *data));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data->size());
+  const std::uint64_t all = record_bytes <= (std::uint64_t{1} << 62) / n ? record_bytes * n : 0;
+  if (all == 0 || size % all != 0)
+    return Status::error(Code::invalid_argument,
+                         "'" + path + "' has " + std::to_string(size) + " bytes, which is no multiple of records of " +
+                             std::to_string(record_bytes) + " bytes of " + std::to_string(n) + " virtual processors");
+  format::VpMeta meta;
+  meta.shape = shape;
+  meta.id = new_vp_identity();
+  meta.closed = true;
+  meta.geometry.n = n;
+  meta.geometry.record_bytes = record_bytes;
+  meta.geometry.nb_bytes = size / n;
+  meta.data_bytes = size;
+  TW_ASSIGN_OR_RETURN(const bool has_empty_meta, has_meta ? Result<bool>(false) : backend.exists(vp_meta_path(path)));
+  TW_RETURN_IF_ERROR(check_has_its_name(backend, *data));
+  const OpenMode mode = has_empty_meta ? OpenMode::create_keep : OpenMode::create_exclusive;
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), mode));
+  Status status = file->write(format::meta_offset(meta.sequence), format::encode_meta(meta));
+  if (status.ok()) status = file->close();
+  if (!status.ok()) static_cast<void>(backend.remove(vp_meta_path(path)).ok());
+  return status;
 }
 
 }  // namespace thalweg

@@ -42,36 +42,6 @@ void put_over(std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>>& 
 
 }  // namespace
 
-// How long the streams of some VPs are, by rows that name ranges of them: a tree over these VPs, in which a row is
-// noted where its range is made of whole branches.
-class SuperblockScan::Lengths {
- public:
-  explicit Lengths(const std::vector<std::pair<std::uint64_t, VpChain>>& chains)
-      : chains_(chains), most_(2 * chains.size()) {}
-
-  void tell(std::uint64_t first_vp, std::uint64_t end_vp, std::uint64_t bytes) {
-    const auto place = [&](std::uint64_t vp) {
-      const auto found = std::ranges::lower_bound(chains_, vp, {}, &std::pair<std::uint64_t, VpChain>::first);
-      return static_cast<std::size_t>(found - chains_.begin()) + chains_.size();
-    };
-    for (std::size_t low = place(first_vp), high = place(end_vp); low < high; low /= 2, high /= 2) {
-      if (low % 2 == 1) note(low++, bytes);
-      if (high % 2 == 1) note(--high, bytes);
-    }
-  }
-  std::uint64_t of(std::size_t i) const {
-    std::uint64_t bytes = 0;
-    for (std::size_t node = i + chains_.size(); node > 0; node /= 2) bytes = std::max(bytes, most_[node]);
-    return bytes;
-  }
-
- private:
-  void note(std::size_t node, std::uint64_t bytes) { most_[node] = std::max(most_[node], bytes); }
-
-  const std::vector<std::pair<std::uint64_t, VpChain>>& chains_;
-  std::vector<std::uint64_t> most_;  // the leaf of chain i is at i + their number
-};
-
 Status read_superblock(StoredFile& data, const format::VpGeometry& geometry, std::uint64_t number,
                        std::vector<std::byte>& image) {
   image.resize(geometry.superblock_bytes);
@@ -141,7 +111,7 @@ Status SuperblockScan::take(std::uint64_t number, ByteView image) {
   const auto parsed = format::parse_superblock(image, id_, number, geometry_);
   if (parsed.has_value()) {
     found.seal = parsed.value().seal;
-    found.blocks = parsed.value().blocks;
+    found.damaged = parsed.value().damaged;
     if (!take_rows(image, found))
       found.no_table = name_of(number) + ": its table names blocks twice, or what there cannot be";
   } else {
@@ -212,7 +182,7 @@ void SuperblockScan::judge() {
       lose(one.number, one.no_table);
       continue;
     }
-    if (one.blocks == format::Wholeness::damaged) findings_.push_back(name_of(one.number) + kWrongBlocks);
+    if (one.damaged) findings_.push_back(name_of(one.number) + kWrongBlocks);
     found_.push_back(std::move(one));
   }
   kept_.clear();
@@ -313,7 +283,7 @@ Result<std::vector<SuperblockScan::Placed>> SuperblockScan::placed_in(std::uint6
       for (std::uint64_t vp = std::max(row.vp, begin); vp < std::min<std::uint64_t>(row.vp + row.n, end); ++vp) {
         const std::uint64_t first = row.first_block + (vp - row.vp) * row.blocks;
         placed.push_back({vp, row.index, row.blocks, one.number * per_superblock + geometry_.header_blocks() + first,
-                          row.index * geometry_.block_bytes + row.bytes, one.blocks == format::Wholeness::damaged});
+                          row.index * geometry_.block_bytes + row.bytes, one.damaged});
       }
     };
     TW_RETURN_IF_ERROR(each_row(one, image, place));
@@ -322,21 +292,30 @@ Result<std::vector<SuperblockScan::Placed>> SuperblockScan::placed_in(std::uint6
   return placed;
 }
 
-// What rows without blocks say of the VPs of a window.
-Status SuperblockScan::tell_lengths(Window& window, std::uint64_t begin) const {
-  Lengths lengths(window.chains);
+// What rows without blocks, which name ranges of VPs, say of those of a window: by a tree over their chains, in which a
+// row is noted where its range is made of whole branches. The leaf of chain i is at i + their number.
+Status SuperblockScan::tell_lengths(std::uint64_t begin, std::uint64_t end, std::vector<VpChain>& chains) const {
+  std::vector<std::uint64_t> most(2 * chains.size());
+  const auto leaf_of = [&](std::uint64_t vp) {
+    const auto found = std::ranges::lower_bound(chains, vp, {}, &VpChain::vp);
+    return static_cast<std::size_t>(found - chains.begin()) + chains.size();
+  };
+  const auto tell = [&](const format::SuperblockRow& row) {
+    if (row.blocks != 0) return;
+    const std::uint64_t bytes = row.index * geometry_.block_bytes + row.bytes;
+    const auto note = [&](std::size_t node) { most[node] = std::max(most[node], bytes); };
+    for (std::size_t low = leaf_of(row.vp), high = leaf_of(row.vp + row.n); low < high; low /= 2, high /= 2) {
+      if (low % 2 == 1) note(low++);
+      if (high % 2 == 1) note(--high);
+    }
+  };
   std::vector<std::byte> image;
-  for (const Found& one : found_) {
-    if (!one.has_lengths || one.end_vp <= begin || one.first_vp >= window.end) continue;
-    const auto tell = [&](const format::SuperblockRow& row) {
-      if (row.blocks == 0) lengths.tell(row.vp, row.vp + row.n, row.index * geometry_.block_bytes + row.bytes);
-    };
-    TW_RETURN_IF_ERROR(each_row(one, image, tell));
-  }
-  for (std::size_t i = 0; i < window.chains.size(); ++i) {
+  for (const Found& one : found_)
+    if (one.has_lengths && one.end_vp > begin && one.first_vp < end) TW_RETURN_IF_ERROR(each_row(one, image, tell));
+  for (std::size_t i = 0; i < chains.size(); ++i) {
     if (i % kChainsUnasked == 0) TW_RETURN_IF_ERROR(ask());
-    VpChain& chain = window.chains[i].second;
-    chain.bytes = std::max(chain.bytes, lengths.of(i));
+    for (std::size_t node = i + chains.size(); node > 0; node /= 2)
+      chains[i].bytes = std::max(chains[i].bytes, most[node]);
   }
   return {};
 }
@@ -381,28 +360,28 @@ void SuperblockScan::join(std::span<const Placed> placed, VpChain& chain) {
   if (cut) chain.bytes = next * geometry_.block_bytes;
 }
 
-Result<SuperblockScan::Window> SuperblockScan::chains(std::uint64_t begin) {
-  begin = next_named(begin);
-  if (begin >= geometry_.n) return Window{geometry_.n, {}};
-  Window window{end_of_window(begin), {}};
-  TW_ASSIGN_OR_RETURN(const std::vector<Placed> placed, placed_in(begin, window.end));
+Result<std::vector<VpChain>> SuperblockScan::chains(std::uint64_t& next) {
+  const std::uint64_t begin = next_named(next);
+  next = begin < geometry_.n ? end_of_window(begin) : geometry_.n;
+  std::vector<VpChain> chains;
+  TW_ASSIGN_OR_RETURN(const std::vector<Placed> placed, placed_in(begin, next));
   std::uint64_t done = 0;
   for (const Placed& one : placed) {
     if (++done % kChainsUnasked == 0) TW_RETURN_IF_ERROR(ask());
-    if (window.chains.empty() || window.chains.back().first != one.vp) window.chains.emplace_back(one.vp, VpChain{});
-    VpChain& chain = window.chains.back().second;
+    if (chains.empty() || chains.back().vp != one.vp) chains.emplace_back().vp = one.vp;
+    VpChain& chain = chains.back();
     chain.bytes = std::max(chain.bytes, one.bytes);
     chain.damaged = chain.damaged || one.damaged;
   }
-  TW_RETURN_IF_ERROR(tell_lengths(window, begin));
-  auto next = placed.begin();
-  for (auto& [vp, chain] : window.chains) {
+  TW_RETURN_IF_ERROR(tell_lengths(begin, next, chains));
+  auto rest = placed.begin();
+  for (VpChain& chain : chains) {
     if (++done % kChainsUnasked == 0) TW_RETURN_IF_ERROR(ask());
-    const auto end = std::find_if(next, placed.end(), [vp = vp](const Placed& one) { return one.vp != vp; });
-    join(std::span(next, end), chain);
-    next = end;
+    const auto end = std::find_if(rest, placed.end(), [&](const Placed& one) { return one.vp != chain.vp; });
+    join(std::span(rest, end), chain);
+    rest = end;
   }
-  return window;
+  return chains;
 }
 
 }  // namespace thalweg

@@ -19,6 +19,7 @@ namespace thalweg {
 
 // What one VP has in the IB segment: runs and holes in order, as many blocks as `bytes` need.
 struct VpChain {
+  std::uint64_t vp = 0;
   std::vector<format::BlockRun> runs;
   std::uint64_t bytes = 0;
   bool damaged = false;  // a block of it is in a superblock that is not whole
@@ -49,13 +50,13 @@ class SuperblockScan {
     std::uint32_t previous_rows = 0;
     std::uint64_t before = 0;
     format::Seal seal;
-    format::Wholeness blocks = format::Wholeness::whole;
+    bool damaged = false;        // its blocks are not those that were sealed
     std::string no_table;        // why its table cannot be read; "": it can
     std::uint64_t first_vp = 0;  // its rows name VPs first_vp .. end_vp-1 only
     std::uint64_t end_vp = 0;
     bool has_lengths = false;  // rows without blocks
     // Its blocks may never have reached the storage: those of earlier sessions are not hidden by them.
-    bool is_doubtful() const { return blocks == format::Wholeness::damaged && !seal.ordered; }
+    bool is_doubtful() const { return damaged && !seal.ordered; }
   };
 
   // Looks from the end of the lattice of `geometry` on for superblocks with `id`, or with that of the first one. Where
@@ -74,13 +75,10 @@ class SuperblockScan {
   std::uint64_t last_session() const { return last_session_; }
   const std::vector<std::string>& findings() const { return findings_; }  // superblocks that are not whole
 
-  // The chains of those VPs that have blocks, by number, of as many VPs from `begin` on that they take little memory.
-  // A row without blocks tells how long a stream is, and only of such VPs: it may name any number of them.
-  struct Window {
-    std::uint64_t end = 0;  // of the VPs that it is of; as many as there are: it is the last one
-    std::vector<std::pair<std::uint64_t, VpChain>> chains;
-  };
-  Result<Window> chains(std::uint64_t begin);
+  // The chains of those VPs that have blocks, by number, of as many VPs from `next` on that they take little memory;
+  // `next` moves behind these VPs: where it is behind all, these are the last ones. A row without blocks tells how long
+  // a stream is, and only of such VPs: it may name any number of them.
+  Result<std::vector<VpChain>> chains(std::uint64_t& next);
 
  private:
   struct Placed {
@@ -91,7 +89,6 @@ class SuperblockScan {
     std::uint64_t bytes;
     bool damaged;
   };
-  class Lengths;
   SuperblockScan(StoredFile& data, GoOn go_on) : data_(&data), go_on_(std::move(go_on)) {}
   bool take_rows(ByteView image, Found& found);
   void lose(std::uint64_t number, const std::string& finding);
@@ -107,7 +104,7 @@ class SuperblockScan {
   std::uint64_t next_named(std::uint64_t vp) const;
   std::uint64_t end_of_window(std::uint64_t begin) const;
   Result<std::vector<Placed>> placed_in(std::uint64_t begin, std::uint64_t end) const;
-  Status tell_lengths(Window& window, std::uint64_t begin) const;
+  Status tell_lengths(std::uint64_t begin, std::uint64_t end, std::vector<VpChain>& chains) const;
   void join(std::span<const Placed> placed, VpChain& chain);
   bool add_gap(std::uint64_t blocks, VpChain& chain);
 

@@ -1,10 +1,9 @@
-#include "vpfile/check/vpfile_regions.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include "vpfile/check/superblock_scan.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/format/superblock.hpp"
 
 namespace thalweg {

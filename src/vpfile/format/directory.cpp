@@ -26,29 +26,26 @@ bool is_zero(ByteView bytes) {
 }  // namespace
 
 bool begins_as_directory(ByteView file) {
-  const auto begins_with = [&](std::string_view magic) {
-    return file.size() >= magic.size() && FieldReader(file).get_magic(magic);
-  };
-  return begins_with(magic_of(DirectoryFile::first)) || begins_with(magic_of(DirectoryFile::overflow));
+  return begins_with(file, magic_of(DirectoryFile::first)) || begins_with(file, magic_of(DirectoryFile::overflow));
 }
 
-std::array<std::byte, kDirectoryHeader> encode_directory_header(const DirectoryHeader& header) {
+std::array<std::byte, kDirectoryHeader> encode_directory_header(DirectoryFile which, const VpIdentity& id,
+                                                                const VpGeometry& geometry) {
   std::array<std::byte, kDirectoryHeader> bytes{};
   FieldWriter out(bytes);
-  out.put_magic(magic_of(header.which)).put_bytes(header.id).put(header.n);
-  out.put(header.pointers).put(header.block_bytes);
+  out.put_magic(magic_of(which)).put_bytes(id).put(geometry.n).put(geometry.pointers).put(geometry.block_bytes);
   store_le<std::uint32_t>(ByteSpan(bytes).subspan(kDirectoryCrcOffset),
                           crc32c(ByteView(bytes).first(kDirectoryCrcOffset)));
   return bytes;
 }
 
-Status check_directory_header(ByteView bytes, const DirectoryHeader& expected) {
-  const auto right = encode_directory_header(expected);
-  const std::string name = name_of(expected.which);
+Status check_directory_header(ByteView bytes, DirectoryFile which, const VpIdentity& id, const VpGeometry& geometry) {
+  const std::string name = name_of(which);
   if (bytes.size() < kDirectoryHeader) return corrupt(name + " is shorter than its header");
   if (load_le<std::uint32_t>(bytes.subspan(kDirectoryCrcOffset)) != crc32c(bytes.first(kDirectoryCrcOffset)))
     return corrupt(name + ": the checksum of its header does not match");
-  if (!std::ranges::equal(bytes.first(kDirectoryHeader), right)) return corrupt(name + " belongs to another vpfile");
+  if (!std::ranges::equal(bytes.first(kDirectoryHeader), encode_directory_header(which, id, geometry)))
+    return corrupt(name + " belongs to another vpfile");
   return {};
 }
 

@@ -1,11 +1,12 @@
 // The directory of a vpfile, which finds the blocks of a VP: pointers, and the entries of NAME.first and NAME.dir that
-// hold them. Sections 4 and 5 of docs/format/vpfile.md.
+// hold them, and the sums of these. Sections 4 to 6 of docs/format/vpfile.md.
 #pragma once
 
 #include <cassert>
 
 #include "base/endian.hpp"
-#include "vpfile/format/geometry.hpp"
+#include "base/mix.hpp"
+#include "vpfile/format/meta.hpp"
 
 namespace thalweg::format {
 
@@ -33,17 +34,12 @@ inline BlockRun decode_pointer(std::uint64_t pointer) {
   return {pointer >> kRunBits, (pointer & (kMostRun - 1)) + 1};
 }
 
-struct DirectoryHeader {
-  DirectoryFile which = DirectoryFile::first;
-  VpIdentity id{};
-  std::uint64_t n = 1;
-  std::uint32_t pointers = 0;
-  std::uint32_t block_bytes = 0;
-};
-std::array<std::byte, kDirectoryHeader> encode_directory_header(const DirectoryHeader& header);
+// The header of a side file of the vpfile with this identity and geometry.
+std::array<std::byte, kDirectoryHeader> encode_directory_header(DirectoryFile which, const VpIdentity& id,
+                                                                const VpGeometry& geometry);
 bool begins_as_directory(ByteView file);  // as NAME.first or NAME.dir
 // corrupt_file unless it is the header that this vpfile must have.
-Status check_directory_header(ByteView bytes, const DirectoryHeader& expected);
+Status check_directory_header(ByteView bytes, DirectoryFile which, const VpIdentity& id, const VpGeometry& geometry);
 
 // The bytes of an entry. `amount`: of NAME.first the bytes of the stream in the IB segment; of NAME.dir the index of
 // its first block.
@@ -91,5 +87,26 @@ class EntrySealer {
   DirectoryFile which_;
   std::uint32_t before_;  // of what is the same for all entries
 };
+
+// The sums of the entries of both files, in NAME.meta: by them a reader of a closed vpfile sees that no entry was lost,
+// and that none is what it was before.
+inline constexpr std::uint64_t kEntriesPerSum = 512;
+inline constexpr std::uint64_t kSumsPerPage = 512;
+inline constexpr std::uint64_t kSumPageBytes = 8 * kSumsPerPage;
+inline std::uint64_t sums_for(std::uint64_t entries) { return (entries + kEntriesPerSum - 1) / kEntriesPerSum; }
+inline constexpr std::uint64_t kFirstSums = 2 * kMetaSlotStep;  // offset in NAME.meta of those of NAME.first
+
+// Offset in NAME.meta of the sums of a side file, page after page.
+inline std::uint64_t sums_offset(DirectoryFile which, std::uint64_t n) {
+  constexpr std::uint64_t kVpsPerPage = kEntriesPerSum * kSumsPerPage;
+  return which == DirectoryFile::first ? kFirstSums : kFirstSums + (n + kVpsPerPage - 1) / kVpsPerPage * kSumPageBytes;
+}
+
+// What an entry adds to its sum, told by its number and its checksum. An empty one, whose checksum is 0, adds nothing.
+inline std::uint64_t entry_hash(std::uint64_t number, std::uint32_t crc) {
+  return crc == 0 ? 0 : mix(number << 32 | crc);
+}
+// What sum number `at` of a side file adds to the seal of all of them; 0 adds nothing.
+inline std::uint64_t sum_hash(std::uint64_t at, std::uint64_t sum) { return sum == 0 ? 0 : mix(mix(at) ^ sum); }
 
 }  // namespace thalweg::format

@@ -67,11 +67,14 @@ Status check_geometry(const VpGeometry& geometry) {
     return bad_field(kGeometryName, "bytes of the CB segment", geometry.cb_bytes, "0");
   if (!fits(geometry)) return bad_field(kGeometryName, "virtual processors", geometry.n, "what ends below 2^63");
   if (geometry.has_ib()) return check_ib(geometry);
-  if (geometry.superblock_bytes != 0)
-    return bad_field(kGeometryName, "superblock bytes", geometry.superblock_bytes, "0");
-  if (geometry.pointers != 0) return bad_field(kGeometryName, "pointers of an entry", geometry.pointers, "0");
-  if (geometry.first_superblock != 0)
-    return bad_field(kGeometryName, "first superblock", geometry.first_superblock, "0");
+  return check_zero(kGeometryName, {{"superblock bytes", geometry.superblock_bytes},
+                                    {"pointers of an entry", geometry.pointers},
+                                    {"first superblock", geometry.first_superblock}});
+}
+
+Status check_zero(const char* structure, std::initializer_list<std::pair<const char*, std::uint64_t>> fields) {
+  for (const auto& [name, value] : fields)
+    if (value != 0) return bad_field(structure, name, value, "0");
   return {};
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <utility>
 
 #include "base/status.hpp"
 
@@ -59,6 +61,9 @@ struct VpGeometry {
 // Every field by its rule, and that nothing ends above 2^63-1: corrupt_file, with the field named.
 Status check_geometry(const VpGeometry& geometry);
 
+// corrupt_file unless these fields of `structure` are all 0.
+Status check_zero(const char* structure, std::initializer_list<std::pair<const char*, std::uint64_t>> fields);
+
 // A row: what all VPs have in one record of the NB segment or in one round of the CB segment, VP after VP.
 struct LatticeRow {
   std::uint64_t begin = 0;        // of the stream
@@ -66,6 +71,7 @@ struct LatticeRow {
   std::uint64_t file_offset = 0;  // of VP 0
   std::uint64_t offset_of(std::uint64_t vp) const { return file_offset + vp * bytes; }
   std::uint64_t end() const { return begin + bytes; }
+  bool operator==(const LatticeRow&) const = default;
 };
 // The row of byte `at` of a stream: of the NB segment where it is below nb_bytes or there is no CB segment, else of the
 // CB segment; also beyond its present end.

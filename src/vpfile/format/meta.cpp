@@ -36,6 +36,25 @@ bool verifies(ByteView slot) {
          shape_crc(slot) == load_le<std::uint32_t>(slot.subspan(kMetaSlotBytes - kCrcBytes));
 }
 
+// The numbers of a slot behind its flags, in the order of the table in the format document.
+template <class Meta, class Visit>
+void each_number_of_slot(Meta& meta, Visit visit) {
+  auto& geometry = meta.geometry;
+  for (auto* number :
+       {&geometry.n, &geometry.record_bytes, &geometry.nb_bytes, &geometry.buffer_bytes, &geometry.cb_bytes})
+    visit(*number);
+  std::uint32_t unused = 0;
+  visit(geometry.block_bytes);
+  visit(geometry.superblock_bytes);
+  visit(geometry.pointers);
+  visit(unused);
+  for (auto* number :
+       {&geometry.first_superblock, &meta.end_of_superblocks, &meta.end_of_entries, &meta.ib_bytes, &meta.session,
+        &meta.side_bytes[DirectoryFile::first], &meta.side_bytes[DirectoryFile::overflow], &meta.data_bytes,
+        &meta.side_seals[DirectoryFile::first], &meta.side_seals[DirectoryFile::overflow], &meta.superblocks})
+    visit(*number);
+}
+
 Status check_version(ByteView slot) {
   const auto major = load_le<std::uint16_t>(slot.subspan(8));
   if (major == kVpMajor) return {};
@@ -64,16 +83,13 @@ Status read_shape(ByteView slot, std::uint32_t dimensions, VpMeta& meta) {
 Status check_ends(const VpMeta& meta) {
   const VpGeometry& geometry = meta.geometry;
   if (!geometry.has_ib()) {
-    if (meta.end_of_superblocks != 0) return bad_field(kMetaName, "end of superblocks", meta.end_of_superblocks, "0");
-    if (meta.superblocks != 0) return bad_field(kMetaName, "superblocks", meta.superblocks, "0");
-    if (meta.end_of_entries != 0) return bad_field(kMetaName, "end of entries", meta.end_of_entries, "0");
-    for (const DirectoryFile which : kDirectoryFiles) {
-      const std::string name = which == DirectoryFile::first ? "NAME.first" : "NAME.dir";
-      const SideEnd& side = meta.sides[which];
-      if (side.bytes != 0) return bad_field(kMetaName, ("bytes of " + name).c_str(), side.bytes, "0");
-      if (side.seal != 0) return bad_field(kMetaName, ("seal of " + name).c_str(), side.seal, "0");
-    }
-    return {};
+    return check_zero(kMetaName, {{"end of superblocks", meta.end_of_superblocks},
+                                  {"superblocks", meta.superblocks},
+                                  {"end of entries", meta.end_of_entries},
+                                  {"bytes of NAME.first", meta.side_bytes[DirectoryFile::first]},
+                                  {"bytes of NAME.dir", meta.side_bytes[DirectoryFile::overflow]},
+                                  {"seal of NAME.first", meta.side_seals[DirectoryFile::first]},
+                                  {"seal of NAME.dir", meta.side_seals[DirectoryFile::overflow]}});
   }
   const std::uint64_t most = (std::uint64_t{1} << 63) / geometry.superblock_bytes - 1;
   if (meta.end_of_superblocks < geometry.first_superblock || meta.end_of_superblocks > most)
@@ -103,26 +119,15 @@ Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape) {
   return n;
 }
 
-bool begins_as_meta(ByteView slot) {
-  return slot.size() >= kMetaMagic.size() && FieldReader(slot).get_magic(kMetaMagic);
-}
+bool begins_as_meta(ByteView slot) { return begins_with(slot, kMetaMagic); }
 
 std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
   std::array<std::byte, kMetaSlotBytes> slot{};
-  const VpGeometry& geometry = meta.geometry;
   FieldWriter out(slot);
   out.put_magic(kMetaMagic).put(meta.major).put(meta.minor).put(static_cast<std::uint32_t>(meta.shape.size()));
   out.put(meta.sequence).put_bytes(meta.id).put(std::uint64_t{0});
   out.put(meta.closed ? kClosed : kOpen).put(std::uint32_t{meta.durable});
-  out.put(geometry.n).put(geometry.record_bytes).put(geometry.nb_bytes);
-  out.put(geometry.buffer_bytes).put(geometry.cb_bytes);
-  out.put(geometry.block_bytes).put(geometry.superblock_bytes).put(geometry.pointers).put(std::uint32_t{0});
-  out.put(geometry.first_superblock).put(meta.end_of_superblocks).put(meta.end_of_entries).put(meta.ib_bytes);
-  out.put(meta.session);
-  for (const DirectoryFile which : kDirectoryFiles) out.put(meta.sides[which].bytes);
-  out.put(meta.data_bytes);
-  for (const DirectoryFile which : kDirectoryFiles) out.put(meta.sides[which].seal);
-  out.put(meta.superblocks);
+  each_number_of_slot(meta, [&](const auto& number) { out.put(number); });
   FieldWriter dimensions(ByteSpan(slot).subspan(kStateBytes));
   for (std::size_t i = 0; i + 1 < meta.shape.size(); ++i) dimensions.put(meta.shape[i]);
   seal_meta(slot);
@@ -167,26 +172,8 @@ Result<VpMeta> parse_meta_slot(ByteView slot) {
   if (state != kOpen && state != kClosed) return bad_field(kMetaName, "state", state, "1 or 2");
   meta.closed = state == kClosed;
   meta.durable = (in.get<std::uint32_t>() & 1) != 0;
-  VpGeometry& geometry = meta.geometry;
-  geometry.n = in.get<std::uint64_t>();
-  geometry.record_bytes = in.get<std::uint64_t>();
-  geometry.nb_bytes = in.get<std::uint64_t>();
-  geometry.buffer_bytes = in.get<std::uint64_t>();
-  geometry.cb_bytes = in.get<std::uint64_t>();
-  geometry.block_bytes = in.get<std::uint32_t>();
-  geometry.superblock_bytes = in.get<std::uint32_t>();
-  geometry.pointers = in.get<std::uint32_t>();
-  in.get<std::uint32_t>();
-  geometry.first_superblock = in.get<std::uint64_t>();
-  meta.end_of_superblocks = in.get<std::uint64_t>();
-  meta.end_of_entries = in.get<std::uint64_t>();
-  meta.ib_bytes = in.get<std::uint64_t>();
-  meta.session = in.get<std::uint64_t>();
-  for (const DirectoryFile which : kDirectoryFiles) meta.sides[which].bytes = in.get<std::uint64_t>();
-  meta.data_bytes = in.get<std::uint64_t>();
-  for (const DirectoryFile which : kDirectoryFiles) meta.sides[which].seal = in.get<std::uint64_t>();
-  meta.superblocks = in.get<std::uint64_t>();
-  TW_RETURN_IF_ERROR(check_geometry(geometry));
+  each_number_of_slot(meta, [&](auto& number) { number = in.get<std::remove_reference_t<decltype(number)>>(); });
+  TW_RETURN_IF_ERROR(check_geometry(meta.geometry));
   TW_RETURN_IF_ERROR(check_ends(meta));
   TW_RETURN_IF_ERROR(read_shape(slot, dimensions, meta));
   return meta;

@@ -16,13 +16,6 @@ inline constexpr std::size_t kMetaSlotBytes = 1024;
 inline constexpr std::size_t kMetaSlotStep = 4096;  // a page each: what is lost with one is not lost with the other
 inline constexpr std::size_t kMetaBytes = kMetaSlotStep + kMetaSlotBytes;
 
-// A side file as it was closed.
-struct SideEnd {
-  std::uint64_t bytes = 0;  // it has so many, or was cut off
-  std::uint64_t seal = 0;   // of the sums of its entries (vpfile/format/listed_sums.hpp)
-  bool operator==(const SideEnd&) const = default;
-};
-
 struct VpMeta {
   std::uint16_t major = kVpMajor;
   std::uint16_t minor = 0;
@@ -36,8 +29,10 @@ struct VpMeta {
   std::uint64_t ib_bytes = 0;        // of all streams; informational
   std::uint64_t session = 0;         // openings for writing so far
   std::uint64_t superblocks = 0;     // number of them at the last close
-  PerDirectoryFile<SideEnd> sides;
-  std::uint64_t data_bytes = 0;  // of the data file as it was closed: it has so many, or was cut off
+  // Bytes of the side files and of the data file at the last close: a shorter file was cut off.
+  PerDirectoryFile<std::uint64_t> side_bytes;
+  std::uint64_t data_bytes = 0;
+  PerDirectoryFile<std::uint64_t> side_seals;  // of the sums of their entries (vpfile/format/directory.hpp)
   std::vector<std::uint64_t> shape;
 };
 

@@ -1,6 +1,7 @@
 #include "vpfile/format/superblock.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "base/crc32c.hpp"
@@ -12,7 +13,7 @@ namespace thalweg::format {
 namespace {
 
 constexpr std::string_view kSuperblockMagic = "TWVPSUPR";
-constexpr std::size_t kSuperblockCrcOffset = 120;
+constexpr std::size_t kSuperblockCrcOffset = kSuperblockFixed - 4;
 constexpr std::size_t kSealCrcOffset = 28;
 
 std::string name_of(std::uint64_t number) { return "superblock " + std::to_string(number); }
@@ -35,10 +36,7 @@ std::optional<Seal> parse_seal(ByteView image, int place, const SuperblockHeader
   const auto flags = in.get<std::uint32_t>();
   seal.updating = (flags & kUpdating) != 0;
   seal.ordered = (flags & kOrdered) != 0;
-  seal.rows = in.get<std::uint32_t>();
-  seal.blocks = in.get<std::uint32_t>();
-  seal.table_crc = in.get<std::uint32_t>();
-  seal.block_crc = in.get<std::uint32_t>();
+  for (auto* number : {&seal.rows, &seal.blocks, &seal.table_crc, &seal.block_crc}) *number = in.get<std::uint32_t>();
   const bool stands_there = seal.turn != 0 && seal.offset() == kSealOffset[place];
   if (!stands_there ||
       load_le<std::uint32_t>(bytes.subspan(kSealCrcOffset)) != seal_crc(bytes, header.id, header.number))
@@ -46,6 +44,19 @@ std::optional<Seal> parse_seal(ByteView image, int place, const SuperblockHeader
   if (!has_room(header.geometry, seal.blocks, seal.rows)) return std::nullopt;
   if (seal.table_crc != table_crc(image, header.geometry, seal.rows)) return std::nullopt;
   return seal;
+}
+
+// The numbers of a header behind the identity, in the order of the table in the format document.
+template <class Header, class Visit>
+void each_number_of_header(Header& header, Visit visit) {
+  auto& geometry = header.geometry;
+  for (auto* number : {&header.number, &geometry.n, &geometry.record_bytes, &geometry.nb_bytes, &geometry.buffer_bytes,
+                       &geometry.cb_bytes, &geometry.first_superblock, &header.session})
+    visit(*number);
+  for (auto* number : {&geometry.block_bytes, &geometry.superblock_bytes, &geometry.pointers, &header.previous_rows})
+    visit(*number);
+  visit(header.previous);
+  visit(header.before);
 }
 
 bool blocks_match(ByteView image, const VpGeometry& geometry, const Seal& seal) {
@@ -56,42 +67,23 @@ bool blocks_match(ByteView image, const VpGeometry& geometry, const Seal& seal) 
 
 std::array<std::byte, kSuperblockHeader> encode_superblock_header(const SuperblockHeader& header) {
   std::array<std::byte, kSuperblockHeader> bytes{};
-  const VpGeometry& geometry = header.geometry;
   FieldWriter out(bytes);
-  out.put_magic(kSuperblockMagic).put_bytes(header.id).put(header.number);
-  out.put(geometry.n).put(geometry.record_bytes).put(geometry.nb_bytes).put(geometry.buffer_bytes);
-  out.put(geometry.cb_bytes).put(geometry.first_superblock).put(header.session);
-  out.put(geometry.block_bytes).put(geometry.superblock_bytes).put(geometry.pointers);
-  out.put(header.previous_rows).put(header.previous).put(header.before);
+  out.put_magic(kSuperblockMagic).put_bytes(header.id);
+  each_number_of_header(header, [&](const auto& number) { out.put(number); });
   out.put(crc32c(ByteView(bytes).first(kSuperblockCrcOffset)));
   return bytes;
 }
 
-bool begins_as_superblock(ByteView bytes) {
-  return bytes.size() >= kSuperblockMagic.size() && FieldReader(bytes).get_magic(kSuperblockMagic);
-}
+bool begins_as_superblock(ByteView bytes) { return begins_with(bytes, kSuperblockMagic); }
 
 Result<SuperblockHeader> parse_superblock_header(ByteView bytes) {
   if (bytes.size() < kSuperblockHeader) return bad_size("superblock header", bytes.size(), kSuperblockHeader);
   FieldReader in(bytes);
   if (!in.get_magic(kSuperblockMagic)) return corrupt("superblock header: wrong magic");
   SuperblockHeader header;
-  VpGeometry& geometry = header.geometry;
+  const VpGeometry& geometry = header.geometry;
   std::ranges::copy(in.get_bytes(header.id.size()), header.id.begin());
-  header.number = in.get<std::uint64_t>();
-  geometry.n = in.get<std::uint64_t>();
-  geometry.record_bytes = in.get<std::uint64_t>();
-  geometry.nb_bytes = in.get<std::uint64_t>();
-  geometry.buffer_bytes = in.get<std::uint64_t>();
-  geometry.cb_bytes = in.get<std::uint64_t>();
-  geometry.first_superblock = in.get<std::uint64_t>();
-  header.session = in.get<std::uint64_t>();
-  geometry.block_bytes = in.get<std::uint32_t>();
-  geometry.superblock_bytes = in.get<std::uint32_t>();
-  geometry.pointers = in.get<std::uint32_t>();
-  header.previous_rows = in.get<std::uint32_t>();
-  header.previous = in.get<std::uint64_t>();
-  header.before = in.get<std::uint64_t>();
+  each_number_of_header(header, [&](auto& number) { number = in.get<std::remove_reference_t<decltype(number)>>(); });
   if (load_le<std::uint32_t>(bytes.subspan(kSuperblockCrcOffset)) != crc32c(bytes.first(kSuperblockCrcOffset)))
     return corrupt("superblock header: its checksum does not match");
   if (!geometry.has_ib()) return bad_field("superblock header", "block bytes", 0, "16 to 1048576");
@@ -109,11 +101,8 @@ Result<SuperblockHeader> parse_superblock_header(ByteView bytes) {
 std::array<std::byte, kSealBytes> encode_seal(const Seal& seal, const SuperblockHeader& header) {
   std::array<std::byte, kSealBytes> bytes{};
   FieldWriter out(bytes);
-  out.put(seal.turn)
-      .put((seal.updating ? kUpdating : 0) | (seal.ordered ? kOrdered : 0))
-      .put(seal.rows)
-      .put(seal.blocks);
-  out.put(seal.table_crc).put(seal.block_crc);
+  out.put(seal.turn).put((seal.updating ? kUpdating : 0) | (seal.ordered ? kOrdered : 0));
+  for (const std::uint32_t number : {seal.rows, seal.blocks, seal.table_crc, seal.block_crc}) out.put(number);
   store_le<std::uint32_t>(ByteSpan(bytes).subspan(kSealCrcOffset), seal_crc(bytes, header.id, header.number));
   return bytes;
 }
@@ -137,24 +126,17 @@ Result<ParsedSuperblock> parse_superblock(ByteView image, const VpIdentity& id, 
   parsed.seal = odd_holds ? *odd : *even;
   if (blocks_match(image, parsed.header.geometry, parsed.seal)) return parsed;
   const auto& other = odd_holds ? even : odd;
-  if (parsed.seal.updating)
-    parsed.blocks = Wholeness::updating;
-  else if (!other.has_value() || !blocks_match(image, parsed.header.geometry, *other))
-    parsed.blocks = Wholeness::damaged;
-  else
-    parsed.seal = *other;
+  if (parsed.seal.updating) return parsed;
+  parsed.damaged = !other.has_value() || !blocks_match(image, parsed.header.geometry, *other);
+  if (!parsed.damaged) parsed.seal = *other;
   return parsed;
 }
 
 Result<SuperblockRow> parse_row(ByteView image, const VpGeometry& geometry, const Seal& seal, std::uint32_t i) {
   FieldReader in(image.subspan(row_offset(geometry, i), kRowBytes));
   SuperblockRow row;
-  row.vp = in.get<std::uint64_t>();
-  row.index = in.get<std::uint64_t>();
-  row.n = in.get<std::uint32_t>();
-  row.blocks = in.get<std::uint32_t>();
-  row.first_block = in.get<std::uint32_t>();
-  row.bytes = in.get<std::uint32_t>();
+  for (auto* number : {&row.vp, &row.index}) *number = in.get<std::uint64_t>();
+  for (auto* number : {&row.n, &row.blocks, &row.first_block, &row.bytes}) *number = in.get<std::uint32_t>();
   constexpr const char* kWhat = "row of a superblock";
   if (row.vp >= geometry.n) return bad_field(kWhat, "vp", row.vp, "less than " + std::to_string(geometry.n));
   if (row.n < 1 || row.n > geometry.n - row.vp)

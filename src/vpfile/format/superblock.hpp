@@ -4,8 +4,6 @@
 // parse_* never trust a field: they return corrupt_file with the field named.
 #pragma once
 
-#include <optional>
-
 #include "base/endian.hpp"
 #include "vpfile/format/geometry.hpp"
 
@@ -73,13 +71,11 @@ inline bool has_room(const VpGeometry& geometry, std::uint64_t blocks, std::uint
   return block_offset(geometry, blocks) + kRowBytes * rows <= geometry.superblock_bytes;
 }
 
-enum class Wholeness { whole, updating, damaged };
-
 // A superblock as it is stored.
 struct ParsedSuperblock {
   SuperblockHeader header;
   Seal seal;
-  Wholeness blocks = Wholeness::whole;
+  bool damaged = false;  // its blocks are not those that were sealed, and were not being overwritten
 };
 // `image` has the size of a superblock of `geometry`; zeros behind the end of the file. corrupt_file: the header or
 // both tables do not verify, or the header tells another geometry than `geometry` where that has an IB segment.

@@ -21,7 +21,7 @@ std::uint64_t first_of_page(std::uint64_t page) { return page * EntryFile::kPerP
 BlockDirectory::BlockDirectory(const SegmentSetup& setup)
     : setup_(setup),
       first_page_((setup.end_of_entries == 0 ? 0 : format::sums_for(setup.end_of_entries - 1)) + setup.task),
-      may_be_wrong_((*setup.sides)[format::DirectoryFile::first].stored.has_value()),
+      may_be_wrong_(setup.sides->sums(format::DirectoryFile::first) != nullptr),
       superblock_shift_(std::countr_zero(setup.geometry.superblock_bytes) -
                         std::countr_zero(setup.geometry.block_bytes)),
       first_(setup, format::DirectoryFile::first),
@@ -106,19 +106,19 @@ Result<std::uint64_t> BlockDirectory::holes_behind(std::uint64_t vp, Place place
 }
 
 Result<std::uint64_t> BlockDirectory::next_entry(std::uint64_t vp) const {
-  const SideFile& side = (*setup_.sides)[format::DirectoryFile::first];
+  StoredFile& file = *setup_.sides->file(format::DirectoryFile::first);
   const std::uint64_t n = setup_.geometry.n;
   const std::uint64_t offset = format::entry_offset(format::DirectoryFile::first, setup_.geometry.pointers, vp);
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, side.file->size());
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
   std::uint64_t next = n;
   if (offset < size) {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t data, side.file->next_data(offset));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, file.next_data(offset));
     const std::uint64_t entry_bytes = format::entry_bytes(setup_.geometry.pointers);
     if (data < size) next = std::max(vp, (data - format::kFirstEntry) / entry_bytes);
   }
   // A hole where entries were when the file was closed is damage, which reading them tells.
-  if (side.stored.has_value())
-    next = std::min(next, std::max(vp, side.stored->next(vp / format::kEntriesPerSum) * format::kEntriesPerSum));
+  if (const EntrySums* sums = setup_.sides->sums(format::DirectoryFile::first); sums != nullptr)
+    next = std::min(next, std::max(vp, sums->next(vp / format::kEntriesPerSum) * format::kEntriesPerSum));
   return std::min(n, next);
 }
 
@@ -128,27 +128,22 @@ BlockDirectory::Cursor BlockDirectory::behind(Cursor made) const {
 }
 
 void BlockDirectory::put(EntryView to, std::span<const BlockRun> runs) const {
-  for (std::uint32_t i = 0; i < setup_.geometry.pointers; ++i) {
-    if (i < runs.size())
-      to.set_run(i, runs[i]);
-    else
-      to.clear_run(i);
-  }
+  for (std::uint32_t i = 0; i < runs.size(); ++i) to.set_run(i, runs[i]);
+  for (auto i = static_cast<std::uint32_t>(runs.size()); i < setup_.geometry.pointers; ++i) to.clear_run(i);
   to.set_used(static_cast<std::uint32_t>(runs.size()));
 }
 
 // Whole entries that nothing leads to yet: the last of them, 0 where there are none. `link`: what that leads to;
 // `next`: the entry to be made behind them.
-Result<BlockDirectory::Cursor> BlockDirectory::make_entries(std::uint64_t vp, const Change& change, Cursor link,
-                                                            Cursor& next) {
+Result<BlockDirectory::Cursor> BlockDirectory::make_entries(std::uint64_t vp, std::span<const BlockRun> runs,
+                                                            std::uint64_t index, Cursor link, Cursor& next) {
   Cursor last = 0;
-  std::uint64_t index = change.index;
-  for (auto rest = change.runs; !rest.empty();) {
-    const auto part = rest.first(std::min<std::size_t>(rest.size(), setup_.geometry.pointers));
-    rest = rest.subspan(part.size());
+  while (!runs.empty()) {
+    const auto part = runs.first(std::min<std::size_t>(runs.size(), setup_.geometry.pointers));
+    runs = runs.subspan(part.size());
     last = std::exchange(next, behind(next));
     TW_ASSIGN_OR_RETURN(EntryView entered, entry(vp, last, true));
-    entered.set_link(rest.empty() ? link : next);
+    entered.set_link(runs.empty() ? link : next);
     entered.set_amount(index);
     put(entered, part);
     for (const BlockRun& run : part) index += run.blocks;
@@ -157,7 +152,8 @@ Result<BlockDirectory::Cursor> BlockDirectory::make_entries(std::uint64_t vp, co
 }
 
 // What fails leaves the chain as it was.
-Status BlockDirectory::change(std::uint64_t vp, Cursor which, const Change& change, Cursor& last) {
+Status BlockDirectory::change(std::uint64_t vp, Cursor which, std::span<const BlockRun> runs, std::uint64_t index,
+                              std::span<const BlockRun> kept, Cursor& last) {
   const Cursor before = which == 0 ? last : which;  // the first entry of the ring comes behind the last
   Cursor link = next_;                              // where the ring begins with the new entries
   if (before != 0) {
@@ -165,14 +161,14 @@ Status BlockDirectory::change(std::uint64_t vp, Cursor which, const Change& chan
     link = left.link();
   }
   Cursor next = next_;
-  TW_ASSIGN_OR_RETURN(const Cursor made, make_entries(vp, change, link, next));
+  TW_ASSIGN_OR_RETURN(const Cursor made, make_entries(vp, runs, index, link, next));
   // The two entries are in different files: the second does not make the first leave the cache.
   TW_ASSIGN_OR_RETURN(EntryView first, entry(vp, 0, true));
   EntryView left = first;
   if (before != 0) {
     TW_ASSIGN_OR_RETURN(left, entry(vp, before, true));
   }
-  if (!change.kept.empty()) put(which == 0 ? first : left, change.kept);
+  if (!kept.empty()) put(which == 0 ? first : left, kept);
   if (made == 0) return {};
   if (before != 0) left.set_link(next_);
   if (which == last) first.set_link(last = made);
@@ -203,7 +199,7 @@ Status BlockDirectory::replace(std::uint64_t vp, std::uint64_t index, BlockRun r
   const auto kept = all.first(std::min<std::size_t>(all.size(), setup_.geometry.pointers));
   std::uint64_t begin = place.entry == 0 ? 0 : old.amount();
   for (const BlockRun& one : kept) begin += one.blocks;
-  return change(vp, place.entry, {all.subspan(kept.size()), begin, kept}, last);
+  return change(vp, place.entry, all.subspan(kept.size()), begin, kept, last);
 }
 
 std::vector<SumChange> BlockDirectory::changes() const {

@@ -45,7 +45,7 @@ class BlockDirectory {
     if (may_be_wrong_ && !ends_at(tail, last, index)) [[unlikely]]
       return broken(first_, vp, "has more blocks than its stream");
     if (!append_to(tail, run)) [[unlikely]]
-      return change(vp, last, {{&run, 1}, index, {}}, last);
+      return change(vp, last, {&run, 1}, index, {}, last);
     if (last == 0) tail.set_amount(bytes);
     return {};
   }
@@ -63,12 +63,6 @@ class BlockDirectory {
     std::uint32_t slot = 0;
     std::uint64_t index = 0;  // of the run's first block
     format::BlockRun run;
-  };
-  // New entries behind one, and what it holds itself from then on.
-  struct Change {
-    std::span<const format::BlockRun> runs;  // of the new ones; empty: there are none
-    std::uint64_t index = 0;                 // of the first block of these
-    std::span<const format::BlockRun> kept;  // empty: it stays as it is
   };
   Result<format::EntryView> entry(std::uint64_t vp, Cursor which, bool change) {
     return which == 0 ? first_.entry(vp, change) : overflow_.entry(which, change);
@@ -99,10 +93,36 @@ class BlockDirectory {
   Result<Cursor> next_of(std::uint64_t vp, Cursor which);
   Result<std::uint64_t> holes_behind(std::uint64_t vp, Place place);
   Status check_link(std::uint64_t vp, Cursor link) const;
-  static bool ends_at(const format::EntryView& tail, Cursor last, std::uint64_t blocks);
-  bool append_to(format::EntryView& tail, format::BlockRun run) const;
-  Result<Cursor> make_entries(std::uint64_t vp, const Change& change, Cursor link, Cursor& next);
-  Status change(std::uint64_t vp, Cursor which, const Change& change, Cursor& last);
+  // Whether the chain whose last entry this is has so many blocks.
+  static bool ends_at(const format::EntryView& tail, Cursor last, std::uint64_t blocks) {
+    std::uint64_t sum = last == 0 ? 0 : tail.amount();
+    for (std::uint32_t i = 0; i < tail.used(); ++i) sum += tail.run(i).blocks;
+    return sum == blocks;
+  }
+
+  // Puts a run behind those of an entry that is the last one of its chain. False: it has no room, and nothing was done.
+  bool append_to(format::EntryView& tail, format::BlockRun run) const {
+    const std::uint32_t used = tail.used();
+    if (used > 0) {
+      format::BlockRun joined = tail.run(used - 1);
+      if (joins(joined, run)) {
+        joined.blocks += run.blocks;
+        tail.set_run(used - 1, joined);
+        return true;
+      }
+    }
+    if (used >= setup_.geometry.pointers) return false;
+    tail.set_run(used, run);
+    tail.set_used(used + 1);
+    return true;
+  }
+
+  Result<Cursor> make_entries(std::uint64_t vp, std::span<const format::BlockRun> runs, std::uint64_t index,
+                              Cursor link, Cursor& next);
+  // Puts new entries with `runs` behind one, which holds `kept` itself from then on, or stays as it is where that is
+  // empty. `index`: of the first block of `runs`.
+  Status change(std::uint64_t vp, Cursor which, std::span<const format::BlockRun> runs, std::uint64_t index,
+                std::span<const format::BlockRun> kept, Cursor& last);
   Cursor behind(Cursor made) const;
   bool joins(const format::BlockRun& before, const format::BlockRun& run) const {
     const std::uint64_t sum = before.blocks + run.blocks;
@@ -122,29 +142,5 @@ class BlockDirectory {
   Cursor next_;  // entry to be made
   Cursor end_ = 0;
 };
-
-// Whether the chain whose last entry this is has so many blocks.
-inline bool BlockDirectory::ends_at(const format::EntryView& tail, Cursor last, std::uint64_t blocks) {
-  std::uint64_t sum = last == 0 ? 0 : tail.amount();
-  for (std::uint32_t i = 0; i < tail.used(); ++i) sum += tail.run(i).blocks;
-  return sum == blocks;
-}
-
-// Puts a run behind those of an entry that is the last one of its chain. False: it has no room, and nothing was done.
-inline bool BlockDirectory::append_to(format::EntryView& tail, format::BlockRun run) const {
-  const std::uint32_t used = tail.used();
-  if (used > 0) {
-    format::BlockRun joined = tail.run(used - 1);
-    if (joins(joined, run)) {
-      joined.blocks += run.blocks;
-      tail.set_run(used - 1, joined);
-      return true;
-    }
-  }
-  if (used >= setup_.geometry.pointers) return false;
-  tail.set_run(used, run);
-  tail.set_used(used + 1);
-  return true;
-}
 
 }  // namespace thalweg

@@ -13,7 +13,7 @@ using format::BlockRun;
 BlockStore::BlockStore(const SegmentSetup& setup)
     : block_(setup.geometry.block_bytes),
       block_shift_(std::countr_zero(block_)),
-      stored_((*setup.sides)[format::DirectoryFile::first].stored.has_value()),
+      stored_(setup.sides->sums(format::DirectoryFile::first) != nullptr),
       superblocks_(setup),
       directory_(setup) {}
 
@@ -32,21 +32,30 @@ Result<std::uint64_t> BlockStore::gap_at(StreamState& state, std::uint64_t vp, s
   return blocks == 0 ? 0 : std::min(blocks, kMostOffset >> block_shift_) * block_ - within(from);
 }
 
-Status BlockStore::read(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to) {
-  while (!to.empty()) {
+// Within the blocks of the stream.
+template <Direction direction>
+Status BlockStore::move_there(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
+  constexpr bool writes = direction == Direction::write;
+  while (piece.bytes > 0) {
     const std::uint64_t skipped = within(from);
     BlockRun run;
     TW_RETURN_IF_ERROR(find(state, vp, index_of(from), run));
-    run.blocks = std::min(run.blocks, blocks_for(skipped + to.size()));
-    const std::uint64_t bytes = std::min<std::uint64_t>(run.blocks * block_ - skipped, to.size());
-    if (run.is_hole()) {
-      std::memset(to.data(), 0, bytes);
-    } else {
-      TW_ASSIGN_OR_RETURN(const std::byte* memory, superblocks_.blocks(run, false));
-      std::memcpy(to.data(), memory + skipped, bytes);
+    run.blocks = std::min(run.blocks, blocks_for(skipped + piece.bytes));
+    std::byte* memory = nullptr;  // a hole that is read has none
+    if (writes && (run.is_hole() || !superblocks_.may_change(run))) {
+      TW_ASSIGN_OR_RETURN(memory, renew(state, vp, index_of(from), run));
+    } else if (!run.is_hole()) {
+      TW_ASSIGN_OR_RETURN(memory, superblocks_.blocks(run, writes));
     }
+    const std::uint64_t bytes = std::min(run.blocks * block_ - skipped, piece.bytes);
+    if (writes)
+      std::memcpy(memory + skipped, piece.memory, bytes);
+    else if (memory != nullptr)
+      std::memcpy(piece.memory, memory + skipped, bytes);
+    else
+      std::memset(piece.memory, 0, bytes);
     from += bytes;
-    to = to.subspan(bytes);
+    piece = {piece.memory + bytes, piece.bytes - bytes};
   }
   return {};
 }
@@ -76,51 +85,29 @@ Result<std::byte*> BlockStore::renew(StreamState& state, std::uint64_t vp, std::
     std::memcpy(old_.data(), memory, old_.size());
   }
   const std::uint64_t bytes = std::min<std::uint64_t>(old_.size(), state.bytes - index * block_);
-  SuperblockStore::Room room;
-  TW_RETURN_IF_ERROR(superblocks_.find_room(run.blocks, room));
-  run = room.run;
-  std::memcpy(room.memory, old_.data(), run.blocks * block_);
+  std::byte* memory = nullptr;
+  TW_RETURN_IF_ERROR(superblocks_.find_room(run, memory));
+  std::memcpy(memory, old_.data(), run.blocks * block_);
   state.set_cursor(0);  // entries move
   TW_RETURN_IF_ERROR(directory_.replace(vp, index, run, state.last));
-  superblocks_.take(room, vp, index, bytes);
-  return room.memory;
-}
-
-Status BlockStore::overwrite(StreamState& state, std::uint64_t vp, std::uint64_t from,
-                             std::span<const std::byte> data) {
-  while (!data.empty()) {
-    const std::uint64_t skipped = within(from);
-    const std::uint64_t index = index_of(from);
-    BlockRun run;
-    TW_RETURN_IF_ERROR(find(state, vp, index, run));
-    run.blocks = std::min(run.blocks, blocks_for(skipped + data.size()));
-    std::byte* memory = nullptr;
-    if (!run.is_hole() && superblocks_.may_change(run)) {
-      TW_ASSIGN_OR_RETURN(memory, superblocks_.blocks(run, true));
-    } else {
-      TW_ASSIGN_OR_RETURN(memory, renew(state, vp, index, run));
-    }
-    const std::uint64_t bytes = std::min<std::uint64_t>(run.blocks * block_ - skipped, data.size());
-    std::memcpy(memory + skipped, data.data(), bytes);
-    from += bytes;
-    data = data.subspan(bytes);
-  }
-  return {};
+  superblocks_.take(run, vp, index, bytes);
+  return memory;
 }
 
 Status BlockStore::append(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data) {
   while (!data.empty()) {
     const std::uint64_t skipped = within(from);
     const std::uint64_t wanted = skipped + data.size();
-    SuperblockStore::Room room;
-    TW_RETURN_IF_ERROR(superblocks_.find_room(blocks_for(wanted), room));
-    const std::uint64_t taken = room.run.blocks * block_;
+    BlockRun run{0, blocks_for(wanted)};
+    std::byte* memory = nullptr;
+    TW_RETURN_IF_ERROR(superblocks_.find_room(run, memory));
+    const std::uint64_t taken = run.blocks * block_;
     const std::uint64_t bytes = std::min<std::uint64_t>(taken - skipped, data.size());
-    if (skipped > 0) std::memset(room.memory, 0, skipped);
-    std::memcpy(room.memory + skipped, data.data(), bytes);
-    if (taken > skipped + bytes) std::memset(room.memory + skipped + bytes, 0, taken - skipped - bytes);
-    TW_RETURN_IF_ERROR(directory_.append(vp, room.run, index_of(from), from + bytes, state.last));
-    superblocks_.take(room, vp, index_of(from), wanted);
+    if (skipped > 0) std::memset(memory, 0, skipped);
+    std::memcpy(memory + skipped, data.data(), bytes);
+    if (taken > skipped + bytes) std::memset(memory + skipped + bytes, 0, taken - skipped - bytes);
+    TW_RETURN_IF_ERROR(directory_.append(vp, run, index_of(from), from + bytes, state.last));
+    superblocks_.take(run, vp, index_of(from), wanted);
     from += bytes;
     data = data.subspan(bytes);
     grew(state, from);
@@ -128,53 +115,45 @@ Status BlockStore::append(StreamState& state, std::uint64_t vp, std::uint64_t fr
   return {};
 }
 
-Status BlockStore::write(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data) {
+Status BlockStore::write(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
   const std::uint64_t before = state.bytes;
-  Status status = or_out_of_memory([&] { return write_parts(state, vp, from, data); });
+  Status status = or_out_of_memory([&] { return write_parts(state, vp, from, piece); });
   if (!status.ok() && state.bytes != before) state.set(StreamState::kGrown);  // what is left of it may be a gap
   added_ += state.bytes - before;
   return status;
 }
 
-Status BlockStore::write_parts(StreamState& state, std::uint64_t vp, std::uint64_t from,
-                               std::span<const std::byte> data) {
+Status BlockStore::write_parts(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
   const std::uint64_t there = blocks_for(state.bytes) << block_shift_;
   if (from > there) TW_RETURN_IF_ERROR(add_hole(state, vp, from));
   if (from < there) {
-    const std::uint64_t kept = std::min<std::uint64_t>(there - from, data.size());
-    TW_RETURN_IF_ERROR(overwrite(state, vp, from, data.first(kept)));
+    const std::uint64_t kept = std::min(there - from, piece.bytes);
+    TW_RETURN_IF_ERROR(move_there<Direction::write>(state, vp, from, {piece.memory, kept}));
     from += kept;
-    data = data.subspan(kept);
+    piece = {piece.memory + kept, piece.bytes - kept};
     if (from > state.bytes) {
       state.bytes = from;
-      state.set(StreamState::kGrown);
-      state.set(StreamState::kChanged);
+      state.set(StreamState::kGrown | StreamState::kChanged);
     }
   }
-  return data.empty() ? Status{} : append(state, vp, from, data);
+  return append(state, vp, from, std::span(piece.memory, piece.bytes));
 }
 
 Status BlockStore::flush(StreamTable& streams, const LocalVps& vps) {
-  const auto tell = [&](std::uint64_t local, StreamState& state) -> Status {
-    if (!state.has(StreamState::kGrown)) return {};
-    TW_RETURN_IF_ERROR(superblocks_.add_length(vps.number(local), state.bytes));
-    state.clear(StreamState::kGrown);
-    return {};
-  };
-  TW_RETURN_IF_ERROR(streams.each(tell));
+  TW_RETURN_IF_ERROR(streams.settle(StreamState::kGrown, [&](std::uint64_t local, std::uint64_t bytes) {
+    return superblocks_.add_length(vps.number(local), bytes);
+  }));
   return superblocks_.flush();
 }
 
 Status BlockStore::finish(StreamTable& streams, const LocalVps& vps) {
   TW_RETURN_IF_ERROR(flush(streams, vps));
-  const auto set = [&](std::uint64_t local, StreamState& state) -> Status {
-    if (!state.has(StreamState::kChanged)) return {};
-    TW_RETURN_IF_ERROR(directory_.set_bytes(vps.number(local), state.bytes));
-    state.clear(StreamState::kChanged);
-    return {};
-  };
-  TW_RETURN_IF_ERROR(streams.each(set));
+  TW_RETURN_IF_ERROR(streams.settle(StreamState::kChanged, [&](std::uint64_t local, std::uint64_t bytes) {
+    return directory_.set_bytes(vps.number(local), bytes);
+  }));
   return directory_.flush();
 }
+
+template Status BlockStore::move_there<Direction::read>(StreamState&, std::uint64_t, std::uint64_t, Piece);
 
 }  // namespace thalweg

@@ -25,10 +25,12 @@ class BlockStore {
     state.set(StreamState::kLoaded);
     return {};
   }
-  // [from, from + to.size()) is within the stream. States are loaded ones, as below.
-  Status read(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to);
-  // Overwrites what is there and appends the rest; a gap reads as zeros.
-  Status write(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
+  // Bytes from `from` on, of a loaded state. Reads them within the stream; or overwrites what is there and appends the
+  // rest: a gap reads as zeros.
+  Status move(Direction direction, StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
+    return direction == Direction::read ? move_there<Direction::read>(state, vp, from, piece)
+                                        : write(state, vp, from, piece);
+  }
 
   // The first VP from `vp` on of which something may be stored.
   Result<std::uint64_t> next_entry(std::uint64_t vp) { return directory_.next_entry(vp); }
@@ -49,9 +51,11 @@ class BlockStore {
   std::vector<SumChange> sum_changes() const { return directory_.changes(); }
 
  private:
-  Status write_parts(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
+  template <Direction direction>
+  Status move_there(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece);
+  Status write(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece);
+  Status write_parts(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece);
   Status add_hole(StreamState& state, std::uint64_t vp, std::uint64_t from);
-  Status overwrite(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
   Result<std::byte*> renew(StreamState& state, std::uint64_t vp, std::uint64_t index, format::BlockRun& run);
   Status append(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
   Status find(StreamState& state, std::uint64_t vp, std::uint64_t index, format::BlockRun& run);

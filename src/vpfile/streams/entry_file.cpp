@@ -1,7 +1,6 @@
 #include "vpfile/streams/entry_file.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 
 #include "os/wait.hpp"
@@ -16,24 +15,10 @@ constexpr int kMostReads = 20;      // of a page that another task may be writin
 
 }  // namespace
 
-std::uint64_t EntryFile::Marks::next(std::uint64_t slot, bool set) const {
-  while (slot < kPerPage) {
-    const std::uint64_t word = set ? words_[slot / 64] : ~words_[slot / 64];
-    const std::uint64_t left = word >> (slot % 64);
-    if (left != 0) return slot + static_cast<std::uint64_t>(std::countr_zero(left));
-    slot = (slot / 64 + 1) * 64;
-  }
-  return kPerPage;
-}
-
-void EntryFile::Marks::clear(std::uint64_t begin, std::uint64_t end) {
-  for (std::uint64_t slot = begin; slot < end; ++slot) words_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
-}
-
 EntryFile::EntryFile(const SegmentSetup& setup, format::DirectoryFile which, std::uint64_t own_from)
     : which_(which),
-      file_((*setup.sides)[which].file.get()),
-      stored_((*setup.sides)[which].stored.has_value() ? &*(*setup.sides)[which].stored : nullptr),
+      file_(setup.sides->file(which)),
+      stored_(setup.sides->sums(which)),
       session_(static_cast<std::uint32_t>(setup.session)),
       alone_(setup.alone),
       own_from_(own_from),
@@ -46,12 +31,12 @@ EntryFile::EntryFile(const SegmentSetup& setup, format::DirectoryFile which, std
 // The end of the entries that are written together, from a changed one on: in a page of its own a task goes on behind
 // a few others.
 std::uint64_t EntryFile::end_of_run(const Page& page, std::uint64_t begin) const {
-  std::uint64_t end = page.changed.next(begin, false);
+  std::uint64_t end = page.next(begin, false);
   if (page.number < own_from_) return end;
   for (;;) {
-    const std::uint64_t more = page.changed.next(end, true);
+    const std::uint64_t more = page.next(end, true);
     if (more == kPerPage || more - end > kGap) return end;
-    end = page.changed.next(more, false);
+    end = page.next(more, false);
   }
 }
 
@@ -70,14 +55,14 @@ void EntryFile::seal(Page& page, std::uint64_t slot) {
 }
 
 Status EntryFile::store(Page& page) {
-  for (std::uint64_t begin = page.changed.next(0, true); begin < kPerPage; begin = page.changed.next(begin, true)) {
+  for (std::uint64_t begin = page.next(0, true); begin < kPerPage; begin = page.next(begin, true)) {
     const std::uint64_t end = end_of_run(page, begin);
     for (std::uint64_t slot = begin; slot < end; ++slot)
-      if (page.changed.has(slot)) seal(page, slot);
+      if (page.changed[slot]) seal(page, slot);
     const std::uint64_t offset = offset_of(page.number) + begin * entry_bytes_;
     const auto run = std::span(page.bytes).subspan(begin * entry_bytes_, (end - begin) * entry_bytes_);
     TW_RETURN_IF_ERROR(file_->write(offset, run));
-    page.changed.clear(begin, end);
+    std::fill_n(page.changed.begin() + static_cast<std::ptrdiff_t>(begin), end - begin, false);
     stored_end_ = std::max(stored_end_, offset + run.size());
   }
   return {};
@@ -143,7 +128,7 @@ Status EntryFile::read_stored(Page& page, std::uint64_t number) const {
 // no chain names.
 Status EntryFile::fill(Page& page, std::uint64_t number) const {
   const bool is_new = changes_.count(number) == 0 && (stored_ == nullptr || number >= own_from_);
-  page.verified.set_all(is_new);
+  page.verified.fill(is_new);
   if (is_new && number < own_from_) {
     page.bytes.assign(kPerPage * entry_bytes_, std::byte{0});
     return {};
@@ -158,7 +143,7 @@ Status EntryFile::fill(Page& page, std::uint64_t number) const {
 
 Result<EntryFile::Page*> EntryFile::load(std::uint64_t number) {
   TW_ASSIGN_OR_RETURN(Page * page, cache_.make_room(number, nullptr, [this](Page& old) { return store(old); }));
-  page->changed.set_all(false);
+  page->changed.fill(false);
   TW_RETURN_IF_ERROR(fill(*page, number));
   cache_.put(*page, number);
   return page;
@@ -167,7 +152,7 @@ Result<EntryFile::Page*> EntryFile::load(std::uint64_t number) {
 Status EntryFile::verify(Page& page, std::uint64_t slot) const {
   const Status whole = sealer_.check(bytes_of(page, slot), first_of(page.number) + slot);
   if (!whole.ok()) return broken(whole.message());
-  page.verified.set(slot);
+  page.verified[slot] = true;
   return {};
 }
 

@@ -8,6 +8,7 @@
 // One call at a time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -36,8 +37,8 @@ class EntryFile {
       TW_ASSIGN_OR_RETURN(page, load(at / kPerPage));
     }
     const std::uint64_t slot = at % kPerPage;
-    if (!page->verified.has(slot)) TW_RETURN_IF_ERROR(verify(*page, slot));
-    if (change) page->changed.set(slot);
+    if (!page->verified[slot]) TW_RETURN_IF_ERROR(verify(*page, slot));
+    if (change) page->changed[slot] = true;
     return format::EntryView(bytes_of(*page, slot));
   }
   Status flush();
@@ -46,24 +47,17 @@ class EntryFile {
   const std::string& path() const { return file_->path(); }
 
  private:
-  class Marks {  // a bit for each entry of a page
-   public:
-    bool has(std::uint64_t slot) const { return (words_[slot / 64] >> (slot % 64) & 1) != 0; }
-    void set(std::uint64_t slot) { words_[slot / 64] |= std::uint64_t{1} << (slot % 64); }
-    void set_all(bool to) { words_.fill(to ? ~std::uint64_t{0} : 0); }
-    void clear(std::uint64_t begin, std::uint64_t end);
-    // The first one from `slot` on that is as `set` says; kPerPage: there is none.
-    std::uint64_t next(std::uint64_t slot, bool set) const;
-
-   private:
-    std::array<std::uint64_t, kPerPage / 64> words_{};
-  };
   struct Page {
     std::uint64_t number = kNoPage;
     bool used = false;
     std::vector<std::byte> bytes;
-    Marks changed;
-    Marks verified;
+    std::array<bool, kPerPage> changed{};
+    std::array<bool, kPerPage> verified{};
+    // The first entry from `slot` on that is changed, or is not; kPerPage: there is none.
+    std::uint64_t next(std::uint64_t slot, bool is_changed) const {
+      const auto found = std::find(changed.begin() + static_cast<std::ptrdiff_t>(slot), changed.end(), is_changed);
+      return static_cast<std::uint64_t>(found - changed.begin());
+    }
   };
   std::uint64_t first_of(std::uint64_t page) const { return page * kPerPage + base_; }
   std::uint64_t offset_of(std::uint64_t page) const { return format::kFirstEntry + page * kPerPage * entry_bytes_; }

@@ -1,7 +1,6 @@
 #include "vpfile/streams/entry_sums.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace thalweg {
 
@@ -55,17 +54,16 @@ Status EntrySums::read_between(StoredFile& meta_file, std::uint64_t begin, std::
 
 Result<EntrySums> EntrySums::read(StoredFile& meta_file, const format::VpMeta& meta, DirectoryFile which) {
   const bool first = which == DirectoryFile::first;
-  const format::SideEnd& closed = meta.sides[which];
   const std::uint64_t entries = first ? meta.geometry.n : meta.end_of_entries - 1;
   EntrySums sums;
-  sums.bytes_ = closed.bytes;
+  sums.bytes_ = meta.side_bytes[which];
   sums.count_ = format::sums_for(entries);
   const std::uint64_t begin = format::sums_offset(which, meta.geometry.n);
   TW_RETURN_IF_ERROR(sums.read_between(meta_file, begin, begin + 8 * sums.count_));
   std::uint64_t seal = 0;
   for (const auto& [page, its] : sums.pages_)
     for (std::uint64_t i = 0; i < its.size(); ++i) seal += format::sum_hash(page * kSumsPerPage + i, its[i]);
-  if (seal == closed.seal) return sums;
+  if (seal == meta.side_seals[which]) return sums;
   return Status::error(Code::corrupt_file, "'" + meta_file.path() + "': the sums of the entries of " +
                                                (first ? "NAME.first" : "NAME.dir") +
                                                " are not those with which the file was closed" + kWayOut);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "storage/backend.hpp"
-#include "vpfile/format/listed_sums.hpp"
+#include "vpfile/format/directory.hpp"
 
 namespace thalweg {
 

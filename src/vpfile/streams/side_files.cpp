@@ -15,21 +15,19 @@ using format::kDirectoryFiles;
 static Status check_stored(StoredFile& side, const std::string& path, const format::VpMeta& meta, DirectoryFile which) {
   std::array<std::byte, format::kDirectoryHeader> bytes{};
   TW_ASSIGN_OR_RETURN(const std::size_t got, side.read(0, bytes));
-  const format::VpGeometry& geometry = meta.geometry;
-  const Status whole = format::check_directory_header(
-      std::span(bytes).first(got), {which, meta.id, geometry.n, geometry.pointers, geometry.block_bytes});
+  const Status whole = format::check_directory_header(std::span(bytes).first(got), which, meta.id, meta.geometry);
   if (!whole.ok()) return Status::error(whole.code(), whole.message() + "; " + repair_command(path) + " makes it anew");
   TW_ASSIGN_OR_RETURN(const std::uint64_t there, side.size());
-  if (there >= meta.sides[which].bytes) return {};
+  if (there >= meta.side_bytes[which]) return {};
   return Status::error(Code::corrupt_file, "'" + side.path() + "' was cut off: it has " + std::to_string(there) +
-                                               " bytes of " + std::to_string(meta.sides[which].bytes) + "; " +
+                                               " bytes of " + std::to_string(meta.side_bytes[which]) + "; " +
                                                repair_command(path) + " makes it anew");
 }
 
 Status SideFiles::open(Backend& backend, const std::string& path, const format::VpMeta& meta, OpenMode mode) {
   const std::lock_guard guard(mutex_);
   for (const DirectoryFile which : kDirectoryFiles) {
-    if (sides_[which].file != nullptr) continue;
+    if (files_[which] != nullptr) continue;
     const std::string name = format::vp_side_path(path, which);
     auto opened = backend.open(name, mode);
     if (opened.status().code() == Code::not_found)
@@ -37,8 +35,8 @@ Status SideFiles::open(Backend& backend, const std::string& path, const format::
     if (!opened.has_value()) return opened.error();
     TW_RETURN_IF_ERROR(check_stored(*opened.value(), path, meta, which));
     TW_ASSIGN_OR_RETURN(const auto meta_file, backend.open(format::vp_meta_path(path), OpenMode::read));
-    TW_ASSIGN_OR_RETURN(sides_[which].stored, EntrySums::read(*meta_file, meta, which));
-    sides_[which].file = std::move(opened).value();
+    TW_ASSIGN_OR_RETURN(sums_[which], EntrySums::read(*meta_file, meta, which));
+    files_[which] = std::move(opened).value();
   }
   return {};
 }
@@ -49,30 +47,36 @@ Status SideFiles::make(Backend& backend, const std::string& path, const format::
                        const format::VpGeometry& geometry, bool synced, StoredFile* repaired) {
   const std::lock_guard guard(mutex_);
   for (const DirectoryFile which : kDirectoryFiles) {
-    if (sides_[which].file != nullptr) continue;
+    if (files_[which] != nullptr) continue;
     TW_ASSIGN_OR_RETURN(auto file, backend.open(format::vp_side_path(path, which), OpenMode::create_keep));
     if (repaired != nullptr) {
       TW_RETURN_IF_ERROR(check_has_its_name(backend, *repaired));
       TW_RETURN_IF_ERROR(file->truncate(0));
     }
-    TW_RETURN_IF_ERROR(file->write(
-        0, format::encode_directory_header({which, id, geometry.n, geometry.pointers, geometry.block_bytes})));
+    TW_RETURN_IF_ERROR(file->write(0, format::encode_directory_header(which, id, geometry)));
     if (synced) TW_RETURN_IF_ERROR(file->sync());
-    sides_[which].file = std::move(file);
+    files_[which] = std::move(file);
   }
   return {};
 }
 
+Result<format::PerDirectoryFile<std::uint64_t>> SideFiles::sizes() const {
+  format::PerDirectoryFile<std::uint64_t> bytes;
+  for (const DirectoryFile which : kDirectoryFiles) {
+    TW_ASSIGN_OR_RETURN(bytes[which], files_[which]->size());
+  }
+  return bytes;
+}
+
 Status SideFiles::sync() {
-  for (const DirectoryFile which : kDirectoryFiles) TW_RETURN_IF_ERROR(sides_[which].file->sync());
+  for (const DirectoryFile which : kDirectoryFiles) TW_RETURN_IF_ERROR(files_[which]->sync());
   return {};
 }
 
 Status SideFiles::close() {
   Status status;
-  for (StoredFile* file :
-       {sides_[DirectoryFile::first].file.get(), sides_[DirectoryFile::overflow].file.get(), lock.get()}) {
-    Status closed = file != nullptr ? file->close() : Status{};
+  for (StoredFile* one : {file(DirectoryFile::first), file(DirectoryFile::overflow), lock.get()}) {
+    Status closed = one != nullptr ? one->close() : Status{};
     if (status.ok()) status = std::move(closed);
   }
   return status;

@@ -12,11 +12,6 @@
 
 namespace thalweg {
 
-struct SideFile {
-  std::unique_ptr<StoredFile> file;
-  std::optional<EntrySums> stored;  // of the entries of other sessions; none: there are no such entries
-};
-
 class SideFiles {
  public:
   // Opens the files of a vpfile that was closed with `meta`, unless they are open. corrupt_file where one is missing,
@@ -28,13 +23,19 @@ class SideFiles {
               const format::VpGeometry& geometry, bool synced, StoredFile* repaired = nullptr);
   Status sync();
   Status close();
-  const SideFile& operator[](format::DirectoryFile which) const { return sides_[which]; }
+  StoredFile* file(format::DirectoryFile which) const { return files_[which].get(); }  // null: not open
+  // Sums of the entries of other sessions; null: there are no such entries.
+  const EntrySums* sums(format::DirectoryFile which) const {
+    return sums_[which].has_value() ? &*sums_[which] : nullptr;
+  }
+  Result<format::PerDirectoryFile<std::uint64_t>> sizes() const;
 
   std::unique_ptr<StoredFile> lock;  // the data file, held as long as this process writes
 
  private:
   std::mutex mutex_;
-  format::PerDirectoryFile<SideFile> sides_;
+  format::PerDirectoryFile<std::unique_ptr<StoredFile>> files_;
+  format::PerDirectoryFile<std::optional<EntrySums>> sums_;
 };
 
 }  // namespace thalweg

@@ -1,5 +1,7 @@
 #include "vpfile/streams/stream_table.hpp"
 
+#include <algorithm>
+
 namespace thalweg {
 
 namespace {

@@ -4,10 +4,8 @@
 // own, in pages that are made when one of them is asked for: a file may claim any number of VPs.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -16,20 +14,19 @@
 namespace thalweg {
 
 struct StreamState {
-  enum Flag : std::uint64_t {
-    kLoaded = 1,   // bytes and last are known
-    kGrown = 2,    // has more bytes in a block than any row tells
-    kChanged = 4,  // bytes are not as in NAME.first
-    kEof = 8,
-    kError = 16,
-  };
+  // Flags.
+  static constexpr std::uint64_t kLoaded = 1;   // bytes and last are known
+  static constexpr std::uint64_t kGrown = 2;    // has more bytes in a block than any row tells
+  static constexpr std::uint64_t kChanged = 4;  // bytes are not as in NAME.first
+  static constexpr std::uint64_t kEof = 8;
+  static constexpr std::uint64_t kError = 16;
   std::uint64_t position = 0;  // in the stream
   std::uint64_t bytes = 0;     // of the stream in the IB segment
   std::uint64_t last = 0;      // entry of the directory
   std::uint64_t cursor_and_flags = 0;
 
   bool has(std::uint64_t flags) const { return (cursor_and_flags & flags) != 0; }
-  void set(Flag flag) { cursor_and_flags |= flag; }
+  void set(std::uint64_t flags) { cursor_and_flags |= flags; }
   void clear(std::uint64_t flags) { cursor_and_flags &= ~flags; }
   std::uint64_t cursor() const { return cursor_and_flags >> 8; }
   void set_cursor(std::uint64_t entry) { cursor_and_flags = entry << 8 | (cursor_and_flags & 0xFF); }
@@ -60,7 +57,7 @@ class StreamTable {
     return page == pages_.end() ? all_ : page->second[local % kPerPage];
   }
   std::uint64_t position(std::uint64_t local) const { return (apart_ ? look(local) : all_).position; }
-  bool has(std::uint64_t local, StreamState::Flag flag) const { return (apart_ ? look(local) : all_).has(flag); }
+  bool has(std::uint64_t local, std::uint64_t flags) const { return (apart_ ? look(local) : all_).has(flags); }
   void clear(std::uint64_t local, std::uint64_t flags);
   // Makes the pages of the VPs that `takes_part` is true of: operator[] takes no memory for these afterwards.
   template <class TakesPart>
@@ -71,11 +68,16 @@ class StreamTable {
       local = here ? (local / kPerPage + 1) * kPerPage : local + 1;
     }
   }
-  // Every state in a page, by number. Ends with the first failure.
-  template <class Visit>
-  Status each(Visit visit) {
-    for (auto& [number, page] : pages_)
-      for (std::uint64_t i = 0; i < page.size(); ++i) TW_RETURN_IF_ERROR(visit(number * kPerPage + i, page[i]));
+  // Calls tell(local, bytes) for every stream with the flag, by number, and clears it. Ends with the first failure.
+  template <class Tell>
+  Status settle(std::uint64_t flag, Tell tell) {
+    for (auto& [number, page] : pages_) {
+      for (std::uint64_t i = 0; i < page.size(); ++i) {
+        if (!page[i].has(flag)) continue;
+        TW_RETURN_IF_ERROR(tell(number * kPerPage + i, page[i].bytes));
+        page[i].clear(flag);
+      }
+    }
     return {};
   }
 

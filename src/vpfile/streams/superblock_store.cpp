@@ -28,10 +28,6 @@ SuperblockStore::SuperblockStore(const SegmentSetup& setup)
       next_(setup.end_of_superblocks + setup.task),
       cache_(kLeastSuperblocks, setup.cache_bytes / setup.geometry.superblock_bytes) {}
 
-Status SuperblockStore::write(const Superblock& superblock, std::uint64_t from, std::uint64_t to) {
-  return setup_.data->write(offset_of(superblock) + from, image_of(superblock).subspan(from, to - from));
-}
-
 Status SuperblockStore::write_seal(Superblock& superblock, const format::Seal& seal) {
   const auto bytes = encode_seal(seal, header_of(superblock));
   TW_RETURN_IF_ERROR(setup_.data->write(offset_of(superblock) + seal.offset(), bytes));
@@ -95,8 +91,6 @@ Status SuperblockStore::seal(Superblock& superblock) {
   superblock.changed_begin = superblock.changed_end = 0;
   return {};
 }
-
-Status SuperblockStore::order_on_storage() { return durable_ ? setup_.data->sync() : Status{}; }
 
 // Dirty superblocks, in the order of their numbers.
 Status SuperblockStore::store(std::span<Superblock* const> superblocks) {
@@ -162,7 +156,7 @@ Result<SuperblockStore::Superblock*> SuperblockStore::load(std::uint64_t number)
   std::fill(image.begin() + static_cast<std::ptrdiff_t>(got), image.end(), std::byte{0});
   const auto found = parse_superblock(image, setup_.id, number, setup_.geometry);
   if (!found.has_value()) return found.error().with_context(where);
-  if (found.value().blocks == format::Wholeness::damaged)
+  if (found.value().damaged)
     return Status::error(Code::corrupt_file, where + ": superblock " + std::to_string(number) +
                                                  ": the checksum of its blocks does not match");
   cache_.put(*place, number);

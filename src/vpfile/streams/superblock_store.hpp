@@ -30,23 +30,26 @@ class SuperblockStore {
  public:
   explicit SuperblockStore(const SegmentSetup& setup);
 
-  // Where new blocks go: as many of `blocks` as there is room for, at least one. Valid until the next call.
-  struct Room {
-    format::BlockRun run;
-    std::byte* memory = nullptr;
-  };
-  Status find_room(std::uint64_t blocks, Room& room) {
+  // Where new blocks go: as many of run.blocks as there is room for, at least one; `run` becomes these, and `memory` is
+  // theirs until the next call.
+  Status find_room(format::BlockRun& run, std::byte*& memory) {
     if (current_ == nullptr || room_of(*current_) == 0) [[unlikely]]
       TW_RETURN_IF_ERROR(make_new());
     const std::uint64_t begin = header_blocks_ + current_->blocks;
-    room.run = {(current_->number << superblock_shift_) + begin,
-                std::min({blocks, room_of(*current_), format::kMostRun})};
-    room.memory = current_->memory.get() + (begin << block_shift_);
+    run = {(current_->number << superblock_shift_) + begin,
+           std::min({run.blocks, room_of(*current_), format::kMostRun})};
+    memory = current_->memory.get() + (begin << block_shift_);
     return {};
   }
   // Takes what find_room() gave last, for `vp` from block `index` of its IB segment on. The caller writes all of the
   // memory, before or after; the stream has `bytes` bytes there, or more, which do not count.
-  void take(const Room& room, std::uint64_t vp, std::uint64_t index, std::uint64_t bytes);
+  void take(format::BlockRun run, std::uint64_t vp, std::uint64_t index, std::uint64_t bytes) {
+    const auto blocks = static_cast<std::uint32_t>(run.blocks);
+    const std::uint64_t most = run.blocks << block_shift_;
+    add_row({vp, index, 1, blocks, current_->blocks, static_cast<std::uint32_t>(std::min(bytes, most))});
+    current_->blocks += blocks;
+    current_->partial += bytes < most ? 1 : 0;
+  }
   // Whether the blocks of a run may be changed: they are of this session.
   bool may_change(format::BlockRun run) const { return run.address >> superblock_shift_ >= setup_.end_of_superblocks; }
   // The blocks of a run. `change`: the caller writes to them. Valid until the next call.
@@ -128,10 +131,34 @@ class SuperblockStore {
   Status store_content(Superblock& superblock);
   Status seal(Superblock& superblock);
   Status write_seal(Superblock& superblock, const format::Seal& seal);
-  Status order_on_storage();
-  Status write(const Superblock& superblock, std::uint64_t from, std::uint64_t to);
-  bool extend_last_row(const format::SuperblockRow& row);
-  void add_row(const format::SuperblockRow& row);
+  Status order_on_storage() { return durable_ ? setup_.data->sync() : Status{}; }
+  Status write(const Superblock& superblock, std::uint64_t from, std::uint64_t to) {
+    return setup_.data->write(offset_of(superblock) + from, image_of(superblock).subspan(from, to - from));
+  }
+  // A row that was not sealed yet goes on where the new one follows it: with the next VP, or the next blocks of its VP.
+  bool extend_last_row(const format::SuperblockRow& row) {
+    if (current_->rows == current_->seal.rows) return false;
+    format::SuperblockRow& last = last_row_;
+    if (row.vp == last.vp + last.n && row.index == last.index && row.blocks == last.blocks && row.bytes == last.bytes) {
+      ++last.n;
+      return true;
+    }
+    const bool follows = row.blocks != 0 && last.blocks != 0 && last.n == 1 && row.vp == last.vp &&
+                         row.index == last.index + last.blocks &&
+                         last.bytes == std::uint64_t{last.blocks} << block_shift_;
+    if (!follows) return false;
+    last.blocks += row.blocks;
+    last.bytes += row.bytes;
+    return true;
+  }
+  void add_row(const format::SuperblockRow& row) {
+    if (!extend_last_row(row)) {
+      last_row_ = row;
+      ++current_->rows;
+    }
+    encode_row(last_row_,
+               image_of(*current_).subspan(row_offset(setup_.geometry, current_->rows - 1), format::kRowBytes));
+  }
 
   SegmentSetup setup_;
   int block_shift_;
@@ -148,39 +175,5 @@ class SuperblockStore {
   format::SuperblockRow last_row_;   // of it
   std::set<std::uint64_t> waiting_;  // numbers below the current one of superblocks to be stored, and maybe others
 };
-
-// A row that was not sealed yet goes on where the new one follows it: with the next VP, or the next blocks of its VP.
-inline bool SuperblockStore::extend_last_row(const format::SuperblockRow& row) {
-  if (current_->rows == current_->seal.rows) return false;
-  format::SuperblockRow& last = last_row_;
-  if (row.vp == last.vp + last.n && row.index == last.index && row.blocks == last.blocks && row.bytes == last.bytes) {
-    ++last.n;
-    return true;
-  }
-  const bool follows = row.blocks != 0 && last.blocks != 0 && last.n == 1 && row.vp == last.vp &&
-                       row.index == last.index + last.blocks &&
-                       last.bytes == std::uint64_t{last.blocks} << block_shift_;
-  if (!follows) return false;
-  last.blocks += row.blocks;
-  last.bytes += row.bytes;
-  return true;
-}
-
-inline void SuperblockStore::add_row(const format::SuperblockRow& row) {
-  if (!extend_last_row(row)) {
-    last_row_ = row;
-    ++current_->rows;
-  }
-  encode_row(last_row_,
-             image_of(*current_).subspan(row_offset(setup_.geometry, current_->rows - 1), format::kRowBytes));
-}
-
-inline void SuperblockStore::take(const Room& room, std::uint64_t vp, std::uint64_t index, std::uint64_t bytes) {
-  const std::uint64_t most = room.run.blocks << block_shift_;
-  add_row({vp, index, 1, static_cast<std::uint32_t>(room.run.blocks), current_->blocks,
-           static_cast<std::uint32_t>(std::min(bytes, most))});
-  current_->blocks += static_cast<std::uint32_t>(room.run.blocks);
-  current_->partial += bytes < most ? 1 : 0;
-}
 
 }  // namespace thalweg

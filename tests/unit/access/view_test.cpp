@@ -41,7 +41,6 @@ TEST(View, OfNothingHasNoBytes) {
                            View::contiguous(1000, nothing).value(), nothing.repeated_from(77).value()}) {
     EXPECT_EQ(view.size(), 0u);
     EXPECT_EQ(view.order(), ViewOrder::in_order);
-    EXPECT_FALSE(view.is_one_run());
     EXPECT_EQ(view.bytes_below(kMost), 0u);
     EXPECT_TRUE(model::runs_of(view, 0, 0).empty());
   }
@@ -92,7 +91,7 @@ TEST(View, IsRepeatedUpToTheLastOffset) {
   EXPECT_GE(view.locate(last), kMost - 30);
 
   const View all = bytes(1).repeated_from(7).value();
-  EXPECT_TRUE(all.is_one_run());
+  EXPECT_EQ(all.runs(0, all.size()), 1u);
   EXPECT_EQ(all.size(), kMost - 7);
   EXPECT_EQ(all.locate(5), 12u);
   EXPECT_EQ(bytes(1).repeated_from(kMost - 1).value().size(), 1u);

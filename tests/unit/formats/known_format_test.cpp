@@ -38,7 +38,7 @@ TEST(KnownFormats, OfOurOwnAreTheirs) {
   std::ranges::copy(encode_meta({}), without_a_slot.begin() + kMetaSlotStep);
   EXPECT_EQ(recognise(without_a_slot), KnownFormat::vp_side);
   for (const DirectoryFile which : {DirectoryFile::first, DirectoryFile::overflow})
-    EXPECT_EQ(recognise(encode_directory_header({which})), KnownFormat::vp_side);
+    EXPECT_EQ(recognise(encode_directory_header(which, {}, {})), KnownFormat::vp_side);
   SuperblockHeader superblock;
   EXPECT_EQ(recognise(encode_superblock_header(superblock)), KnownFormat::vpfile);
   for (const KnownFormat own : {KnownFormat::multifile, KnownFormat::vpfile, KnownFormat::vp_side})

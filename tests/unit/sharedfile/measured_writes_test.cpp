@@ -1,5 +1,5 @@
 // Storage without a profile is measured once.
-#include "sharedfile/measured_writes.hpp"
+#include "sharedfile/strategy.hpp"
 #include "sim/memory_backend.hpp"
 
 #include <gtest/gtest.h>

@@ -36,15 +36,16 @@ TEST(Profile, GivesWhatIsToldAndDefaultsForTheRest) {
   const StorageProfile& profile = all[0];
   EXPECT_EQ(profile.id, "a");
   EXPECT_EQ(profile.measured, "2026-11-21");
-  EXPECT_TRUE(profile.direct_writes);
-  EXPECT_FALSE(profile.direct_reads);
-  EXPECT_EQ(profile.queue_depth, 4u);
-  EXPECT_EQ(profile.transfer_bytes, 4194304u);
-  EXPECT_FALSE(profile.staging_bytes.has_value());
-  EXPECT_EQ(profile.buffered.call_ns, 700.5);
-  EXPECT_EQ(profile.buffered.parallel_reads, 2u);
-  EXPECT_EQ(profile.buffered.piece_ns, StorageCosts{}.piece_ns);
-  EXPECT_EQ(profile.direct.call_ns, default_direct_costs().call_ns);
+  const Strategy& strategy = profile.strategy;
+  EXPECT_TRUE(strategy.direct_writes);
+  EXPECT_FALSE(strategy.direct_reads);
+  EXPECT_EQ(strategy.queue_depth, 4u);
+  EXPECT_EQ(strategy.transfer_bytes, 4194304u);
+  EXPECT_EQ(strategy.staging_bytes, Strategy{}.staging_bytes);
+  EXPECT_EQ(strategy.costs.call_ns, 700.5);
+  EXPECT_EQ(strategy.costs.parallel_reads, 2u);
+  EXPECT_EQ(strategy.costs.piece_ns, StorageCosts{}.piece_ns);
+  EXPECT_EQ(strategy.direct_costs.call_ns, default_direct_costs().call_ns);
 }
 
 TEST(Profile, WhatOnlyTheCommandReadsIsSkippedHoweverDeepItIs) {
@@ -54,11 +55,11 @@ TEST(Profile, WhatOnlyTheCommandReadsIsSkippedHoweverDeepItIs) {
          "buffered": {"call_ns": 700, "message_ns": 900, "round_ns": 30000, "exchange_byte_ns": 0.5}, "queue_depth": 7)"));
 
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].buffered.call_ns, 700);
-  EXPECT_EQ(all[0].buffered.round_ns, 30000);
-  EXPECT_EQ(all[0].buffered.exchange_byte_ns, 0.5);
-  EXPECT_EQ(all[0].buffered.message_ns, 900);
-  EXPECT_EQ(all[0].queue_depth, 7u);
+  EXPECT_EQ(all[0].strategy.costs.call_ns, 700);
+  EXPECT_EQ(all[0].strategy.costs.round_ns, 30000);
+  EXPECT_EQ(all[0].strategy.costs.exchange_byte_ns, 0.5);
+  EXPECT_EQ(all[0].strategy.costs.message_ns, 900);
+  EXPECT_EQ(all[0].strategy.queue_depth, 7u);
 }
 
 TEST(Profile, OfNothingButAnIdentityHasOnlyDefaults) { EXPECT_EQ(n_of(""), 1u); }
@@ -138,13 +139,9 @@ TEST_F(File, ThatIsAFolderOrAPipeIsNotWaitedFor) {
   EXPECT_TRUE(read_profiles(path_).empty());
 }
 
-TEST(Profile, OfAnUnknownFileSystemChangesNothing) {
-  Strategy strategy;
-  apply_profile("", strategy);
-  apply_profile("no such file system", strategy);
-
-  EXPECT_FALSE(strategy.direct_where_cheaper);
-  EXPECT_FALSE(strategy.direct_writes);
+TEST(Profile, OfAnUnknownFileSystemIsNone) {
+  EXPECT_EQ(find_profile(""), nullptr);
+  EXPECT_EQ(find_profile("no such file system"), nullptr);
 }
 
 }  // namespace

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-#include <string>
+#include <utility>
 
 namespace thalweg {
 namespace {
@@ -23,39 +22,39 @@ struct WriteCase {
   void (*change)(StreamAccess&);
   std::pair<VpMode, std::uint64_t> written;  // and the record
   VpMode mode;
-  VpCause cause;
+  const char* cause;
 };
 
 const WriteCase kWrites[] = {
-    {"alike", [](StreamAccess&) {}, {VpMode::nb, 8}, VpMode::nb, VpCause::none},
-    {"the first", [](StreamAccess&) {}, {VpMode::nb, 0}, VpMode::nb, VpCause::none},
-    {"masked", [](StreamAccess& f) { f.masked = 1; }, {VpMode::nb, 8}, VpMode::ib, VpCause::masked},
-    {"ragged", [](StreamAccess& f) { f.least_bytes = 0; }, {VpMode::nb, 8}, VpMode::ib, VpCause::ragged},
-    {"scattered", [](StreamAccess& f) { f.scattered = 1; }, {VpMode::nb, 8}, VpMode::ib, VpCause::scattered},
-    {"two positions", [](StreamAccess& f) { f.least_position = 8; }, {VpMode::nb, 8}, VpMode::ib, VpCause::scattered},
-    {"masked and ragged", [](StreamAccess& f) { f.masked = 1, f.least_bytes = 0; }, {}, VpMode::ib, VpCause::masked},
+    {"alike", [](StreamAccess&) {}, {VpMode::nb, 8}, VpMode::nb, vp_cause::kNone},
+    {"the first", [](StreamAccess&) {}, {VpMode::nb, 0}, VpMode::nb, vp_cause::kNone},
+    {"masked", [](StreamAccess& f) { f.masked = 1; }, {VpMode::nb, 8}, VpMode::ib, vp_cause::kMasked},
+    {"ragged", [](StreamAccess& f) { f.least_bytes = 0; }, {VpMode::nb, 8}, VpMode::ib, vp_cause::kRagged},
+    {"scattered", [](StreamAccess& f) { f.scattered = 1; }, {VpMode::nb, 8}, VpMode::ib, vp_cause::kScattered},
+    {"two positions", [](StreamAccess& f) { f.least_position = 8; }, {VpMode::nb, 8}, VpMode::ib, vp_cause::kScattered},
+    {"masked and ragged", [](StreamAccess& f) { f.masked = 1, f.least_bytes = 0; }, {}, VpMode::ib, vp_cause::kMasked},
     {"ragged and scattered",
      [](StreamAccess& f) { f.least_bytes = 0, f.scattered = 1; },
      {},
      VpMode::ib,
-     VpCause::ragged},
-    {"behind IB", [](StreamAccess&) {}, {VpMode::ib, 8}, VpMode::ib, VpCause::before},
-    {"a task has blocks", [](StreamAccess& f) { f.has_ib = 1; }, {VpMode::nb, 8}, VpMode::ib, VpCause::before},
-    {"strided behind IB", [](StreamAccess& f) { f.strided = 1; }, {VpMode::ib, 8}, VpMode::ib, VpCause::before},
-    {"strided", [](StreamAccess& f) { f.strided = 1; }, {VpMode::nb, 8}, VpMode::cb, VpCause::strided},
-    {"another size", [](StreamAccess&) {}, {VpMode::nb, 4}, VpMode::cb, VpCause::size},
-    {"another size, strided", [](StreamAccess& f) { f.strided = 1; }, {VpMode::nb, 4}, VpMode::cb, VpCause::strided},
+     vp_cause::kRagged},
+    {"behind IB", [](StreamAccess&) {}, {VpMode::ib, 8}, VpMode::ib, vp_cause::kBefore},
+    {"a task has blocks", [](StreamAccess& f) { f.has_ib = 1; }, {VpMode::nb, 8}, VpMode::ib, vp_cause::kBefore},
+    {"strided behind IB", [](StreamAccess& f) { f.strided = 1; }, {VpMode::ib, 8}, VpMode::ib, vp_cause::kBefore},
+    {"strided", [](StreamAccess& f) { f.strided = 1; }, {VpMode::nb, 8}, VpMode::cb, vp_cause::kStrided},
+    {"another size", [](StreamAccess&) {}, {VpMode::nb, 4}, VpMode::cb, vp_cause::kSize},
+    {"another size, strided", [](StreamAccess& f) { f.strided = 1; }, {VpMode::nb, 4}, VpMode::cb, vp_cause::kStrided},
     {"between",
      [](StreamAccess& f) { f.least_position = f.most_position = 12; },
      {VpMode::nb, 8},
      VpMode::cb,
-     VpCause::between},
+     vp_cause::kBetween},
     {"the first, between",
      [](StreamAccess& f) { f.least_position = f.most_position = 4; },
      {VpMode::nb, 0},
      VpMode::cb,
-     VpCause::between},
-    {"behind CB", [](StreamAccess&) {}, {VpMode::cb, 8}, VpMode::cb, VpCause::before},
+     vp_cause::kBetween},
+    {"behind CB", [](StreamAccess&) {}, {VpMode::cb, 8}, VpMode::cb, vp_cause::kBefore},
 };
 
 TEST(VpModesOfWrites, AreThoseOfTheTable) {
@@ -64,7 +63,7 @@ TEST(VpModesOfWrites, AreThoseOfTheTable) {
     one.change(facts);
     const VpChoice choice = choose_write(facts, one.written.first, one.written.second);
     EXPECT_EQ(choice.mode, one.mode) << one.what;
-    EXPECT_EQ(choice.cause, one.cause) << one.what;
+    EXPECT_STREQ(choice.cause, one.cause) << one.what;
   }
 }
 
@@ -73,20 +72,20 @@ struct ReadCase {
   void (*change)(StreamAccess&);
   bool in_lattice, whole_row;
   VpMode mode;
-  VpCause cause;
+  const char* cause;
 };
 
 const ReadCase kReads[] = {
-    {"alike", [](StreamAccess&) {}, true, true, VpMode::nb, VpCause::none},
-    {"masked", [](StreamAccess& f) { f.masked = 1; }, true, true, VpMode::ib, VpCause::masked},
-    {"ragged", [](StreamAccess& f) { f.least_bytes = 1; }, true, true, VpMode::ib, VpCause::ragged},
-    {"scattered", [](StreamAccess& f) { f.scattered = 1; }, true, true, VpMode::ib, VpCause::scattered},
-    {"behind the lattice", [](StreamAccess&) {}, false, true, VpMode::ib, VpCause::before},
-    {"strided", [](StreamAccess& f) { f.strided = 1; }, true, true, VpMode::cb, VpCause::strided},
-    {"strided behind the lattice", [](StreamAccess& f) { f.strided = 1; }, false, true, VpMode::ib, VpCause::before},
-    {"part of a row", [](StreamAccess&) {}, true, false, VpMode::cb, VpCause::size},
+    {"alike", [](StreamAccess&) {}, true, true, VpMode::nb, vp_cause::kNone},
+    {"masked", [](StreamAccess& f) { f.masked = 1; }, true, true, VpMode::ib, vp_cause::kMasked},
+    {"ragged", [](StreamAccess& f) { f.least_bytes = 1; }, true, true, VpMode::ib, vp_cause::kRagged},
+    {"scattered", [](StreamAccess& f) { f.scattered = 1; }, true, true, VpMode::ib, vp_cause::kScattered},
+    {"behind the lattice", [](StreamAccess&) {}, false, true, VpMode::ib, vp_cause::kBefore},
+    {"strided", [](StreamAccess& f) { f.strided = 1; }, true, true, VpMode::cb, vp_cause::kStrided},
+    {"strided behind the lattice", [](StreamAccess& f) { f.strided = 1; }, false, true, VpMode::ib, vp_cause::kBefore},
+    {"part of a row", [](StreamAccess&) {}, true, false, VpMode::cb, vp_cause::kSize},
     {"blocks do not matter within the lattice", [](StreamAccess& f) { f.has_ib = 1; }, true, true, VpMode::nb,
-     VpCause::none},
+     vp_cause::kNone},
 };
 
 TEST(VpModesOfReads, AreThoseOfTheTable) {
@@ -95,12 +94,12 @@ TEST(VpModesOfReads, AreThoseOfTheTable) {
     one.change(facts);
     const VpChoice choice = choose_read(facts, one.in_lattice, one.whole_row);
     EXPECT_EQ(choice.mode, one.mode) << one.what;
-    EXPECT_EQ(choice.cause, one.cause) << one.what;
+    EXPECT_STREQ(choice.cause, one.cause) << one.what;
   }
 }
 
 StreamAccess joined(StreamAccess left, const StreamAccess& right) {
-  StreamAccess::folding().join(&left, &right);
+  left.join(right);
   return left;
 }
 
@@ -136,14 +135,10 @@ TEST(StreamAccessOfTasks, OneWithoutVpsSaysNothing) {
   EXPECT_EQ(joined(none, none).most_bytes, 0u);
 }
 
-TEST(VpModeNames, AreAllDifferent) {
+TEST(VpModeNames, AreThoseOfThePaper) {
   EXPECT_STREQ(name_of(VpMode::nb), "NB");
   EXPECT_STREQ(name_of(VpMode::cb), "CB");
   EXPECT_STREQ(name_of(VpMode::ib), "IB");
-  std::set<std::string> texts;
-  for (int i = 0; i <= static_cast<int>(VpCause::before); ++i) texts.insert(text_of(static_cast<VpCause>(i)));
-  EXPECT_EQ(texts.size(), 8u);
-  EXPECT_EQ(texts.count(""), 0u);
 }
 
 }  // namespace

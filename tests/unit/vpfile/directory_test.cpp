@@ -34,25 +34,28 @@ TEST(Pointers, GiveBackRunsAndHoles) {
 
 TEST(DirectoryHeaders, AreThoseOfTheirFile) {
   for (const DirectoryFile which : {DirectoryFile::first, DirectoryFile::overflow}) {
-    const DirectoryHeader header{which, kId, 100, 6, 64};
-    const Bytes bytes = to_bytes(encode_directory_header(header));
-    const auto accepts = [&](ByteView some) { return check_directory_header(some, header).ok(); };
+    VpGeometry geometry;
+    geometry.n = 100;
+    geometry.pointers = 6;
+    geometry.block_bytes = 64;
+    const Bytes bytes = to_bytes(encode_directory_header(which, kId, geometry));
+    const auto accepts = [&](ByteView some) { return check_directory_header(some, which, kId, geometry).ok(); };
 
     expect_every_bit_matters(bytes, accepts);
     expect_no_prefix_accepted(bytes, accepts);
-    const auto of_another = [&](const std::function<void(DirectoryHeader&)>& change) {
-      DirectoryHeader other = header;
+    const auto of_another = [&](const std::function<void(VpGeometry&)>& change) {
+      VpGeometry other = geometry;
       change(other);
-      return check_directory_header(bytes, other).code();
+      return check_directory_header(bytes, which, kId, other).code();
     };
-    EXPECT_EQ(of_another([](DirectoryHeader& h) { h.id[15] = std::byte{1}; }), Code::corrupt_file);
-    EXPECT_EQ(of_another([](DirectoryHeader& h) { h.n = 101; }), Code::corrupt_file);
-    EXPECT_EQ(of_another([](DirectoryHeader& h) { h.pointers = 7; }), Code::corrupt_file);
-    EXPECT_EQ(of_another([](DirectoryHeader& h) { h.block_bytes = 32; }), Code::corrupt_file);
-    EXPECT_EQ(of_another([&](DirectoryHeader& h) {
-                h.which = which == DirectoryFile::first ? DirectoryFile::overflow : DirectoryFile::first;
-              }),
-              Code::corrupt_file);
+    EXPECT_EQ(of_another([](VpGeometry& g) { g.n = 101; }), Code::corrupt_file);
+    EXPECT_EQ(of_another([](VpGeometry& g) { g.pointers = 7; }), Code::corrupt_file);
+    EXPECT_EQ(of_another([](VpGeometry& g) { g.block_bytes = 32; }), Code::corrupt_file);
+    VpIdentity other_id = kId;
+    other_id[15] = std::byte{1};
+    EXPECT_EQ(check_directory_header(bytes, which, other_id, geometry).code(), Code::corrupt_file);
+    const DirectoryFile other = which == DirectoryFile::first ? DirectoryFile::overflow : DirectoryFile::first;
+    EXPECT_EQ(check_directory_header(bytes, other, kId, geometry).code(), Code::corrupt_file);
   }
 }
 

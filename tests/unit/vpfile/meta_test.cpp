@@ -26,8 +26,10 @@ VpMeta full_meta(std::uint64_t sequence = 1) {
   meta.ib_bytes = 1000;
   meta.session = 2;
   meta.superblocks = 1;
-  meta.sides[DirectoryFile::first] = {4242, 77};
-  meta.sides[DirectoryFile::overflow] = {4343, ~0ull};
+  meta.side_bytes[DirectoryFile::first] = 4242;
+  meta.side_bytes[DirectoryFile::overflow] = 4343;
+  meta.side_seals[DirectoryFile::first] = 77;
+  meta.side_seals[DirectoryFile::overflow] = ~0ull;
   meta.data_bytes = 99999;
   return meta;
 }
@@ -77,7 +79,10 @@ TEST(VpMeta, GivesBackEveryField) {
     EXPECT_EQ(back.value().ib_bytes, meta.ib_bytes);
     EXPECT_EQ(back.value().session, meta.session);
     EXPECT_EQ(back.value().superblocks, meta.superblocks);
-    for (const DirectoryFile which : kDirectoryFiles) EXPECT_EQ(back.value().sides[which], meta.sides[which]);
+    for (const DirectoryFile which : kDirectoryFiles) {
+      EXPECT_EQ(back.value().side_bytes[which], meta.side_bytes[which]);
+      EXPECT_EQ(back.value().side_seals[which], meta.side_seals[which]);
+    }
     EXPECT_EQ(back.value().data_bytes, meta.data_bytes);
     EXPECT_EQ(back.value().shape, meta.shape);
   }
@@ -211,10 +216,10 @@ TEST(VpMeta, WithoutBlocksNothingIsToldOfThem) {
   EXPECT_EQ(code([](VpMeta& m) { m.geometry.first_superblock = 1; }), Code::corrupt_file);
   EXPECT_EQ(code([](VpMeta& m) { m.end_of_superblocks = 1; }), Code::corrupt_file);
   EXPECT_EQ(code([](VpMeta& m) { m.end_of_entries = 1; }), Code::corrupt_file);
-  EXPECT_EQ(code([](VpMeta& m) { m.sides[DirectoryFile::first].bytes = 1; }), Code::corrupt_file);
-  EXPECT_EQ(code([](VpMeta& m) { m.sides[DirectoryFile::overflow].bytes = 1; }), Code::corrupt_file);
-  EXPECT_EQ(code([](VpMeta& m) { m.sides[DirectoryFile::first].seal = 1; }), Code::corrupt_file);
-  EXPECT_EQ(code([](VpMeta& m) { m.sides[DirectoryFile::overflow].seal = 1; }), Code::corrupt_file);
+  EXPECT_EQ(code([](VpMeta& m) { m.side_bytes[DirectoryFile::first] = 1; }), Code::corrupt_file);
+  EXPECT_EQ(code([](VpMeta& m) { m.side_bytes[DirectoryFile::overflow] = 1; }), Code::corrupt_file);
+  EXPECT_EQ(code([](VpMeta& m) { m.side_seals[DirectoryFile::first] = 1; }), Code::corrupt_file);
+  EXPECT_EQ(code([](VpMeta& m) { m.side_seals[DirectoryFile::overflow] = 1; }), Code::corrupt_file);
 }
 
 TEST(VpShapes, AreCountedOrRefused) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/memory_backend.hpp"
-#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/check_vpfile.hpp"
 
 namespace thalweg {
 namespace {
@@ -66,13 +66,12 @@ class ScanOfMany : public testing::Test {
     SuperblockScan found = scan();
     Walk walk;
     for (std::uint64_t begin = 0; begin < kVps; ++walk.windows) {
-      auto window = found.chains(begin);
-      if (!window.has_value()) {
-        ADD_FAILURE() << window.error().message();
+      const auto chains = found.chains(begin);
+      if (!chains.has_value()) {
+        ADD_FAILURE() << chains.error().message();
         break;
       }
-      for (const auto& [vp, chain] : window.value().chains) walk.lengths[vp] = chain.bytes;
-      begin = window.value().end;
+      for (const VpChain& chain : chains.value()) walk.lengths[chain.vp] = chain.bytes;
     }
     return walk;
   }

@@ -1,7 +1,9 @@
-// Verify and repair of a vpfile, by one task.
+// Work on a whole vpfile by one task: verify, repair, import, flatten, and what is where in its data file.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "base/check_result.hpp"
@@ -28,5 +30,25 @@ Result<bool> is_vpfile(Backend& backend, const std::string& path);
 
 // Makes NAME.meta for an array of this shape with records of `record_bytes` bytes. already_exists when there is one.
 Status import_array(Backend& backend, const std::string& path, const VpShape& shape, std::uint64_t record_bytes);
+
+// The streams as a plain array. See tw_vpfile_flatten().
+Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
+                      std::uint64_t record_bytes, std::byte fill, const Watch& watch);
+
+// A part of the data file.
+enum class VpRegionKind { nb = 1, cb = 2, header = 3, blocks = 4, unused = 5, table = 6, hole = 7 };
+
+struct VpRegion {
+  VpRegionKind kind = VpRegionKind::hole;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t superblock = -1;  // number; -1: in none
+  std::int64_t first_vp = -1;    // whose it is: first_vp .. last_vp; -1: nobody's
+  std::int64_t last_vp = -1;
+};
+
+// By offset, without gap or overlap, to the end of the data file; `visit` returns false to end. corrupt_file: NAME.meta
+// is missing or damaged, or a superblock is not whole: then what lies before it was told.
+Status walk_vp_regions(Backend& backend, const std::string& path, const std::function<bool(const VpRegion&)>& visit);
 
 }  // namespace thalweg
