@@ -101,8 +101,10 @@ part_asan() {
 part_valgrind() {
   local program
   # A program that replaces operator new keeps its own.
-  build dev
-  for program in build/dev/tests/unit_*; do
+  cmake --preset dev -B build/valgrind -DTW_TEST_SETS=unit -DTW_WITH_MPI=OFF -DTW_WITH_TOOLS=OFF -DTW_WITH_BENCH=OFF \
+    -DTW_WITH_EXAMPLES=OFF > /dev/null
+  cmake --build build/valgrind -j "$jobs"
+  for program in build/valgrind/tests/unit_*; do
     if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
     echo "== valgrind $(basename "$program")"
     valgrind --quiet --error-exitcode=9 --leak-check=full --soname-synonyms=somalloc=nouserintercepts "$program" --gtest_brief=1
