@@ -82,9 +82,9 @@ class [[nodiscard]] Op {
   std::coroutine_handle<promise_type> handle_;
 };
 
-// co_await: the condition of a suspended coroutine, which parks on the current driver until `ready`. `ready` is cheap and may be called any number of times, but not again once
-// it has returned true. `block` waits up to about a millisecond, without using the core, for `ready` to become
-// likely; null: the driver yields.
+// co_await: the condition of a suspended coroutine, which parks on the current driver until `ready`. `ready` is cheap
+// and may be called any number of times, but not again once it has returned true. `block` waits up to about a
+// millisecond, without using the core, for `ready` to become likely; null: the driver yields.
 struct WaitPoint {
   bool (*ready)(void* subject) = nullptr;
   void (*block)(void* subject) = nullptr;

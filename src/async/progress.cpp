@@ -116,7 +116,7 @@ thread_local bool inside_progress = false;
 std::atomic<std::size_t> n_need_transport{0};
 
 // Never destroyed: threads may still wait in it.
-template <int number>
+template <int Number>
 Progress* make_in() {
   alignas(Progress) static std::byte place[sizeof(Progress)];
   return new (place) Progress;

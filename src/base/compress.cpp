@@ -29,8 +29,8 @@ const char* as_chars(ByteView bytes) { return reinterpret_cast<const char*>(byte
 char* as_chars(ByteSpan bytes) { return reinterpret_cast<char*>(bytes.data()); }
 
 int int_size(std::size_t bytes) {
-  constexpr std::size_t most = std::numeric_limits<int>::max();
-  return static_cast<int>(bytes < most ? bytes : most);
+  constexpr std::size_t kMost = std::numeric_limits<int>::max();
+  return static_cast<int>(bytes < kMost ? bytes : kMost);
 }
 
 Status no_zstd_context() { return Status::error(Code::no_memory, "no memory for a Zstandard context"); }
@@ -42,8 +42,8 @@ Status damaged(const char* what, ByteView from, std::size_t expected, const std:
 }
 
 Status decompress_lz4(ByteView from, ByteSpan to) {
-  constexpr std::size_t most = std::numeric_limits<int>::max();
-  if (from.size() > most || to.size() > most)
+  constexpr std::size_t kMost = std::numeric_limits<int>::max();
+  if (from.size() > kMost || to.size() > kMost)
     return damaged("LZ4 block", from, to.size(), "larger than a block can be");
   const int got = LZ4_decompress_safe(as_chars(from), as_chars(to), int_size(from.size()), int_size(to.size()));
   if (got < 0) return damaged("LZ4 block", from, to.size(), "malformed or too long");

@@ -32,11 +32,11 @@ Code code_of_errno(int err) {
 }
 
 // Allocated while there is memory, and never destroyed: threads may still run while the process ends.
-const Status& kOutOfMemory = *new Status(Status::error(Code::no_memory, "out of memory", ENOMEM));
+const Status& no_memory_left = *new Status(Status::error(Code::no_memory, "out of memory", ENOMEM));
 
 }  // namespace
 
-Status out_of_memory() { return kOutOfMemory; }
+Status out_of_memory() { return no_memory_left; }
 
 bool is_code(std::int32_t number) {
   constexpr Code kCodes[] = {Code::invalid_argument,

@@ -1,5 +1,5 @@
-// The short forms of file.h: each is tw_file_access_all() or tw_file_access(), or their nonblocking twin, with its arguments
-// put in place.
+// The short forms of file.h: each is tw_file_access_all() or tw_file_access(), or their nonblocking twin, with its
+// arguments put in place.
 #include "capi/file_handle.hpp"
 
 using thalweg::Call;

@@ -16,8 +16,8 @@ namespace thalweg {
 bool is_one_call(const GroupAccess& access, const Plan& plan);
 
 // Collective where the plan is Method::aggregate. `own`: the list of this task; `process`: the lists of all tasks, null
-// where there are several processes. Both, and `access` and `plan`, must outlive the operation. A failure is this task's
-// alone, and has to be agreed on.
+// where there are several processes. Both, and `access` and `plan`, must outlive the operation. A failure is this
+// task's alone, and has to be agreed on.
 Op<TransferResult> execute(Group& group, SharedFile& file, const GroupAccess& access, const Plan& plan,
                            const ExtentList& own, ProcessAccess* process, IoContext io);
 

@@ -32,10 +32,11 @@ class ProcessAccess {
   // Places the tasks of an access in order from `base` on.
   void place_in_order(std::uint64_t base);
 
-  // The lists of all tasks that have bytes to move, once. A list of one extent is made here, since its task may have yet
-  // to place its own; longer lists lie with their tasks.
+  // The lists of all tasks that have bytes to move, once. A list of one extent is made here, since its task may have
+  // yet to place its own; longer lists lie with their tasks.
   std::span<const ExtentList* const> lists();
-  // The memory of all tasks in rank order, neighbours merged, in `room`; for at most kMostPieces tasks of one extent each.
+  // The memory of all tasks in rank order, neighbours merged, in `room`; for at most kMostPieces tasks of one extent
+  // each.
   std::span<const Piece> pieces(std::array<Piece, kMostPieces>& room) const;
 
  private:

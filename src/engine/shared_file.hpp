@@ -1,5 +1,5 @@
-// SharedFile: what the tasks of one process share of an open file: the stored file, the strategy by which bytes are moved,
-// the shared position, and the lock on ranges that are written back.
+// SharedFile: what the tasks of one process share of an open file: the stored file, the strategy by which bytes are
+// moved, the shared position, and the lock on ranges that are written back.
 #pragma once
 
 #include <atomic>

@@ -22,8 +22,8 @@ Status check_may_overwrite(const std::string& path, format::KnownFormat found, f
 Status check_may_overwrite(Backend& backend, const std::string& path, format::KnownFormat wanted);
 // Code::unsafe: "'x' looks like HDF5 and is left as it is", and what to do.
 Status refuse_to_overwrite(const std::string& path, const std::string& what);
-// Removes the side files of a vpfile that was overwritten by another format, as they would mark it as a vpfile. Failures
-// are ignored.
+// Removes the side files of a vpfile that was overwritten by another format, as they would mark it as a vpfile.
+// Failures are ignored.
 void remove_vp_sides(Backend& backend, const std::string& path);
 // Code::unsafe where `path` has a format of Thalweg: for writers of plain files.
 Status check_not_own(Backend& backend, const std::string& path);

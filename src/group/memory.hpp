@@ -126,8 +126,8 @@ inline Status none_for_lack_of_memory(const Status& scattered, const char* colle
   return none ? no_memory_for(collective) : scattered;
 }
 
-// Collective. Task 0 gathers the data of all tasks and scatters the parts that `sort` makes of them; `sort` returns none
-// when out of memory.
+// Collective. Task 0 gathers the data of all tasks and scatters the parts that `sort` makes of them; `sort` returns
+// none when out of memory.
 template <class Sort>
 Op<Result<Bytes>> sorted_by_task_0(Group& group, ByteView mine, Sort sort, const char* collective) {
   const auto gathered = co_await group.gather(mine, 0);

@@ -3,9 +3,9 @@
 //  1. The tasks agree that all of them close; where one has abandoned the file, the others flush and fail.
 //  2. Each task stores what it has buffered and hands its logical writers over to the WriteSet of its process. The last
 //     task of a process encodes what the process contributes: sizes, names and pieces of the logical files.
-//  3. Task 0 gathers the contributions. It joins the small packs that the processes sent along, writes the index of each
-//     physical file, and then the state slot that marks it as closed: physical file 0 comes last, as the multifile is
-//     unclosed until then (close_physical).
+//  3. Task 0 gathers the contributions. It joins the small packs that the processes sent along, writes the index of
+//     each physical file, and then the state slot that marks it as closed: physical file 0 comes last, as the multifile
+//     is unclosed until then (close_physical).
 //  4. The tasks agree on one status.
 #include <algorithm>
 #include <ctime>

@@ -26,7 +26,8 @@ Bytes encode(const WriteRequest& request, std::size_t task, std::size_t tasks);
 // The requests of all tasks, decoded one after the other.
 class WriteRequests {
  public:
-  // Fails for the first task whose arguments are wrong or differ from those of task 0, and where two tasks serve a rank.
+  // Fails for the first task whose arguments are wrong or differ from those of task 0, and where two tasks serve a
+  // rank.
   static Result<WriteRequests> decode(Gathered gathered);
   std::size_t tasks() const { return tasks_; }
   std::uint64_t n_logical() const { return n_logical_; }

@@ -243,10 +243,10 @@ void UringQueue::wait(std::chrono::microseconds limit) {
 // Whether the kernel permits a ring to this process, tested by setting up a small one: containers often forbid it.
 bool uring_works() {
   // Waits have a limit, and completions are never lost
-  constexpr unsigned needed = IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP;
+  constexpr unsigned kNeeded = IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP;
   io_uring ring;
   if (io_uring_queue_init(2, &ring, 0) != 0) return false;
-  bool works = (ring.features & needed) == needed;
+  bool works = (ring.features & kNeeded) == kNeeded;
   io_uring_probe* const probe = io_uring_get_probe_ring(&ring);
   for (const int operation : {IORING_OP_READ, IORING_OP_WRITE, IORING_OP_READV, IORING_OP_WRITEV})
     works = works && probe != nullptr && io_uring_opcode_supported(probe, operation) != 0;

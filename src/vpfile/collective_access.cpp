@@ -151,8 +151,8 @@ class CollectiveAccess {
     return fits ? Status{} : parts_.too_long(0);
   }
 
-  // The row of an access that keeps the promise, of 0 bytes at the end of the streams; and the record, which holds if the
-  // access succeeds on all tasks.
+  // The row of an access that keeps the promise, of 0 bytes at the end of the streams; and the record, which holds if
+  // the access succeeds on all tasks.
   Result<LatticeRow> promised_row(std::uint64_t& record_bytes) const {
     format::VpGeometry geometry = parts_.geometry;
     record_bytes = geometry.record_bytes;
@@ -177,8 +177,8 @@ class CollectiveAccess {
                                                      "NB needs it: " + cause + "; leave out the hint");
   }
 
-  // Where all promised that every access is as NB needs it, and every task has VPs: each access is one of the data file,
-  // by which a task that does not keep the promise tells all others.
+  // Where all promised that every access is as NB needs it, and every task has VPs: each access is one of the data
+  // file, by which a task that does not keep the promise tells all others.
   Op<Status> run_as_promised(Status mine) {
     LatticeRow row;
     std::uint64_t record_bytes = 0;
@@ -250,8 +250,8 @@ class CollectiveAccess {
     co_return co_await access_independently(parts_, what_);
   }
 
-  // What an access that failed has put behind the end of the lattice would be read as other streams' when these grow by a
-  // record of another size. Where a task has blocks there, of which only it may know, all stays.
+  // What an access that failed has put behind the end of the lattice would be read as other streams' when these grow by
+  // a record of another size. Where a task has blocks there, of which only it may know, all stays.
   Op<Status> forget_failed(Status failed) {
     parts_.streams->all().set(StreamState::kError);
     StreamAccess all;

@@ -325,8 +325,8 @@ class Opening {
     return bytes > 0 || (!found_.has_meta && has_meta) ? made_meanwhile(parts_.path) : Status{};
   }
 
-  // After a death of the machine, superblocks of a session may have reached the storage without the mark in NAME.meta that
-  // it had begun. They lie behind the end of the closed file, and have the number of this session.
+  // After a death of the machine, superblocks of a session may have reached the storage without the mark in NAME.meta
+  // that it had begun. They lie behind the end of the closed file, and have the number of this session.
   Status cut_leftovers() {
     if (!found_.has_meta) return {};
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, parts_.data().size());
@@ -335,7 +335,8 @@ class Opening {
     return parts_.data().sync();  // before the first superblock of this session
   }
 
-  // Task 0, once the arguments of all are known to be right: the last step, so that a failure before has changed nothing.
+  // Task 0, once the arguments of all are known to be right: the last step, so that a failure before has changed
+  // nothing.
   Status begin_session() {
     Backend& backend = *parts_.backend;
     const bool looked_unlocked = parts_.locked == nullptr;

@@ -51,8 +51,8 @@ class VpFile {
   // Independent, in place of a flush by all tasks: store_own(), and tell_stored() on task 0.
   Status store_unclosed();
   // Independent: begins a flush with the other tasks, after which this one leaves. It is complete before MPI ends, and
-  // the file stays until then. Where the other tasks do not flush, this one stores what it has; `tell` is called where a
-  // user must be told that the file was not closed, and what could not be stored.
+  // the file stays until then. Where the other tasks do not flush, this one stores what it has; `tell` is called where
+  // a user must be told that the file was not closed, and what could not be stored.
   using Tell = std::function<void(const Status& failed)>;
   void begin_to_leave(Tell tell);
 

@@ -23,7 +23,8 @@ namespace thalweg {
 
 inline constexpr std::uint64_t kMostStream = std::uint64_t{1} << 61;  // bytes of one
 
-// How a vpfile is to be written and read, as hints say it (base/hint_table.hpp). All tasks use those of task 0. 0: the library chooses.
+// How a vpfile is to be written and read, as hints say it (base/hint_table.hpp). All tasks use those of task 0. 0: the
+// library chooses.
 struct VpHints {
   std::uint64_t record_bytes = 0;  // of an array without NAME.meta
   std::uint64_t round_bytes = 0;   // of the CB segment, of each VP

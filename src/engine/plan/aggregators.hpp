@@ -1,5 +1,5 @@
-// Aggregators: which tasks carry out a two-phase access, which window of the file each of them moves in a round, and how
-// much memory it takes.
+// Aggregators: which tasks carry out a two-phase access, which window of the file each of them moves in a round, and
+// how much memory it takes.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct Aggregator {
 };
 
 // How `aggregator_bytes` are shared out. Two windows are in staging at a time; the inline data of one comes in, and of
-// one goes out; an eighth of each window says which of its bytes are covered; encoded extents come in for two rounds and
-// go out for one; and messages that a node relay passes on come in and go out.
+// one goes out; an eighth of each window says which of its bytes are covered; encoded extents come in for two rounds
+// and go out for one; and messages that a node relay passes on come in and go out.
 struct AggregatorBudget {
   static constexpr std::uint64_t kUnit = 4096;
   explicit AggregatorBudget(std::uint64_t aggregator_bytes);

@@ -59,9 +59,9 @@ class Cutter {
            distance(border, wanted) <= block_ / 2;
   }
 
-  // Narrows the range around the border, fewer bytes than wanted below `low` and at least as many below `high`, until no
-  // multiple of `grain` lies between the two. Two guesses that take the bytes for evenly spread and one bisection take
-  // turns: few steps for most accesses, and never more than three for each bit.
+  // Narrows the range around the border, fewer bytes than wanted below `low` and at least as many below `high`, until
+  // no multiple of `grain` lies between the two. Two guesses that take the bytes for evenly spread and one bisection
+  // take turns: few steps for most accesses, and never more than three for each bit.
   void narrow(Mark& low, Mark& high, Wide wanted, std::uint64_t grain) const {
     for (int step = 0;; ++step) {
       const std::uint64_t first = low.offset - low.offset % grain + grain;

@@ -20,8 +20,8 @@ class RangeLock {
 
    private:
     friend class RangeLock;
-    RangeLock* lock = nullptr;
-    Hold* after = nullptr;
+    RangeLock* lock_ = nullptr;
+    Hold* after_ = nullptr;
   };
   // True: the range is held until unlock().
   bool try_lock(Hold& hold);

@@ -144,11 +144,11 @@ Status make_worker(TransferTask& task, std::optional<Worker>& worker) try {
 
 bool RangeLock::try_lock(Hold& hold) {
   const std::lock_guard guard(mutex_);
-  for (const Hold* other = first_; other != nullptr; other = other->after) {
+  for (const Hold* other = first_; other != nullptr; other = other->after_) {
     const bool apart = other->range.end <= hold.range.begin || hold.range.end <= other->range.begin;
     if (!apart && (hold.exclusive || other->exclusive)) return false;
   }
-  hold.after = first_;
+  hold.after_ = first_;
   first_ = &hold;
   return true;
 }
@@ -156,15 +156,15 @@ bool RangeLock::try_lock(Hold& hold) {
 void RangeLock::unlock(Hold& hold) {
   const std::lock_guard guard(mutex_);
   Hold** at = &first_;
-  while (*at != &hold) at = &(*at)->after;
-  *at = hold.after;
+  while (*at != &hold) at = &(*at)->after_;
+  *at = hold.after_;
 }
 
 WaitPoint RangeLock::locked(Hold& hold) {
-  hold.lock = this;
+  hold.lock_ = this;
   const auto ready = [](void* subject) {
     auto& wanted = *static_cast<Hold*>(subject);
-    return wanted.lock->try_lock(wanted);
+    return wanted.lock_->try_lock(wanted);
   };
   return {ready, nullptr, &hold};
 }

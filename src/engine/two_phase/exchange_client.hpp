@@ -1,5 +1,5 @@
-// ExchangeClient: a task's side of the exchange phase: which bytes it has left, how far the next windows may reach so that
-// it never has more than its share of memory in messages, its requests, and where the bytes of replies belong.
+// ExchangeClient: a task's side of the exchange phase: which bytes it has left, how far the next windows may reach so
+// that it never has more than its share of memory in messages, its requests, and where the bytes of replies belong.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class ExchangeClient {
 
   // The lowest byte that is left in each domain, and where its next window has to end.
   void propose(RoundProposal& proposal);
-  // The proposal of all tasks: an aggregator that repeats its window could not reach some task's memory, and gets inline
-  // data from now on.
+  // The proposal of all tasks: an aggregator that repeats its window could not reach some task's memory, and gets
+  // inline data from now on.
   void apply(const RoundProposal& all);
   // The messages to aggregators in this round, and those that go through relays.
   std::vector<Message> requests(const NodeRelay& relay, std::vector<Message>& to_relays) const;

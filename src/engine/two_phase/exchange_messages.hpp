@@ -1,5 +1,5 @@
-// The messages of the exchange phase, about one window of the file. An ExchangeRequest names the extents that a task has
-// there, and has their bytes or their addresses in the task's memory, for an aggregator that can reach it. An
+// The messages of the exchange phase, about one window of the file. An ExchangeRequest names the extents that a task
+// has there, and has their bytes or their addresses in the task's memory, for an aggregator that can reach it. An
 // ExchangeReply has the bytes that were read. Numbers are in the machine's byte order.
 #pragma once
 
@@ -85,8 +85,8 @@ void for_each_in(const ExtentList& list, FileDomain window, Visit&& visit) {
 }
 
 // The request for the extents of `list` in `window`; empty: there are none. The caller sets task, aggregator, data_path
-// and with_bytes of the header; a reply of more than `most_relayed` bytes goes directly. May throw std::bad_alloc; takes
-// as much memory as the request has bytes.
+// and with_bytes of the header; a reply of more than `most_relayed` bytes goes directly. May throw std::bad_alloc;
+// takes as much memory as the request has bytes.
 Bytes make_request(const ExtentList& list, FileDomain window, RequestHeader header, std::uint64_t most_relayed = 0);
 
 // Copy between the memory of the extents, which may be another process's, and the window of the file that lies at

@@ -41,7 +41,7 @@ bool pays_to_relay(const RelayCase& input, const StorageCosts& costs) {
   const std::uint64_t of_node = rounded_up(input.processes, input.nodes);
   if (input.message_bytes > input.most_bytes || input.senders <= input.nodes + of_node) return false;
   const double spared_ns = static_cast<double>(input.senders - input.nodes - of_node) * costs.message_ns;
-  return spared_ns > costs.round_ns / 2 * std::bit_width(input.processes);
+  return spared_ns > costs.round_ns / 2 * static_cast<double>(std::bit_width(input.processes));
 }
 
 NodeRelay::NodeRelay(const TwoPhase& what, std::uint64_t sharers) : what_(&what) {

@@ -34,7 +34,8 @@ std::optional<std::size_t> seat_of(const TwoPhase& what) {
 }
 
 Rounds rounds_of(const TwoPhase& what) {
-  // The block size of the strategy is task 0's on all tasks; what a process finds itself may differ from mount to mount.
+  // The block size of the strategy is task 0's on all tasks; what a process finds itself may differ from mount to
+  // mount.
   const std::uint64_t unit = std::max<std::uint64_t>(what.file().strategy.costs.block, kCachePage);
   const FileDomain range{what.access->begin, what.access->end};
   return {even_domains(range, what.n_aggregators, unit), what.budget().window, kCachePage};
@@ -79,8 +80,8 @@ Op<Status> count_sharers(Participant& task) {
   co_return Status{};
 }
 
-// co_await: goes on from the driver, unless `passed`. Compilers make the return from one coroutine to another a jump, but
-// not where sanitizers watch: there rounds in which nobody has to wait would pile up on the stack.
+// co_await: goes on from the driver, unless `passed`. Compilers make the return from one coroutine to another a jump,
+// but not where sanitizers watch: there rounds in which nobody has to wait would pile up on the stack.
 WaitPoint from_driver(bool& passed) {
   return {[](void* subject) { return std::exchange(*static_cast<bool*>(subject), true); }, nullptr, &passed};
 }

@@ -114,8 +114,8 @@ class Team {
   const bool crowded_;                    // the team has more tasks than cores
   std::vector<Slot> slots_;               // each is written by its task only, see slot()
   std::vector<std::atomic<bool>> taken_;  // ranks that have a group
-  // By parity of the epoch; the last task to arrive at e clears those of e+1. Relaxed order suffices: the barrier around
-  // them orders them.
+  // By parity of the epoch; the last task to arrive at e clears those of e+1. Relaxed order suffices: the barrier
+  // around them orders them.
   std::atomic<bool> borrowed_[2] = {}, failed_[2] = {};
   // Release, acquire: a task that sees the leaver sees all epochs that the leaver has passed.
   std::atomic<TaskRank> left_{-1};

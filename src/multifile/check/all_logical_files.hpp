@@ -51,9 +51,9 @@ class FullRead {
   using Visit = std::function<Status(std::uint64_t rank, const EntryRun& run)>;
   FullRead(ReadHandle& handle, Reporter& report) : handle_(handle), report_(report) {}
 
-  // Visits runs of logical files that are alike, in the order of ranks. Fails with corrupt_file before the first logical
-  // file of a physical file in which a piece belongs to two of them: reading all could take as long as the product of
-  // their numbers.
+  // Visits runs of logical files that are alike, in the order of ranks. Fails with corrupt_file before the first
+  // logical file of a physical file in which a piece belongs to two of them: reading all could take as long as the
+  // product of their numbers.
   Status each_run(const Visit& visit);
   // Sums up the bytes of all logical files, where the caller asks for progress. Call before each_run().
   Status count();

@@ -125,7 +125,8 @@ class Repair {
     return file.write(offset, std::vector<std::byte>(format::kPageBytes));
   }
 
-  // A pack with a refused directory holds nothing that counts: its space is marked as reserved, as before it was filled.
+  // A pack with a refused directory holds nothing that counts: its space is marked as reserved, as before it was
+  // filled.
   static Status give_up_refused_packs(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) {
     for (const format::Frame& pack : recovery.refused_packs) {
       const format::Frame reserved{.offset = pack.offset, .session = pack.session, .extent = pack.extent};

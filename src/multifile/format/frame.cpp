@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kFrameMagic = "TWFRAME1";
 
-// Whether a logical file of this rank may have bytes in this physical file. With a table only the ranks section decides.
+// Whether a logical file of this rank may have bytes in this physical file. With a table only the ranks section
+// decides.
 bool rank_may_be_here(std::uint64_t rank, const FileHeader& header) {
   if (header.mapping == Mapping::table) return rank < header.n_logical;
   return rank >= header.first_rank && rank - header.first_rank < header.n_local;

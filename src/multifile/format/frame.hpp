@@ -30,9 +30,10 @@ struct Frame {
 };
 std::array<std::byte, kFrameBytes> encode_frame(const Frame& frame, const FileIdentity& id);
 
-// No value where the bytes are no valid frame. `room`: bytes from the frame to the end of its slab, or of the file where the slab is not known. Checks everything in
-// the document, including that data_offset leaves room for table or directory, except for the session, which the caller
-// compares, and with a table mapping for the physical file of the rank.
+// No value where the bytes are no valid frame. `room`: bytes from the frame to the end of its slab, or of the file
+// where the slab is not known. Checks everything in the document, including that data_offset leaves room for table or
+// directory, except for the session, which the caller compares, and with a table mapping for the physical file of the
+// rank.
 std::optional<Frame> parse_frame(ByteView first_128_bytes, const FileHeader& header, std::uint64_t offset,
                                  std::uint64_t room);
 bool all_zero(ByteView bytes);  // as where no frame was written

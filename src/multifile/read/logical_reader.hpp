@@ -4,10 +4,10 @@
 //  1. A small sequential read that lies in the window is copied from it (read_window).
 //  2. Otherwise the span that holds the position shows the piece with the highest sequence there, or a gap, which reads
 //     as zeros unless a repair found bytes lost in it.
-//  3. A large read that begins on a granule of a chunk goes straight to the caller's memory and is checked block by block
-//     while it is in the cache. Other reads of a chunk fill the window with whole granules.
-//  4. A packed piece is read, through a shared read-ahead buffer where it is small, checked, decompressed and becomes the
-//     window.
+//  3. A large read that begins on a granule of a chunk goes straight to the caller's memory and is checked block by
+//     block while it is in the cache. Other reads of a chunk fill the window with whole granules.
+//  4. A packed piece is read, through a shared read-ahead buffer where it is small, checked, decompressed and becomes
+//     the window.
 // No byte is returned before its granule or piece has been checked, unless verification is off.
 #pragma once
 

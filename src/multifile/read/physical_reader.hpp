@@ -32,7 +32,8 @@ struct EntryRun {
   Status lost;
 };
 
-// Whether a failure concerns a part of a multifile only: the rest can be read. A stop or a lack of memory ends the work.
+// Whether a failure concerns a part of a multifile only: the rest can be read. A stop or a lack of memory ends the
+// work.
 bool is_loss(Code code);
 
 // An index in memory, made by a recovery.

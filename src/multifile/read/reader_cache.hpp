@@ -1,8 +1,8 @@
-// The readers that a task keeps open. A reader has a window, so that of thousands only some are kept; for the others only
-// the position is kept.
+// The readers that a task keeps open. A reader has a window, so that of thousands only some are kept; for the others
+// only the position is kept.
 //
-// The reader to drop is drawn by lot. A task that reads more logical files in turn than are kept still finds most of them,
-// where dropping the least recently used one would always drop the next one.
+// The reader to drop is drawn by lot. A task that reads more logical files in turn than are kept still finds most of
+// them, where dropping the least recently used one would always drop the next one.
 #pragma once
 
 #include <memory>

@@ -21,8 +21,8 @@ Status fall_back(const PhysicalReader& physical, SalvagedIndex& left, const GoOn
   return {};
 }
 
-// The index from which a recovery starts: the newest whole one, which covers the sessions before its end, or what is left
-// of one, which has no end and covers none.
+// The index from which a recovery starts: the newest whole one, which covers the sessions before its end, or what is
+// left of one, which has no end and covers none.
 Result<SalvagedIndex> find_base(const PhysicalReader& physical, Recovery& recovery, const Watch& watch) {
   const format::StateSlot& state = physical.state();
   SalvagedIndex base;

@@ -1,9 +1,9 @@
 // Recovery makes the index of a physical file from its frames (format document, section 7).
 //
-// A flush stores every piece of a logical file with a lower sequence before one with a higher sequence counts. So in each
-// session the pieces up to the first missing sequence were flushed, and those behind it were not. A flushed piece can be
-// missing only where a frame is damaged. Then everything found is kept and the logical file is flagged, so that readers
-// refuse its gaps instead of returning zeros.
+// A flush stores every piece of a logical file with a lower sequence before one with a higher sequence counts. So in
+// each session the pieces up to the first missing sequence were flushed, and those behind it were not. A flushed piece
+// can be missing only where a frame is damaged. Then everything found is kept and the logical file is flagged, so that
+// readers refuse its gaps instead of returning zeros.
 #pragma once
 
 #include "base/check_result.hpp"

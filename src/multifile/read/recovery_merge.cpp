@@ -9,9 +9,9 @@ namespace {
 
 // The pieces of one logical file, sorted by sequence, become entries of the index.
 //
-// In each session the pieces count up to the first one that is missing or not whole. Pieces before one that proves a sync,
-// or in a session with lost frames, are all kept instead and the logical file is flagged. A piece that is not whole and
-// not proven to be synced shows the bytes under it.
+// In each session the pieces count up to the first one that is missing or not whole. Pieces before one that proves a
+// sync, or in a session with lost frames, are all kept instead and the logical file is flagged. A piece that is not
+// whole and not proven to be synced shows the bytes under it.
 class LogicalMerge {
  public:
   LogicalMerge(bool lost_frames, Steps& steps, std::vector<format::PieceEntry>& out, format::FileEntry& file)

@@ -128,8 +128,8 @@ class SlabWalk {
     return std::max(at, data / step * step);  // both multiples of the alignment
   }
 
-  // An incomplete index may begin in place of a frame. Its first sector identifies it: the death of the machine tears no
-  // sector.
+  // An incomplete index may begin in place of a frame. Its first sector identifies it: the death of the machine tears
+  // no sector.
   Result<bool> index_is_at(std::uint64_t at) {
     if (at % format::kPageBytes != 0) return false;
     std::vector<std::byte> page(format::kPageBytes);

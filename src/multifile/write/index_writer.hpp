@@ -1,7 +1,7 @@
 // Writes the index of a physical file: the old index, overlaid with what the tasks of this session contribute.
 //
-// The sections are streamed, so that task 0 holds the contributions and little more. Where most logical files are empty,
-// the index lists the others only.
+// The sections are streamed, so that task 0 holds the contributions and little more. Where most logical files are
+// empty, the index lists the others only.
 #pragma once
 
 #include <span>

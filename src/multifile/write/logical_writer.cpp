@@ -31,8 +31,8 @@ std::uint64_t LogicalWriter::next_sequence() const {
   return physical_.session() * format::kSequencePerSession + count_ + 1;
 }
 
-// The end of the stored bytes of the logical file. Each piece records it, so that recovery detects when bytes in front of
-// a piece never reached the storage.
+// The end of the stored bytes of the logical file. Each piece records it, so that recovery detects when bytes in front
+// of a piece never reached the storage.
 std::uint64_t LogicalWriter::stored_end() const {
   return chunk_ && chunk_->filled() > 0 ? std::max(left_end_, chunk_->logical_end()) : left_end_;
 }

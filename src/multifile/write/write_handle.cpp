@@ -94,8 +94,8 @@ Status WriteHandle::seek_to(std::uint64_t rank, std::int64_t position) {
   return {};
 }
 
-// A handle of many logical files buffers few bytes of each: a buffer that fills a good part of a page is packed at once,
-// the others when all buffers together exceed the budget.
+// A handle of many logical files buffers few bytes of each: a buffer that fills a good part of a page is packed at
+// once, the others when all buffers together exceed the budget.
 Status WriteHandle::limit_buffers(LogicalWriter& left) {
   constexpr std::uint64_t kWorthPacking = 512;
   if (left.buffered() >= kWorthPacking) TW_RETURN_IF_ERROR(left.push_small());

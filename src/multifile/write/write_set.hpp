@@ -48,8 +48,8 @@ class WriteSet {
   Status close_files();
   // Releases the lock: this process writes no more.
   void give_up_lock();
-  // Requires that the close makes everything durable before it marks the multifile as closed. After any sync it must: an
-  // index that reached the storage without its pieces would hide what was synced.
+  // Requires that the close makes everything durable before it marks the multifile as closed. After any sync it must:
+  // an index that reached the storage without its pieces would hide what was synced.
   void close_durably() { close_durably_.store(true, std::memory_order_relaxed); }
 
   // Returns the contribution of the process to the last of its tasks, and no bytes to the others. A failure is encoded

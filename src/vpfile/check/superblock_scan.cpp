@@ -158,8 +158,8 @@ void SuperblockScan::find_missing(const Found& one) {
     findings_.push_back(finding);
 }
 
-// Visits superblocks in the order of their numbers: sessions in their order, and each task's superblocks in the order in
-// which it stored them.
+// Visits superblocks in the order of their numbers: sessions in their order, and each task's superblocks in the order
+// in which it stored them.
 void SuperblockScan::judge() {
   next_absent_ = geometry_.first_superblock;
   for (Found& one : std::exchange(found_, {})) {
