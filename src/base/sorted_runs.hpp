@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "base/go_on.hpp"
+#include "base/watch.hpp"
 
 namespace thalweg {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/check_result.hpp"
+#include "base/watch.hpp"
 #include "multifile/options.hpp"
 #include "thalweg/health.h"
 #include "thalweg/open.h"

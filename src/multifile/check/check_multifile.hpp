@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/check_result.hpp"
+#include "base/watch.hpp"
 #include "multifile/options.hpp"
 #include "storage/backend.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/go_on.hpp"
+#include "base/watch.hpp"
 #include "multifile/format/index.hpp"
 #include "storage/backend.hpp"
 

@@ -6,7 +6,7 @@
 // readers refuse its gaps instead of returning zeros.
 #pragma once
 
-#include "base/check_result.hpp"
+#include "base/watch.hpp"
 #include "multifile/format/frame.hpp"
 #include "multifile/read/physical_reader.hpp"
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "base/go_on.hpp"
+#include "base/watch.hpp"
 #include "multifile/lazy_map.hpp"
 #include "multifile/write/logical_writer.hpp"
 #include "multifile/write/physical_writer.hpp"

@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/go_on.hpp"
 #include "base/shell_word.hpp"
 #include "base/size_units.hpp"
+#include "base/watch.hpp"
 #include "formats/known_file.hpp"
 #include "storage/hold_file.hpp"
 #include "vpfile/check/superblock_scan.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "base/check_result.hpp"
+#include "base/watch.hpp"
 #include "storage/backend.hpp"
 #include "vpfile/format/meta.hpp"
 #include "vpfile/shape.hpp"

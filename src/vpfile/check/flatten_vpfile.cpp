@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/checked_math.hpp"
-#include "base/go_on.hpp"
+#include "base/watch.hpp"
 #include "formats/known_file.hpp"
 #include "group/groups.hpp"
 #include "storage/hold_file.hpp"

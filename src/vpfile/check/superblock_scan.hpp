@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/go_on.hpp"
+#include "base/watch.hpp"
 #include "storage/backend.hpp"
 #include "vpfile/format/directory.hpp"
 #include "vpfile/format/superblock.hpp"
