@@ -93,7 +93,7 @@ class Progress {
   std::mutex mutex_;  // guards all that follows
   Driver driver_;
   std::optional<SharedQueues> queues_;
-  std::vector<std::shared_ptr<Request>> running_;
+  std::vector<std::shared_ptr<Request>> arrivals_, running_;
 
   std::mutex incoming_mutex_;  // taken after mutex_; guards the rest
   std::condition_variable arrived_;
@@ -168,13 +168,14 @@ void Progress::begin(std::shared_ptr<Request> request, const Request* awaited) {
 
 // mutex_ is held. Begins requests in the order of their arrival.
 bool Progress::begin_arrivals(const Request* awaited) {
-  std::vector<std::shared_ptr<Request>> arrivals;
   {
     const std::lock_guard lock(incoming_mutex_);
-    std::swap(arrivals, incoming_);
+    std::swap(arrivals_, incoming_);
   }
-  for (auto& request : arrivals) begin(std::move(request), &request == &arrivals.back() ? awaited : nullptr);
-  return !arrivals.empty();
+  for (auto& request : arrivals_) begin(std::move(request), &request == &arrivals_.back() ? awaited : nullptr);
+  const bool any = !arrivals_.empty();
+  arrivals_.clear();  // keeps its memory for the next ones
+  return any;
 }
 
 void Progress::finish(Request& request) {

@@ -39,7 +39,7 @@ Status check_dim(const char* function, std::int32_t i, const tw_dim& dim) {
                                                           {"halo_before", dim.halo_before},
                                                           {"halo_after", dim.halo_after}};
   for (const auto& [member, value] : members)
-    TW_RETURN_IF_ERROR(check_number(function, dims_at(i) + "." + member, value));
+    if (value < 0) return check_number(function, dims_at(i) + "." + member, value);
   if (dim.start > dim.global || dim.count > dim.global - dim.start)
     return invalid_argument(function, dims_at(i) + " has start " + std::to_string(dim.start) + " and count " +
                                           std::to_string(dim.count) + ", which end beyond its global extent of " +

@@ -31,15 +31,17 @@ Status fill_request(const char* path, int32_t flags, const tw_options* options, 
 
 // A call on the current logical file: `body(current)`, which returns a Status, for its reader or its writer.
 template <class Body>
+Status with_current(tw_multifile& open, Body&& body) {
+  if (open.file->writing) {
+    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, open.file->writing->current_or_first());
+    return body(*writer);
+  }
+  TW_ASSIGN_OR_RETURN(LogicalReader * reader, open.file->reading->current_or_first());
+  return body(*reader);
+}
+template <class Body>
 tw_status on_current(tw_multifile* multifile, const char* call, Body&& body) {
-  return on_handle(multifile, call, [&](tw_multifile& open) -> Status {
-    if (open.file->writing) {
-      TW_ASSIGN_OR_RETURN(LogicalWriter * writer, open.file->writing->current_or_first());
-      return body(*writer);
-    }
-    TW_ASSIGN_OR_RETURN(LogicalReader * reader, open.file->reading->current_or_first());
-    return body(*reader);
-  });
+  return on_handle(multifile, call, [&](tw_multifile& open) { return with_current(open, body); });
 }
 
 }  // namespace
@@ -137,14 +139,15 @@ tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, int whence)
 tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position, int64_t* rank) {
   if (position != nullptr) *position = -1;
   if (rank != nullptr) *rank = -1;
-  const auto served = [](const Multifile& file) {
-    return file.writing ? file.writing->served().count() : file.reading->served().count();
-  };
-  if (position == nullptr && multifile != nullptr && served(*multifile->file) == 0) return TW_OK;
-  return on_current(multifile, "tw_multifile_tell", [&](auto& current) -> Status {
-    if (position != nullptr) *position = static_cast<std::int64_t>(current.position());
-    if (rank != nullptr) *rank = static_cast<std::int64_t>(current.rank());
-    return {};
+  return on_handle(multifile, "tw_multifile_tell", [&](tw_multifile& open) -> Status {
+    const Multifile& file = *open.file;
+    const auto& served = file.writing ? file.writing->served() : file.reading->served();
+    if (position == nullptr && served.count() == 0) return {};
+    return with_current(open, [&](auto& current) -> Status {
+      if (position != nullptr) *position = static_cast<std::int64_t>(current.position());
+      if (rank != nullptr) *rank = static_cast<std::int64_t>(current.rank());
+      return {};
+    });
   });
 }
 

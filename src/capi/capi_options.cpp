@@ -265,8 +265,9 @@ tw_status tw_options_set_shape(tw_options* options, int32_t n_dims, const int64_
 tw_status tw_options_set_box(tw_options* options, int32_t n_dims, const int64_t* start, const int64_t* count) {
   return change(options, "tw_options_set_box", [&](tw_options& set) -> Status {
     TW_RETURN_IF_ERROR(check_dimensions("tw_options_set_box", n_dims, start != nullptr && count != nullptr));
-    set.box_start.assign(start, start + n_dims);
-    set.box_count.assign(count, count + n_dims);
+    std::vector<std::int64_t> starts(start, start + n_dims), counts(count, count + n_dims);
+    set.box_start = std::move(starts);
+    set.box_count = std::move(counts);
     return {};
   });
 }

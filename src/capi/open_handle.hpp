@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "base/wire.hpp"
 #include "capi/handles.hpp"
 #include "group/groups.hpp"
 #include "os/process_era.hpp"
@@ -135,7 +136,7 @@ std::int32_t open_with(tw_group* group, Call call, Handle** out, Fill&& fill, Op
     if (out != nullptr) *out = nullptr;
     const std::unique_ptr<Group> alone = group == nullptr ? make_self_group() : nullptr;
     Group& tasks = calling(group != nullptr ? *group->impl : *alone, call);
-    Status mine = or_out_of_memory(fill);
+    Status mine = attempt(fill);
     if (out == nullptr && mine.ok()) mine = null_argument(name_of(call), Handle::kName);
     std::unique_ptr<Handle> handle(new (std::nothrow) Handle);
     if (handle == nullptr && mine.ok()) mine = out_of_memory();

@@ -34,13 +34,15 @@ Bytes pack_all(const Gathered& all) try {
   return just(kToldNoMemory);
 }
 
-Result<Gathered> unpack_all(ByteView packed) {
+// `rest`: what follows the status in `packed`, whose memory becomes that of the parts.
+Result<Gathered> unpack_all(Bytes packed, ByteView rest) {
   Gathered all;
-  const auto n = static_cast<std::uint64_t>(take_number(packed));
+  const auto n = static_cast<std::uint64_t>(take_number(rest));
   if (!try_resize(all.begin, n + 1)) return no_memory_for("allgather");
-  const ByteView begins = take_bytes(packed, all.begin.size() * sizeof all.begin[0]);
+  const ByteView begins = take_bytes(rest, all.begin.size() * sizeof all.begin[0]);
   std::memcpy(all.begin.data(), begins.data(), begins.size());
-  if (!try_assign(all.data, packed)) return no_memory_for("allgather");
+  packed.erase(packed.begin(), packed.end() - std::ssize(rest));
+  all.data = std::move(packed);
   return all;
 }
 
@@ -116,11 +118,11 @@ Op<Result<Gathered>> BasicGroup::allgather(ByteView data) {
   if (!gathered.has_value()) co_return gathered.error();
   Bytes packed;
   if (rank() == 0) packed = pack_all(gathered.value());
-  const auto all = co_await broadcast(packed, 0);
+  auto all = co_await broadcast(packed, 0);
   if (!all.has_value()) co_return all.error();
   ByteView rest = all.value();
   if (Status bad = status_told(take_number(rest), "allgather"); !bad.ok()) co_return bad;
-  auto parts = unpack_all(rest);
+  auto parts = unpack_all(std::move(all).value(), rest);
   const Status unpacked = co_await agree(*this, parts.status());
   if (!unpacked.ok()) co_return unpacked;
   co_return parts;

@@ -18,7 +18,7 @@ class TW_SHARED BasicGroup : public Group {
   Op<Status> fold(void* mine, void* before, Folding how) override;
   // Task 0 sorts the messages: all data pass through it. Suits few bytes; a kind for more overrides it.
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
-  // The leader of each process sends an address, which is valid in its process only.
+  // Each task sends an address, and takes that of its leader, which is valid in its process only.
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override;
 };
 

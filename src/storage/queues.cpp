@@ -37,7 +37,7 @@ IoQueue* blocking_background_queue() {
   return queue.get();
 }
 
-SharedQueues::SharedQueues() : background_(make_background_queue()) {}
+SharedQueues::SharedQueues() : background_(make_background_queue()) { begin_step(); }
 
 IoContext SharedQueues::context(bool by_thread) {
   IoContext io;

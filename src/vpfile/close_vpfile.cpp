@@ -53,12 +53,15 @@ Op<Status> fold_stored(Group& group, Stored& all, Status mine) {
   co_return folded;
 }
 
+constexpr std::size_t kChangeBytes = 3 * sizeof(std::uint64_t);  // in a message: which (0: NAME.first), at, by
+
 // What this task changed of the sums, for the tasks that change them: each page of sums is one task's.
 std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::uint64_t tasks) {
   std::map<std::uint64_t, Bytes> of_tasks;
   for (const SumChange& change : changes) {
     const std::uint64_t which = change.which == DirectoryFile::first ? 0 : 1;
-    put_value(of_tasks[(change.at / format::kSumsPerPage * 2 + which) % tasks], change);
+    Bytes& bytes = of_tasks[(change.at / format::kSumsPerPage * 2 + which) % tasks];
+    for (const std::uint64_t number : {which, change.at, change.by}) put_value(bytes, number);
   }
   std::vector<Message> messages;
   messages.reserve(of_tasks.size());
@@ -69,8 +72,15 @@ std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::u
 // This task's pages of sums.
 Status change_own_sums(const VpParts& parts, const std::vector<Message>& told, Stored& mine) {
   std::vector<SumChange> changes;
-  for (const Message& message : told)
-    for (ByteView rest = message.data; !rest.empty();) changes.push_back(take_value<SumChange>(rest));
+  for (const Message& message : told) {
+    for (ByteView rest = message.data; rest.size() >= kChangeBytes;) {
+      const bool is_first = take_value<std::uint64_t>(rest) == 0;
+      SumChange change{.which = is_first ? DirectoryFile::first : DirectoryFile::overflow};
+      change.at = take_value<std::uint64_t>(rest);
+      change.by = take_value<std::uint64_t>(rest);
+      changes.push_back(change);
+    }
+  }
   if (changes.empty()) return {};
   format::PerDirectoryFile<std::uint64_t> stored;
   for (const DirectoryFile which : kDirectoryFiles)

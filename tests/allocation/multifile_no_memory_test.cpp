@@ -1,6 +1,7 @@
-// Each large allocation in turn fails once, in a small program that goes through the C API: create, write, flush, close,
-// open, read. Each call reports the failure or succeeds, each collective returns the same status on all tasks, and data
-// that was flushed or closed is in the file. Smaller allocations always succeed: without them the program ends.
+// Each large allocation in turn fails once, in a small program that goes through the C API: create, write, flush,
+// close, open, read. Each call reports the failure or succeeds, each collective returns the same status on all tasks,
+// and data that was flushed or closed is in the file. Smaller allocations always succeed: without them the program
+// ends.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

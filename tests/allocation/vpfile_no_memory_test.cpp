@@ -10,7 +10,8 @@
 namespace thalweg::test {
 namespace {
 
-// Smaller allocations hold no states of VPs, pages or superblocks: these are not checked, and a refusal ends the program.
+// Smaller allocations hold no states of VPs, pages or superblocks: these are not checked, and a refusal ends the
+// program.
 constexpr std::uint64_t kChecked = 1024;
 constexpr std::int64_t kVps = 4;
 constexpr std::size_t kMost = 4096;  // bytes of a stream

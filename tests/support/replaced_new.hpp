@@ -1,5 +1,5 @@
-// Replaces operator new of the program by one that counts and can fail (counting_new.hpp). One source of a program includes
-// this file.
+// Replaces operator new of the program by one that counts and can fail (counting_new.hpp). One source of a program
+// includes this file.
 #pragma once
 
 #include "support/counting_new.hpp"

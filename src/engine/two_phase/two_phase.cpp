@@ -97,7 +97,7 @@ void propose_for(const AggregatorWindow& last, Participant& task) {
 
 // Collective. False: no task has a byte left. An error is the group's, which can go on no further.
 Op<Result<bool>> open_round(Participant& task, std::size_t round) {
-  bool passed = !task.what.group->always_suspends();
+  bool passed = task.what.group->always_suspends();
   co_await from_driver(passed);
   task.client.propose(task.proposal);
   task.proposal.set_reply_exchanges(0);
@@ -185,7 +185,7 @@ Op<Status> reply_to_clients(Participant& task, std::size_t round, std::int64_t e
     add_to(task.result, std::move(read));
   }
   for (std::int64_t i = 0; i < std::max<std::int64_t>(exchanges, 1); ++i) {
-    bool passed = !task.what.group->always_suspends();
+    bool passed = task.what.group->always_suspends();
     co_await from_driver(passed);
     Messages replies;
     if (window != nullptr && task.result.status.ok()) replies = made_by(task, [&] { return window->replies(end); });

@@ -3,11 +3,11 @@
 // Built from two groups: the threads of this process, and the processes, which only thread 0 (the leader) uses. Every
 // collective has three steps: the threads pass the leader the addresses of their data; the leader does the collective
 // between processes; the leader publishes the result, and each thread takes its share. Published data stay in place
-// until the third step is over, so data are copied at most once within a process.
+// until the third step is over. What leaders gather, scatter and exchange is packed for each process.
 //
 // Invariant: a failure anywhere reaches all tasks. Publishing and sharing take little memory. Leaders agree before
-// they send; where the shares of tasks need much memory, all tasks agree afterwards, and all of them can tell in
-// advance whether they will.
+// they send; where the shares of tasks may need much memory, all tasks agree afterwards, which all of them know in
+// advance.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -28,7 +28,7 @@ namespace thalweg {
 
 namespace {
 
-// Up to this size of a task's part the tasks do not agree on memory.
+// Up to this size of what is broadcast the tasks do not agree on memory.
 constexpr std::size_t kSmallPart = 112;
 
 // Equal for all threads of a process; O(processes) words.
@@ -91,15 +91,6 @@ Op<Result<std::shared_ptr<HybridProcess>>> find_layout(Group& ranks, TaskRank th
   if (!all.has_value()) co_return all.error();
   co_return or_out_of_memory(
       [&]() -> Result<std::shared_ptr<HybridProcess>> { return share_layout(layout_of(all.value(), ranks)); });
-}
-
-// The parts as messages to their tasks; invalid parts give an invalid message. May throw std::bad_alloc.
-std::vector<Message> messages_with(const Gathered& parts, TaskRank size) {
-  std::vector<Message> messages;
-  if (!check_parts(parts, size).ok()) return {Message{-1, {}}};
-  for (std::size_t i = 0; i < parts.parts(); ++i)
-    messages.push_back({static_cast<TaskRank>(i), Bytes(parts.part(i).begin(), parts.part(i).end())});
-  return messages;
 }
 
 // Collective over the threads of a process: all get the leader's object.
@@ -187,10 +178,7 @@ class HybridGroup final : public BasicGroup {
   // After the third step, where some tasks may need much memory: whether each task has its share.
   Op<Status> all_agree(bool had_memory, bool needs_much, const char* collective);
   Result<std::vector<Message>> by_process() const;
-  // All three steps of an exchange. Null: this task has no memory for its messages. Each task takes its share from the
-  // messages of each process to its own, packed (pack_message); `take` may throw std::bad_alloc.
-  template <class Take>
-  Op<Status> exchange_as(Primitive primitive, const std::vector<Message>* outgoing, Take take);
+  Result<Gathered> pack_for_processes(const Gathered& parts) const;
 
   std::unique_ptr<Group> threads_;
   std::unique_ptr<Group> ranks_;  // null except on the leader
@@ -262,19 +250,37 @@ Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
 
 Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  std::vector<Message> mine;
-  const bool good = try_to([&] { mine.push_back({root, Bytes(data.begin(), data.end())}); });
-  Gathered all;
-  const auto take = [&](ByteView packed) {
-    if (rank() != root) return;
-    for_each_message(packed, [&](TaskRank, TaskRank, ByteView part) {
-      all.begin.push_back(all.data.size());
-      put_bytes(all.data, part);
+  const Status met = co_await show(Primitive::gather, &data);
+  if (!met.ok()) co_return met;
+  auto gathered = std::make_shared<Result<Gathered>>(Gathered{});
+  if (leads()) {
+    Bytes packed;
+    const bool good = try_to([&] {
+      for (TaskRank t = 0; t < threads_->size(); ++t)
+        pack_message(packed, first_of_process() + t, root, *process_->shown_by<ByteView>(t));
     });
-  };
-  Status status = co_await exchange_as(Primitive::gather, good ? &mine : nullptr, take);
+    Status status = co_await leaders_agree(good ? Status{} : out_of_memory(), "gather");
+    if (status.ok()) {
+      *gathered = co_await ranks_->gather(packed, layout_->process_of(root));
+    } else {
+      *gathered = std::move(status);
+    }
+  }
+  gathered = co_await share(std::move(gathered));
+  if (!gathered->has_value()) co_return gathered->error();
+  Gathered all;
+  const bool good = rank() != root || try_to([&] {
+                      const Gathered& packed = gathered->value();
+                      all.begin.reserve(static_cast<std::size_t>(size()) + 1);
+                      all.data.reserve(packed.data.size());
+                      for_each_message(packed.data, [&](TaskRank, TaskRank, ByteView part) {
+                        all.begin.push_back(all.data.size());
+                        put_bytes(all.data, part);
+                      });
+                      all.begin.push_back(all.data.size());
+                    });
+  const Status status = co_await all_agree(good, true, "gather");
   if (!status.ok()) co_return status;
-  if (rank() == root) all.begin.push_back(all.data.size());
   co_return all;
 }
 
@@ -290,17 +296,45 @@ Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
 
 Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  std::vector<Message> mine;
-  const bool good = rank() != root || try_to([&] { mine = messages_with(parts, size()); });
-  Bytes part;
-  const auto take = [&](ByteView packed) {
-    for_each_message(packed, [&](TaskRank, TaskRank receiver, ByteView data) {
-      if (receiver == rank()) part.assign(data.begin(), data.end());
+  const std::int64_t from = layout_->process_of(root);
+  const Status met = co_await show(Primitive::scatter, &parts);
+  if (!met.ok()) co_return met;
+  auto received = std::make_shared<Result<Bytes>>(Bytes{});
+  if (leads()) {
+    Result<Gathered> packed = Gathered{};
+    if (from == layout_->mine) packed = pack_for_processes(*process_->shown_by<Gathered>(layout_->thread_of(root)));
+    Status status = co_await leaders_agree(packed.status(), "scatter");
+    if (status.ok()) {
+      *received = co_await ranks_->scatter(packed.value(), from);
+    } else {
+      *received = std::move(status);
+    }
+  }
+  received = co_await share(std::move(received));
+  if (!received->has_value()) co_return received->error();
+  Bytes mine;
+  const bool good = try_to([&] {
+    for_each_message(received->value(), [&](TaskRank, TaskRank receiver, ByteView data) {
+      if (receiver == rank()) mine.assign(data.begin(), data.end());
     });
-  };
-  Status status = co_await exchange_as(Primitive::scatter, good ? &mine : nullptr, take);
+  });
+  const Status status = co_await all_agree(good, true, "scatter");
   if (!status.ok()) co_return status;
-  co_return part;
+  co_return mine;
+}
+
+// On the leader of the root: the parts of the tasks of each process, packed (pack_message).
+Result<Gathered> HybridGroup::pack_for_processes(const Gathered& parts) const try {
+  if (Status bad = check_parts(parts, size()); !bad.ok()) return bad;
+  Gathered packed;
+  for (TaskRank r = 0; r < size(); ++r) {
+    if (r == layout_->begin[packed.begin.size()]) packed.begin.push_back(packed.data.size());
+    pack_message(packed.data, r, r, parts.part(static_cast<std::size_t>(r)));
+  }
+  packed.begin.push_back(packed.data.size());
+  return packed;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
@@ -372,7 +406,6 @@ Result<std::vector<Message>> HybridGroup::by_process() const try {
   std::map<TaskRank, Bytes> carried;
   for (TaskRank t = 0; t < threads_->size(); ++t) {
     const auto* outgoing = process_->shown_by<std::vector<Message>>(t);
-    if (outgoing == nullptr) return out_of_memory();
     if (Status bad = check_peers(*outgoing, size()); !bad.ok()) return bad;
     for (const Message& message : *outgoing)
       pack_message(carried[layout_->process_of(message.peer)], first_of_process() + t, message.peer, message.data);
@@ -382,33 +415,27 @@ Result<std::vector<Message>> HybridGroup::by_process() const try {
   return out_of_memory();
 }
 
-template <class Take>
-Op<Status> HybridGroup::exchange_as(Primitive primitive, const std::vector<Message>* outgoing, Take take) {
-  const Status met = co_await show(primitive, outgoing);
+// Processes come in order, and so do the threads within each message: the result is sorted by source.
+Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outgoing) {
+  const Status met = co_await show(Primitive::exchange, &outgoing);
   if (!met.ok()) co_return met;
   auto received = std::make_shared<Result<std::vector<Message>>>(std::vector<Message>{});
   if (leads()) {
     auto carried = by_process();
-    const Status status = co_await leaders_agree(carried.status(), name_of(primitive));
+    Status status = co_await leaders_agree(carried.status(), "exchange");
     if (status.ok()) {
       *received = co_await ranks_->exchange(std::move(carried).value());
     } else {
-      *received = status;
+      *received = std::move(status);
     }
   }
   received = co_await share(std::move(received));
   if (!received->has_value()) co_return received->error();
-  const bool good = try_to([&] {
-    for (const Message& from_process : received->value()) take(ByteView(from_process.data));
-  });
-  co_return co_await all_agree(good, true, name_of(primitive));
-}
-
-// Processes come in order, and so do the threads within each message: the result is sorted by source.
-Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outgoing) {
   std::vector<Message> mine;
-  const auto take = [&](ByteView packed) { take_messages(packed, rank(), mine); };
-  Status status = co_await exchange_as(Primitive::exchange, &outgoing, take);
+  const bool good = try_to([&] {
+    for (const Message& from_process : received->value()) take_messages(from_process.data, rank(), mine);
+  });
+  const Status status = co_await all_agree(good, true, "exchange");
   if (!status.ok()) co_return status;
   co_return mine;
 }

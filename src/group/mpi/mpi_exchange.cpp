@@ -17,8 +17,13 @@ class LengthExchange final : public MpiWait {
       : MpiWait("exchange"), channel_(channel), outgoing_(outgoing) {
     had_memory_ = try_reserve(lengths_, outgoing.size()) && try_reserve(sends_, outgoing.size());
   }
-  bool had_memory() const { return had_memory_; }
-  std::vector<Message> take() { return std::move(received_); }
+  // Once complete: the messages with room for their data, as far as there was memory.
+  std::vector<Message> take(bool& had_memory) {
+    for (std::size_t i = 0; had_memory_ && i < received_.size(); ++i)
+      had_memory_ = try_resize(received_[i].data, received_bytes_[i]);
+    had_memory = had_memory_;
+    return std::move(received_);
+  }
 
  private:
   bool advance(int& error) override;
@@ -35,6 +40,7 @@ class LengthExchange final : public MpiWait {
   int distance_ = 0;  // of the current round of the barrier; 0: not entered
   MPI_Request round_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   std::vector<Message> received_;
+  std::vector<std::uint64_t> received_bytes_;  // of each of them; its memory is taken when MPI is not held
   bool had_memory_ = true;
 };
 
@@ -60,7 +66,8 @@ bool LengthExchange::receive_one(int& error) {
   std::int64_t bytes = 0;
   error = MPI_Mrecv(&bytes, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE);
   had_memory_ = had_memory_ && try_to([&] {
-                  received_.push_back({status.MPI_SOURCE, Bytes(static_cast<std::size_t>(bytes))});
+                  received_.push_back({status.MPI_SOURCE, {}});
+                  received_bytes_.push_back(static_cast<std::uint64_t>(bytes));
                 });
   got_on();
   return error == MPI_SUCCESS;
@@ -106,8 +113,7 @@ Op<Result<std::vector<Message>>> mpi_expected_messages(const MpiChannel& channel
   LengthExchange exchange(channel, outgoing);
   Status status = co_await exchange;
   if (!status.ok()) co_return status;
-  had_memory = exchange.had_memory();
-  std::vector<Message> received = exchange.take();
+  std::vector<Message> received = exchange.take(had_memory);
   std::stable_sort(received.begin(), received.end(),
                    [](const Message& a, const Message& b) { return a.peer < b.peer; });
   co_return received;

@@ -59,9 +59,9 @@ Status check_page(ByteView page, SectionKind kind, std::uint64_t page_number, co
   const auto found_number = in.get<std::uint64_t>();
   if (!is_sealed(page, id, offset)) return bad_crc("section page", offset);
   const auto must_be = [&](const char* field, std::uint64_t found, std::uint64_t wanted) {
+    if (found == wanted) return Status{};
     const std::string where = std::string(field) + " at offset " + std::to_string(offset);
-    return found == wanted ? Status{}
-                           : bad_field("section page", where.c_str(), found, "only " + std::to_string(wanted));
+    return bad_field("section page", where.c_str(), found, "only " + std::to_string(wanted));
   };
   TW_RETURN_IF_ERROR(must_be("kind", found_kind, static_cast<std::uint32_t>(kind)));
   return must_be("page number", found_number, page_number);

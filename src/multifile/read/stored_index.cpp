@@ -164,9 +164,11 @@ class Salvage {
     const std::uint64_t entry_bytes = listed ? format::kListedEntryBytes : format::kFileEntryBytes;
     const std::uint64_t per_page = kPagePayload / entry_bytes, n_local = physical_.header().n_local;
     SalvagedIndex::Range known{.page = number, .listed = listed};
+    const std::uint64_t first = number <= n_local / per_page ? number * per_page : n_local;  // where not listed
+    if (!listed) known.begin = known.end = first;
     for (std::uint64_t i = 0; i < per_page; ++i) {
       const auto bytes = page.subspan(i * entry_bytes, entry_bytes);
-      const std::uint64_t local = listed ? load_le<std::uint64_t>(bytes) : number * per_page + i;
+      const std::uint64_t local = listed ? load_le<std::uint64_t>(bytes) : first + i;
       if (listed ? i > 0 && local < known.end : local >= n_local) break;
       if (local >= n_local || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
       if (i == 0) known.begin = local;

@@ -364,6 +364,7 @@ Result<std::vector<VpChain>> SuperblockScan::chains(std::uint64_t& next) {
   const std::uint64_t begin = next_named(next);
   next = begin < geometry_.n ? end_of_window(begin) : geometry_.n;
   std::vector<VpChain> chains;
+  if (begin >= geometry_.n) return chains;
   TW_ASSIGN_OR_RETURN(const std::vector<Placed> placed, placed_in(begin, next));
   std::uint64_t done = 0;
   for (const Placed& one : placed) {

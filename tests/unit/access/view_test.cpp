@@ -204,7 +204,8 @@ TEST_F(Placing, MergesRunsThatTouch) {
   EXPECT_EQ(placed_, (std::vector<Extent>{{memory_.data(), 20, 5}}));
 }
 
-// Rows of 3 of 4 columns, from memory with a column more on each side: a piece for each row, one where memory is dense too.
+// Rows of 3 of 4 columns, from memory with a column more on each side: a piece for each row, one where memory is dense
+// too.
 TEST_F(Placing, JoinsWhatLiesTogetherInTheFileAndInMemory) {
   std::byte* at = memory_.data();
   const View rows =

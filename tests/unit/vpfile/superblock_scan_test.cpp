@@ -1,5 +1,5 @@
-// Scans superblocks of very many VPs in bounded time and memory, whatever their rows contain, and compares what they say
-// of each other.
+// Scans superblocks of very many VPs in bounded time and memory, whatever their rows contain, and compares what they
+// say of each other.
 #include "vpfile/check/superblock_scan.hpp"
 
 #include <gtest/gtest.h>
