@@ -259,7 +259,8 @@ Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
       for (TaskRank t = 0; t < threads_->size(); ++t)
         pack_message(packed, first_of_process() + t, root, *process_->shown_by<ByteView>(t));
     });
-    Status status = co_await leaders_agree(good ? Status{} : out_of_memory(), "gather");
+    Status status = good ? Status{} : out_of_memory();
+    status = co_await leaders_agree(std::move(status), "gather");
     if (status.ok()) {
       *gathered = co_await ranks_->gather(packed, layout_->process_of(root));
     } else {
