@@ -214,7 +214,7 @@ void SimChannel::reduce(Reduction how, SimOutcome& outcome) {
 }
 
 void SimChannel::fold() {
-  alignas(std::max_align_t) std::byte so_far[Folding::kMost];
+  Folding::Room so_far;
   const Folding how = input<SimFold>(0).how;
   std::memcpy(&so_far, input<SimFold>(0).mine, how.bytes);
   for (TaskRank r = 1; r < size(); ++r) {

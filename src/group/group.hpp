@@ -48,6 +48,8 @@ enum class Reduction { min, max, sum, bit_or };
 // ranks. It is associative and cannot fail. The bytes of a record have one meaning in all processes.
 struct Folding {
   static constexpr std::size_t kMost = 512;
+  // For a record in the frame of a coroutine, where GCC 12 ignores `alignas` of a variable.
+  using Room = std::max_align_t[kMost / sizeof(std::max_align_t)];
   std::size_t bytes;
   void (*join)(void* left, const void* right);
 };

@@ -51,8 +51,8 @@ const std::vector<Collective>& collectives() {
        }},
       {"fold",
        [](Group& group, std::size_t n) {
-         alignas(std::max_align_t) std::byte mine[Folding::kMost] = {};
-         alignas(std::max_align_t) std::byte before[Folding::kMost] = {};
+         Folding::Room mine = {};
+         Folding::Room before = {};
          return run(group.fold(&mine, &before, {n, [](void*, const void*) {}}));
        }},
       {"exchange",

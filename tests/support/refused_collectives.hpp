@@ -74,7 +74,7 @@ struct Given {
   Gathered parts;
   std::vector<Message> messages;
   std::vector<std::int64_t> numbers;
-  alignas(std::max_align_t) std::byte all[Folding::kMost] = {}, before[Folding::kMost] = {};
+  Folding::Room all = {}, before = {};
   Status failure;
   std::unique_ptr<Group> copy;  // moved out after the scope without memory
 };

@@ -395,7 +395,7 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
   if (!between->status.ok()) co_return end_there(*between);
   std::memcpy(mine, between->records.data(), how.bytes);
   if (layout_->mine == 0) co_return Status{};
-  alignas(std::max_align_t) std::byte lower[Folding::kMost];
+  Folding::Room lower;
   std::memcpy(lower, between->records.data() + how.bytes, how.bytes);
   if (threads_->rank() > 0) how.join(lower, before);
   std::memcpy(before, lower, how.bytes);

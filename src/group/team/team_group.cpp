@@ -285,7 +285,7 @@ Op<Status> TeamGroup::fold(void* mine, void* before, Folding how) {
   show(Primitive::fold, ByteView(static_cast<const std::byte*>(mine), how.bytes));
   co_await arrive(Primitive::fold);
   if (!in_step()) co_return refuse();
-  alignas(std::max_align_t) std::byte so_far[Folding::kMost];
+  Folding::Room so_far;
   std::memcpy(so_far, shown(0).view().data(), how.bytes);
   for (TaskRank r = 1; r < size(); ++r) {
     if (r == rank_) std::memcpy(before, so_far, how.bytes);
