@@ -33,7 +33,7 @@ bool is_usable(const CookieStream& cookie, const InCall& in_call) {
   return false;
 }
 
-// What fopencookie(3) calls.
+// The functions that fopencookie(3) calls.
 
 ssize_t read_cookie(void* opaque, char* data, size_t bytes) {
   auto& cookie = *static_cast<CookieStream*>(opaque);

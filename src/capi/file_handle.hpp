@@ -1,4 +1,4 @@
-// What the opaque handles of file.h, request.h and view.h are.
+// Defines the opaque handles of file.h, request.h and view.h.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the opaque handles of group.h are, and what a call on a group does first.
+// Defines the opaque handles of group.h, and the first steps of a call on a group.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the opaque handles of multifile.h are.
+// Defines the opaque handles of multifile.h.
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ namespace thalweg {
 
 enum class FileKind { multifile, file, vpfile };
 
-// What the flags of an open ask for.
+// The flags of an open, one member each.
 struct OpenHow {
   bool read = false;
   bool write = false;

@@ -1,4 +1,4 @@
-// What the opaque handle of vpfile.h is.
+// Defines the opaque handle of vpfile.h.
 #pragma once
 
 #include <memory>

@@ -14,7 +14,7 @@ namespace thalweg {
 
 namespace {
 
-// What task 0 sends begins with 0, or with the reason why no data follow (status_told).
+// A message of task 0 begins with 0, or with the reason why no data follow (status_told).
 Bytes just(std::int64_t told) {
   Bytes bytes;
   put_number(bytes, told);
@@ -69,7 +69,7 @@ Bytes pack_messages(const std::vector<Message>& outgoing, const Group& group) tr
   return just(kToldNoMemory);
 }
 
-// What task 0 scatters: the messages to each task, or the failure of some task. Empty when out of memory.
+// Makes what task 0 scatters: the messages to each task, or the failure of some task. Empty when out of memory.
 Gathered sort_messages(const Gathered& all) try {
   std::vector<Bytes> sorted(all.parts());
   std::int64_t told = 0;

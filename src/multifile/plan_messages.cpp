@@ -1,4 +1,4 @@
-// What task 0 sends of its plan: the same bytes to all tasks, and to each task its own share.
+// Encodes the plan of task 0: one message for all tasks, and for each task its own share.
 #include <algorithm>
 
 #include "multifile/write_plan.hpp"

@@ -128,7 +128,8 @@ Status another_version(const std::string& path) {
                        "cannot open '" + path + "': task 0 has another version of this library");
 }
 
-// What task 0 tells of its opening: whether its hints are wrong, then these; else its strategy, if it has opened.
+// The message of task 0 about its opening: whether its hints are wrong, and then these, else its strategy if it has
+// opened.
 Bytes message_of_first(const Opening& opening) {
   Bytes message;
   put_number(message, opening.opened->wrong_hints ? 1 : 0);

@@ -56,7 +56,7 @@ class MpiWait {
 
   const char* const what_;
   Status status_;
-  // Of the wait since the last completion.
+  // Times the wait since the last completion.
   Backoff backoff_;
   unsigned looks_ = 0;
   std::chrono::steady_clock::time_point begin_{};
