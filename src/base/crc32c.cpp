@@ -14,7 +14,7 @@ namespace {
 // Below this length eight-byte CRC instructions are faster than the setup of ISA-L.
 constexpr std::size_t kShort = 128;
 
-const bool has_instruction = [] {
+const bool kHasInstruction = [] {
   __builtin_cpu_init();
   return __builtin_cpu_supports("sse4.2") != 0;
 }();
@@ -43,7 +43,7 @@ __attribute__((target("sse4.2"))) std::uint32_t crc_of_short(ByteView bytes, std
 #else
 
 constexpr std::size_t kShort = 0;
-constexpr bool has_instruction = false;
+constexpr bool kHasInstruction = false;
 std::uint32_t crc_of_short(ByteView /*bytes*/, std::uint32_t state) { return state; }
 
 #endif
@@ -51,13 +51,13 @@ std::uint32_t crc_of_short(ByteView /*bytes*/, std::uint32_t state) { return sta
 }  // namespace
 
 std::uint32_t crc32c(ByteView bytes, std::uint32_t before) {
-  if (bytes.size() <= kShort && has_instruction) return ~crc_of_short(bytes, ~before);
+  if (bytes.size() <= kShort && kHasInstruction) return ~crc_of_short(bytes, ~before);
   // ISA-L works on the bare register, so the customary inversions before and after are done here. Its length is an
   // int.
-  constexpr std::size_t most_at_once = 1u << 30;
+  constexpr std::size_t kMostAtOnce = 1u << 30;
   std::uint32_t state = ~before;
   while (!bytes.empty()) {
-    const std::size_t now = std::min(bytes.size(), most_at_once);
+    const std::size_t now = std::min(bytes.size(), kMostAtOnce);
     // ISA-L does not write; its declaration only lacks the const.
     auto* data = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(bytes.data()));
     state = crc32_iscsi(data, static_cast<int>(now), state);

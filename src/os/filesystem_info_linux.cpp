@@ -34,9 +34,9 @@ constexpr KnownKind kKinds[] = {
 };
 
 std::string hex(std::uint64_t number, int digits) {
-  constexpr char digit[] = "0123456789abcdef";
+  constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) text += digit[(number >> shift) & 15];
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) text += kDigits[(number >> shift) & 15];
   return text;
 }
 
@@ -57,25 +57,25 @@ std::string identity_of(const std::string& kind, const struct statfs& system, co
 }
 
 std::uint64_t largest_file(const std::string& kind, std::uint64_t block_bytes) {
-  constexpr std::uint64_t blocks32 = 0xFFFFFFFF;
-  if (kind == "ext4") return blocks32 * block_bytes;  // block numbers within a file have 32 bits
-  if (kind == "vfat") return blocks32;
+  constexpr std::uint64_t kBlocks32 = 0xFFFFFFFF;
+  if (kind == "ext4") return kBlocks32 * block_bytes;  // block numbers within a file have 32 bits
+  if (kind == "vfat") return kBlocks32;
   return kMostOffset;
 }
 
 // Newer kernels report the alignment of direct I/O; older headers lack the names. The layout of struct statx, 256
 // bytes, is part of the kernel's interface, so the offsets below hold with any header.
 std::uint32_t told_alignment(int folder_fd, const char* path, int flags) {
-  constexpr unsigned ask_direct_io = 0x2000;  // STATX_DIOALIGN
-  constexpr std::size_t memory_at = 152, offset_at = 156;
+  constexpr unsigned kAskDirectIo = 0x2000;  // STATX_DIOALIGN
+  constexpr std::size_t kMemoryAt = 152, kOffsetAt = 156;
   struct statx found = {};
   static_assert(sizeof found == 256);
-  if (::statx(folder_fd, path, flags, ask_direct_io, &found) != 0 || (found.stx_mask & ask_direct_io) == 0) return 0;
+  if (::statx(folder_fd, path, flags, kAskDirectIo, &found) != 0 || (found.stx_mask & kAskDirectIo) == 0) return 0;
   std::array<unsigned char, sizeof found> bytes;
   std::memcpy(bytes.data(), &found, sizeof found);
   std::uint32_t memory = 0, offset = 0;
-  std::memcpy(&memory, bytes.data() + memory_at, sizeof memory);
-  std::memcpy(&offset, bytes.data() + offset_at, sizeof offset);
+  std::memcpy(&memory, bytes.data() + kMemoryAt, sizeof memory);
+  std::memcpy(&offset, bytes.data() + kOffsetAt, sizeof offset);
   return memory == 0 || offset == 0 ? 0 : std::max(memory, offset);
 }
 

@@ -9,9 +9,9 @@ namespace thalweg {
 
 // std::random_device is avoided: it identifies the processor first, which takes 50 us in a virtual machine.
 void fill_with_random(std::span<std::byte> bytes) {
-  constexpr std::size_t most = 256;  // limit of one call
+  constexpr std::size_t kMost = 256;  // limit of one call
   while (!bytes.empty()) {
-    const auto part = bytes.first(std::min(bytes.size(), most));
+    const auto part = bytes.first(std::min(bytes.size(), kMost));
     if (::getentropy(part.data(), part.size()) != 0) break;
     bytes = bytes.subspan(part.size());
   }

@@ -6,6 +6,7 @@
 // StoredFile::descriptor), so that every queue reports the same failures. Neither registered files nor registered
 // buffers are used: they gain nothing here, see docs/design/storage.md.
 #include <liburing.h>
+#include <exception>
 
 #include <algorithm>
 #include <array>
@@ -44,9 +45,11 @@ class UringQueue final : public IoQueue {
   UringQueue() = default;
   UringQueue(const UringQueue&) = delete;
   UringQueue& operator=(const UringQueue&) = delete;
-  ~UringQueue() override {
+  ~UringQueue() override try {
     while (in_flight() > 0) wait(std::chrono::seconds(1));
     if (!slots_.empty()) io_uring_queue_exit(&ring_);
+  } catch (...) {
+    std::terminate();  // the kernel may still write into memory that would be freed
   }
   Status open(unsigned depth);
 

@@ -7,12 +7,12 @@ namespace thalweg {
 
 namespace {
 
-// Copies `n` pieces of kBytes bytes, or of `bytes` bytes where kBytes is 0. Each begins a step behind the one before.
-template <std::size_t kBytes>
+// Copies `n` pieces of PieceBytes bytes, or of `bytes` bytes where it is 0. Each begins a step behind the one before.
+template <std::size_t PieceBytes>
 void copy_each(std::byte* to, std::uint64_t to_step, const std::byte* from, std::uint64_t from_step,
                std::uint64_t bytes, std::uint64_t n) {
   for (std::uint64_t i = 0; i < n; ++i, to += to_step, from += from_step)
-    std::memcpy(to, from, kBytes != 0 ? kBytes : bytes);
+    std::memcpy(to, from, PieceBytes != 0 ? PieceBytes : bytes);
 }
 
 // The sizes of numbers are copied without a call for each.

@@ -127,12 +127,12 @@ std::string physical_name(const std::string& name, std::uint32_t physical) {
 }
 
 std::string uuid_text(const std::array<std::uint8_t, 16>& uuid) {
-  constexpr char digit[] = "0123456789abcdef";
+  constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
   for (std::size_t i = 0; i < uuid.size(); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += digit[uuid[i] >> 4];
-    text += digit[uuid[i] & 15];
+    text += kDigits[uuid[i] >> 4];
+    text += kDigits[uuid[i] & 15];
   }
   return text;
 }

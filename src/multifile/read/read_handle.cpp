@@ -6,6 +6,7 @@ namespace thalweg {
 
 static std::vector<PlacedRange> without_places(const std::vector<RankRange>& ranges) {
   std::vector<PlacedRange> result;
+  result.reserve(ranges.size());
   for (const RankRange& range : ranges) result.push_back({range.first, range.count});
   return result;
 }

@@ -33,22 +33,22 @@ Result<std::uint64_t> BlockStore::gap_at(StreamState& state, std::uint64_t vp, s
 }
 
 // Within the blocks of the stream.
-template <Direction direction>
+template <Direction How>
 Status BlockStore::move_there(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
-  constexpr bool writes = direction == Direction::write;
+  constexpr bool kWrites = How == Direction::write;
   while (piece.bytes > 0) {
     const std::uint64_t skipped = within(from);
     BlockRun run;
     TW_RETURN_IF_ERROR(find(state, vp, index_of(from), run));
     run.blocks = std::min(run.blocks, blocks_for(skipped + piece.bytes));
     std::byte* memory = nullptr;  // a hole that is read has none
-    if (writes && (run.is_hole() || !superblocks_.may_change(run))) {
+    if (kWrites && (run.is_hole() || !superblocks_.may_change(run))) {
       TW_ASSIGN_OR_RETURN(memory, renew(state, vp, index_of(from), run));
     } else if (!run.is_hole()) {
-      TW_ASSIGN_OR_RETURN(memory, superblocks_.blocks(run, writes));
+      TW_ASSIGN_OR_RETURN(memory, superblocks_.blocks(run, kWrites));
     }
     const std::uint64_t bytes = std::min(run.blocks * block_ - skipped, piece.bytes);
-    if (writes)
+    if (kWrites)
       std::memcpy(memory + skipped, piece.memory, bytes);
     else if (memory != nullptr)
       std::memcpy(piece.memory, memory + skipped, bytes);

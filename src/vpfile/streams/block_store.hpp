@@ -51,7 +51,7 @@ class BlockStore {
   std::vector<SumChange> sum_changes() const { return directory_.changes(); }
 
  private:
-  template <Direction direction>
+  template <Direction How>
   Status move_there(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece);
   Status write(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece);
   Status write_parts(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece);
