@@ -302,12 +302,22 @@ class Busy(CliTest):
         lines = pathlib.Path(f"/proc/{pid}/io").read_text().split()
         return int(lines[lines.index(f"{kind}:") + 1])
 
-    def stop_busy(self, words, number=signal.SIGINT, begun=lambda pid: Busy.ticks(pid) >= 3, stdout=subprocess.PIPE):
-        """Sends the signal once begun(pid) is true; returns (stdout, stderr)."""
+    @staticmethod
+    def handles(pid, number):
+        """Whether a process has a handler for a signal."""
+        lines = pathlib.Path(f"/proc/{pid}/status").read_text().split()
+        return int(lines[lines.index("SigCgt:") + 1], 16) >> (number - 1) & 1
+
+    def stop_busy(self, words, number=signal.SIGINT, begun=None, stdout=subprocess.PIPE):
+        """Sends the signal once the command handles it and then begun(pid) is true, by default after 3 ticks of CPU time; returns
+        (stdout, stderr)."""
         before = self.cpu_of_children()
         with subprocess.Popen([THALWEG, *words], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE) as child:
             deadline = time.monotonic() + 100
-            while not begun(child.pid):
+            started = None
+            while started is None or not (begun(child.pid) if begun else self.ticks(child.pid) >= started + 3):
+                if started is None and self.handles(child.pid, number):
+                    started = self.ticks(child.pid)
                 self.assertIsNone(child.poll(), f"{words} ended before it was stopped")
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.001)

@@ -49,8 +49,10 @@ int main(int argc, char** argv) {
   tw_multifile* multifile = NULL;
   if (argc < 2) return 2;
   for (;;) {
-    lines = realloc(lines, (size_t)(n + 1) * sizeof *lines);
-    if (lines == NULL) return 3;
+    if ((n & (n - 1)) == 0) { /* full at every power of two */
+      lines = realloc(lines, (size_t)(n == 0 ? 1 : 2 * n) * sizeof *lines);
+      if (lines == NULL) return 3;
+    }
     lines[n] = NULL;
     if (getline(&lines[n], &room, stdin) < 0) break;
     room = 0;
