@@ -43,7 +43,7 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PRE
 # Libraries that a program needs only with the static library.
 set(TW_PC_STATIC_LIBS)
 if(NOT BUILD_SHARED_LIBS)
-  set(TW_PC_STATIC_LIBS " -lisal -lzstd -llz4 -lpthread -lstdc++")
+  set(TW_PC_STATIC_LIBS " -lfmt -lisal -lzstd -llz4 -lpthread -lstdc++")
   if(TW_HAVE_URING)
     string(PREPEND TW_PC_STATIC_LIBS " -luring")
   endif()

@@ -78,7 +78,7 @@ function(tw_precompile target)
     return()
   endif()
   foreach(header ${arg_HEADERS} algorithm array atomic chrono condition_variable cstdint cstring functional map memory mutex
-          new numeric optional span string string_view utility vector)
+          new numeric optional span string string_view utility vector fmt/core.h)
     target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>")
   endforeach()
 endfunction()

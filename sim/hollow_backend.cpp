@@ -55,16 +55,16 @@ class HollowBackend final : public Backend {
     TW_RETURN_IF_ERROR(check_options(path, options));
     auto found = files_.find(path);
     if (found == files_.end()) {
-      if (!options.create) return Status::error(Code::not_found, "there is no file '" + path + "'");
+      if (!options.create) return Status::error(Code::not_found, "there is no file '{}'", path);
       found = files_.emplace(path, std::make_shared<std::uint64_t>(0)).first;
     } else if (options.create && options.exclusive) {
-      return Status::error(Code::already_exists, "cannot create '" + path + "': it exists");
+      return Status::error(Code::already_exists, "cannot create '{}': it exists", path);
     }
     if (options.truncate) *found->second = 0;
     return std::unique_ptr<StoredFile>(std::make_unique<HollowFile>(found->second, path));
   }
   Status remove(const std::string& path) override {
-    return files_.erase(path) == 1 ? Status{} : Status::error(Code::not_found, "there is no file '" + path + "'");
+    return files_.erase(path) == 1 ? Status{} : Status::error(Code::not_found, "there is no file '{}'", path);
   }
   Result<bool> exists(const std::string& path) override { return files_.count(path) == 1; }
   Status sync_directory_of(const std::string&) override { return {}; }

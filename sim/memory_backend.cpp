@@ -226,22 +226,22 @@ class MemoryFile final : public StoredFile {
  private:
   Status check_open(const char* verb) const {
     if (is_open_.load(std::memory_order_relaxed)) return {};
-    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it was closed");
+    return Status::error(Code::wrong_mode, "cannot {} '{}': it was closed", verb, path_);
   }
   Status check_writable(const char* verb) const {
     TW_RETURN_IF_ERROR(check_open(verb));
     if (options_.write) return {};
-    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it is open for reading");
+    return Status::error(Code::wrong_mode, "cannot {} '{}': it is open for reading", verb, path_);
   }
   Status check_readable() const {
     TW_RETURN_IF_ERROR(check_open("read"));
     if (options_.read) return {};
-    return Status::error(Code::wrong_mode, "cannot read '" + path_ + "': it is open for writing only");
+    return Status::error(Code::wrong_mode, "cannot read '{}': it is open for writing only", path_);
   }
   Status check_range(std::uint64_t offset, std::uint64_t bytes) const {
     if (offset <= kMostOffset && bytes <= kMostOffset - offset) return {};
-    return Status::error(Code::out_of_range, "cannot reach " + std::to_string(bytes) + " bytes at offset " +
-                                                 std::to_string(offset) + " of '" + path_ + "': files end at 2^63-1");
+    return Status::error(Code::out_of_range, "cannot reach {} bytes at offset {} of '{}': files end at 2^63-1", bytes,
+                         offset, path_);
   }
 
   const std::shared_ptr<MemoryContent> content_;
@@ -285,8 +285,8 @@ class MemoryBackend final : public Backend {
 
  private:
   static Status failure(Code code, const std::string& path) {
-    return Status::error(code, code == Code::not_found ? "there is no file '" + path + "' in memory"
-                                                       : "cannot create '" + path + "': it exists in memory");
+    return code == Code::not_found ? Status::error(code, "there is no file '{}' in memory", path)
+                                   : Status::error(code, "cannot create '{}': it exists in memory", path);
   }
 
   std::mutex mutex_;

@@ -1,5 +1,7 @@
 #include "sim/predict.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -37,8 +39,7 @@ class Numbers {
 
   // `given` must be in least .. most.
   void count(const char* name, int64_t given, int64_t least, int64_t most, auto& value) {
-    if (given < least || given > most)
-      return refuse(name, std::to_string(given), std::to_string(least) + " .. " + std::to_string(most));
+    if (given < least || given > most) return refuse(name, std::to_string(given), fmt::format("{} .. {}", least, most));
     value = static_cast<std::remove_reference_t<decltype(value)>>(given);
   }
   // 0 leaves `value` unchanged.
@@ -54,8 +55,7 @@ class Numbers {
  private:
   void refuse(const char* name, const std::string& value, const std::string& range) {
     if (status_.ok())
-      status_ = Status::error(Code::invalid_argument,
-                              std::string("tw_sim_predict: ") + name + " is " + value + ", must be " + range);
+      status_ = Status::error(Code::invalid_argument, "tw_sim_predict: {} is {}, must be {}", name, value, range);
   }
   Status status_;
 };
@@ -83,24 +83,23 @@ Status machine_of(const tw_sim_machine& given, MachineCosts& costs) {
 }
 
 Status too_much(const SimulatedAccess& access, const std::string& what, const std::string& limit) {
-  return Status::error(Code::invalid_argument, "tw_sim_predict: " + std::to_string(access.tasks) + " tasks with " +
-                                                   std::to_string(access.pieces.count) + " pieces of " +
-                                                   std::to_string(access.pieces.bytes) + " bytes each: " + what + "; " +
-                                                   limit + ", simulate fewer or smaller ones");
+  return Status::error(
+      Code::invalid_argument,
+      "tw_sim_predict: {} tasks with {} pieces of {} bytes each: {}; {}, simulate fewer or smaller ones", access.tasks,
+      access.pieces.count, access.pieces.bytes, what, limit);
 }
 
 // Checks the total memory and time.
 Status check_amount(const SimulatedAccess& access) {
   const auto tasks = static_cast<uint64_t>(access.tasks);
   const uint64_t of_task = access.pieces.bytes_of_task();
-  if (of_task > kMostOfTask)
-    return too_much(access, "a task has " + std::to_string(of_task) + " bytes", "at most 64 MiB");
+  if (of_task > kMostOfTask) return too_much(access, fmt::format("a task has {} bytes", of_task), "at most 64 MiB");
   if (tasks * access.pieces.count > kMostPieces)
-    return too_much(access, std::to_string(tasks * access.pieces.count) + " pieces", "at most 16777216 of all tasks");
+    return too_much(access, fmt::format("{} pieces", tasks * access.pieces.count), "at most 16777216 of all tasks");
   if (tasks * of_task > kMostOfAll)
-    return too_much(access, std::to_string(tasks * of_task) + " bytes", "at most 16 GiB of all tasks");
+    return too_much(access, fmt::format("{} bytes", tasks * of_task), "at most 16 GiB of all tasks");
   if (access.way == SimulatedWay::multifile && tasks * of_task > kMostKept)
-    return too_much(access, std::to_string(tasks * of_task) + " bytes",
+    return too_much(access, fmt::format("{} bytes", tasks * of_task),
                     "at most 1 GiB in a multifile, whose bytes are kept");
   return {};
 }
@@ -115,8 +114,8 @@ Status access_of(const tw_sim_access& given, SimulatedAccess& access) {
   numbers.count("in_turn", given.in_turn, 0, INT64_MAX, access.pieces.in_turn);
   TW_RETURN_IF_ERROR(numbers.status());
   if (given.direction != TW_ACCESS_READ && given.direction != TW_ACCESS_WRITE)
-    return Status::error(Code::invalid_argument, "tw_sim_predict: direction is " + std::to_string(given.direction) +
-                                                     ", must be TW_ACCESS_READ or TW_ACCESS_WRITE");
+    return Status::error(Code::invalid_argument,
+                         "tw_sim_predict: direction is {}, must be TW_ACCESS_READ or TW_ACCESS_WRITE", given.direction);
   access.direction = given.direction == TW_ACCESS_READ ? Direction::read : Direction::write;
   return check_amount(access);
 }
@@ -125,9 +124,9 @@ Status access_of(const tw_sim_access& given, SimulatedAccess& access) {
 Status check_processes(const MachineCosts& costs, const SimulatedAccess& access) {
   if (costs.tasks_per_node % access.tasks_per_process == 0) return {};
   return Status::error(Code::invalid_argument,
-                       "tw_sim_predict: tasks_per_process is " + std::to_string(access.tasks_per_process) +
-                           ", must divide tasks_per_node, which is " + std::to_string(costs.tasks_per_node) +
-                           "; set tasks_per_node to a multiple of it");
+                       "tw_sim_predict: tasks_per_process is {}, must divide tasks_per_node, which is {}; set "
+                       "tasks_per_node to a multiple of it",
+                       access.tasks_per_process, costs.tasks_per_node);
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ bool SimChannel::matches(const SimArrival& arrival) const {
 void SimChannel::arrive(SimArrival& arrival) {
   SimArrival*& mine = tasks_[static_cast<std::size_t>(arrival.rank)];
   if (mine != nullptr) {
-    world_.failure_ = Status::error(Code::internal, "task " + std::to_string(arrival.rank) + " began " +
-                                                        name_of(arrival.call) + " inside of " + name_of(mine->call));
+    world_.failure_ = Status::error(Code::internal, "task {} began {} inside of {}", arrival.rank,
+                                    name_of(arrival.call), name_of(mine->call));
     return;
   }
   mine = &arrival;
@@ -69,9 +69,8 @@ void SimChannel::arrive(SimArrival& arrival) {
   if (!matches(arrival)) {
     const SimArrival& first = *tasks_[static_cast<std::size_t>(first_)];
     world_.failure_ = Status::error(
-        Code::internal, "collectives do not match: task " + std::to_string(first_) + " is in " + name_of(first.call) +
-                            " with root " + std::to_string(first.root) + ", task " + std::to_string(arrival.rank) +
-                            " in " + name_of(arrival.call) + " with root " + std::to_string(arrival.root));
+        Code::internal, "collectives do not match: task {} is in {} with root {}, task {} in {} with root {}", first_,
+        name_of(first.call), first.root, arrival.rank, name_of(arrival.call), arrival.root);
     return;
   }
   if (!world_.ledger_.tasks.empty()) ++world_.ledger_.tasks[static_cast<std::size_t>(arrival.rank)].collectives;

@@ -1,5 +1,7 @@
 #include "sim/sim_group.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -224,8 +226,7 @@ void SimWorld::run_ready(Driver& driver) {
 
 Status SimWorld::run_tasks(const Tasks& tasks) {
   if (tasks.count != static_cast<std::size_t>(size())) {
-    return Status::error(Code::invalid_argument, "a world of " + std::to_string(size()) + " tasks was given " +
-                                                     std::to_string(tasks.count) + " to run");
+    return Status::error(Code::invalid_argument, "a world of {} tasks was given {} to run", size(), tasks.count);
   }
   if (!failure_.ok()) return failure_;
   Driver driver;
@@ -240,8 +241,7 @@ Status SimWorld::stuck(const Tasks& tasks, const Driver& driver) const {
   std::size_t unfinished = 0;
   for (std::size_t i = 0; i < tasks.count; ++i) unfinished += tasks.done(tasks.all, i) ? 0 : 1;
   if (unfinished == 0) return {};
-  std::string text =
-      "deadlock: " + std::to_string(unfinished) + " of " + std::to_string(tasks.count) + " tasks cannot go on";
+  std::string text = fmt::format("deadlock: {} of {} tasks cannot go on", unfinished, tasks.count);
   for (const auto& weak : channels_) {
     const auto channel = weak.lock();
     const std::string waiting = channel ? channel->describe() : std::string();

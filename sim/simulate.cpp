@@ -1,5 +1,6 @@
 #include "sim/simulate.hpp"
 
+#include <fmt/core.h>
 #include <malloc.h>
 #include <sys/resource.h>
 
@@ -71,7 +72,7 @@ class SimulatedRun {
     seconds = now() - start;
     return status;
   }
-  static Status wrong(const std::string& what) { return Status::error(Code::internal, "simulation: " + what); }
+  static Status wrong(const std::string& what) { return Status::error(Code::internal, "simulation: {}", what); }
 
   Status open(MultifileMode access) {
     std::vector<Op<Result<std::unique_ptr<Multifile>>>> ops;
@@ -122,7 +123,7 @@ class SimulatedRun {
       ReadHandle& handle = *files_[static_cast<std::size_t>(rank)]->reading;
       TW_ASSIGN_OR_RETURN(const format::FileEntry entry, handle.entry(static_cast<std::uint64_t>(rank)));
       if (entry.bytes != static_cast<std::uint64_t>(s_.bytes_per_file))
-        return wrong("logical file " + std::to_string(rank) + " has " + std::to_string(entry.bytes) + " bytes");
+        return wrong(fmt::format("logical file {} has {} bytes", rank, entry.bytes));
     }
     return {};
   }
@@ -133,8 +134,7 @@ class SimulatedRun {
       TW_ASSIGN_OR_RETURN(LogicalReader * reader, files_[static_cast<std::size_t>(rank)]->reading->current_or_first());
       std::size_t got = 0;
       TW_RETURN_IF_ERROR(reader->read(0, data, got));
-      if (got != data.size() || data != data_of(rank))
-        return wrong("logical file " + std::to_string(rank) + " reads wrong");
+      if (got != data.size() || data != data_of(rank)) return wrong(fmt::format("logical file {} reads wrong", rank));
     }
     return {};
   }

@@ -1,5 +1,7 @@
 #include "sim/simulated_access.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/size_units.hpp"
@@ -37,8 +39,7 @@ Op<Status> move_simulated(PlainFile& file, Direction direction, IoContext io, st
 Op<Status> simulated_own_file(Group& group, std::shared_ptr<Backend> backend, Direction direction,
                               std::vector<std::byte>& memory) {
   const bool reads = direction == Direction::read;
-  auto file =
-      backend->open("task." + std::to_string(group.rank()), reads ? OpenMode::read : OpenMode::create_exclusive);
+  auto file = backend->open(fmt::format("task.{}", group.rank()), reads ? OpenMode::read : OpenMode::create_exclusive);
   Status status = file.status();
   if (status.ok()) status = reads ? file.value()->read(0, memory).status() : file.value()->write(0, memory);
   if (status.ok()) status = file.value()->close();
@@ -50,8 +51,7 @@ std::string simulated_hints(SimulatedWay way, const MachineCosts& costs) {
   if (way == SimulatedWay::independent) return "method=direct";
   const std::uint64_t mib =
       std::clamp(kMostOfAggregators / costs.storage.servers / kMi, std::uint64_t{1}, std::uint64_t{64});
-  return "method=aggregate,aggregators=" + std::to_string(costs.storage.servers) +
-         ",aggregator_bytes=" + std::to_string(mib) + "MiB";
+  return fmt::format("method=aggregate,aggregators={},aggregator_bytes={}MiB", costs.storage.servers, mib);
 }
 
 Result<SimulatedSeconds> simulate_shared_file(const MachineCosts& costs, const SimulatedAccess& access) {

@@ -1,5 +1,7 @@
 #include "testing/fault_backend.hpp"
 
+#include <fmt/core.h>
+
 #include <cerrno>
 #include <random>
 #include <utility>
@@ -14,7 +16,8 @@ namespace {
 constexpr std::uint64_t kTornAt = 4096;  // a write across a multiple of this can be torn there
 
 Status dead_status(const std::string& path) {
-  return Status::error(Code::io_error, "fault script: dead; no call on '" + path + "' has an effect", EIO);
+  return Status::failed_call(Code::io_error, EIO,
+                             fmt::format("fault script: dead; no call on '{}' has an effect", path));
 }
 
 }  // namespace
@@ -85,8 +88,7 @@ FaultBackend::Verdict FaultBackend::judge_by_rules(const Call& call) {
       verdict.short_read = call.kind == CallKind::read;
       continue;
     }
-    verdict.failure =
-        os_error(rule.os_errno, "fault script: call " + std::to_string(n_calls_) + " on '" + call.path + "'");
+    verdict.failure = os_error(rule.os_errno, "fault script: call {} on '{}'", n_calls_, call.path);
     verdict.effect = rule.partial ? call.bytes / 2 : 0;
   }
   return verdict;
@@ -108,7 +110,7 @@ Status FaultBackend::finish_death(Death death, std::uint64_t seed) {
 Status FaultBackend::finish(const Call& call, const Verdict& verdict, Status status) {
   if (verdict.dies) {
     const Status lost = finish_death(script_.death->death, script_.death->seed);
-    if (!lost.ok()) status = Status::error(Code::internal, "fault script: " + lost.message());
+    if (!lost.ok()) status = Status::error(Code::internal, "fault script: {}", lost.message());
   }
   if (!status.ok()) ++n_failed_;
   if (script_.record) records_.push_back({call.kind, call.path, call.offset, call.bytes, status.code()});
@@ -139,9 +141,8 @@ Status FaultBackend::perform_write(const Call& call, StoredFile& file,
   if (space_) {
     const std::uint64_t room = space_->take(call.path, call.offset, effect);
     if (room < effect && verdict.failure.ok()) {
-      verdict.failure =
-          os_error(ENOSPC, "fault script: cannot write " + std::to_string(call.bytes) + " bytes at offset " +
-                               std::to_string(call.offset) + " of '" + call.path + "'");
+      verdict.failure = os_error(ENOSPC, "fault script: cannot write {} bytes at offset {} of '{}'", call.bytes,
+                                 call.offset, call.path);
     }
     effect = room;
   }

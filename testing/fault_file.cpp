@@ -42,7 +42,7 @@ Result<std::uint64_t> FaultFile::transfer_some(Manner manner, std::uint64_t offs
 
 Status FaultFile::check_readable() const {
   if (readable_) return {};
-  return Status::error(Code::wrong_mode, "cannot read '" + path() + "': it is open for writing only");
+  return Status::error(Code::wrong_mode, "cannot read '{}': it is open for writing only", path());
 }
 
 Result<std::uint64_t> FaultFile::size() {
@@ -66,7 +66,7 @@ Status FaultFile::truncate(std::uint64_t bytes) {
 Status FaultFile::preallocate(std::uint64_t offset, std::uint64_t bytes) {
   return owner_.perform({CallKind::preallocate, path(), offset, bytes}, [&] {
     if (owner_.space_ && owner_.space_->take(path(), offset, bytes) < bytes) {
-      return os_error(ENOSPC, "fault script: cannot reserve " + std::to_string(bytes) + " bytes of '" + path() + "'");
+      return os_error(ENOSPC, "fault script: cannot reserve {} bytes of '{}'", bytes, path());
     }
     if (owner_.journal_) TW_RETURN_IF_ERROR(owner_.journal_->before_change(*inner_, offset, 0));
     return inner_->preallocate(offset, bytes);

@@ -1,5 +1,7 @@
 // Views of parts of arrays. Starting with the dimension whose index changes fastest, each dimension repeats the part
 // within it at its own distances.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 
@@ -10,7 +12,7 @@ namespace thalweg {
 namespace {
 
 Status bad(std::size_t dimension, const std::string& what) {
-  return Status::error(Code::invalid_argument, "dimension " + std::to_string(dimension) + " " + what);
+  return Status::error(Code::invalid_argument, "dimension {} {}", dimension, what);
 }
 
 Status array_too_large() {
@@ -27,8 +29,7 @@ Result<PlacedNode> moved(PlacedNode placed, std::uint64_t by) {
 
 Status check(std::size_t dimension, const SubarrayDimension& what) {
   if (what.part <= what.size && what.start <= what.size - what.part) return {};
-  return bad(dimension, "of " + std::to_string(what.size) + " has no part of " + std::to_string(what.part) + " from " +
-                            std::to_string(what.start) + " on");
+  return bad(dimension, fmt::format("of {} has no part of {} from {} on", what.size, what.part, what.start));
 }
 
 // The indices of one dimension that a task has: `full` blocks, then one of `rest`.
@@ -92,12 +93,12 @@ Result<PlacedNode> place_array(std::span<const Deal> dimensions, ArrayOrder orde
 Status check(std::size_t dimension, const DistributedDimension& what) {
   if (what.parts == 0) return bad(dimension, "is dealt to 0 parts of the grid; 1 or more");
   if (what.distribution == Distribution::none && what.parts != 1)
-    return bad(dimension, "is not distributed, but has " + std::to_string(what.parts) + " parts of the grid; 1");
+    return bad(dimension, fmt::format("is not distributed, but has {} parts of the grid; 1", what.parts));
   if (what.distribution == Distribution::block && what.block > 0 && what.size / what.parts >= what.block &&
       what.size > what.block * what.parts)
-    return bad(dimension, "has " + std::to_string(what.size) + " indices, more than " + std::to_string(what.parts) +
-                              " blocks of " + std::to_string(what.block) +
-                              "; 0 stands for blocks that are large enough");
+    return bad(dimension,
+               fmt::format("has {} indices, more than {} blocks of {}; 0 stands for blocks that are large enough",
+                           what.size, what.parts, what.block));
   return {};
 }
 
@@ -124,8 +125,7 @@ Result<View> View::distributed(std::span<const DistributedDimension> dimensions,
     left /= dimensions[i].parts;
   }
   if (left > 0 && !dimensions.empty())
-    return Status::error(Code::invalid_argument,
-                         "the grid has no task " + std::to_string(rank) + ": its parts are fewer");
+    return Status::error(Code::invalid_argument, "the grid has no task {}: its parts are fewer", rank);
   std::uint64_t extent = inner.extent_;
   TW_ASSIGN_OR_RETURN(PlacedNode placed, place_array(parts, order, inner.placed_, extent));
   return View(std::move(placed), extent);

@@ -1,5 +1,7 @@
 #include "access/extent_list.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -19,17 +21,16 @@ namespace {
 std::uint64_t address(const Extent& extent) { return reinterpret_cast<std::uintptr_t>(extent.memory); }
 
 Status bad_extent(const Extent& extent, std::size_t number, std::uint64_t sum_before) {
-  const std::string name = "extent " + std::to_string(number) + " (" + std::to_string(extent.bytes) +
-                           " bytes at offset " + std::to_string(extent.offset) + ")";
+  const std::string name = fmt::format("extent {} ({} bytes at offset {})", number, extent.bytes, extent.offset);
   if (extent.memory == nullptr) {
-    return Status::error(Code::invalid_argument, name + " has no memory; only an extent of 0 bytes may have none");
+    return Status::error(Code::invalid_argument, "{} has no memory; only an extent of 0 bytes may have none", name);
   }
   std::uint64_t end = 0;
   if (add_overflow(extent.offset, extent.bytes, &end) || end > kMostOffset) {
-    return Status::error(Code::out_of_range, name + " ends beyond 2^63-1, the largest offset of a file");
+    return Status::error(Code::out_of_range, "{} ends beyond 2^63-1, the largest offset of a file", name);
   }
-  return Status::error(Code::out_of_range, name + " and the " + std::to_string(sum_before) +
-                                               " bytes of those before it are more than 2^63-1 bytes");
+  return Status::error(Code::out_of_range, "{} and the {} bytes of those before it are more than 2^63-1 bytes", name,
+                       sum_before);
 }
 
 // Counts runs, and detects whether they have equal lengths and distances, which is known once the next run begins or
@@ -169,9 +170,10 @@ Result<ExtentList> ExtentList::of(std::span<const Extent> extents) {
   try {
     list.fill(extents);
   } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory, "no memory to order " + std::to_string(extents.size()) +
-                                              " extents of a list; 8 bytes are needed for each when they are given by "
-                                              "rising offsets, else 64");
+    return Status::error(Code::no_memory,
+                         "no memory to order {} extents of a list; 8 bytes are needed for each when they are given by "
+                         "rising offsets, else 64",
+                         extents.size());
   }
   return list;
 }

@@ -149,8 +149,7 @@ Result<View> View::repeated_from(std::uint64_t displacement) const {
   if (placed_.node == nullptr) return View();
   std::uint64_t end = 0;
   if (no_sum(displacement, placed_.shift, &end) || no_sum(end, placed_.node->span, &end))
-    return Status::error(Code::out_of_range,
-                         "a view from displacement " + std::to_string(displacement) + " on ends above 2^63-1");
+    return Status::error(Code::out_of_range, "a view from displacement {} on ends above 2^63-1", displacement);
   const std::uint64_t most = kMost / placed_.node->size;
   const std::uint64_t count = extent_ == 0 ? most : std::min((kMost - end) / extent_ + 1, most);
   TW_ASSIGN_OR_RETURN(PlacedNode all, repeat_node(count, extent_, {placed_.node, displacement + placed_.shift}));
@@ -193,13 +192,12 @@ Status check_memory(std::span<const Extent> memory, std::uint64_t* bytes) {
   for (std::size_t i = 0; i < memory.size(); ++i) {
     if (memory[i].bytes == 0) continue;
     if (memory[i].memory == nullptr)
-      return Status::error(Code::invalid_argument, "extent " + std::to_string(i) + " of " +
-                                                       std::to_string(memory[i].bytes) +
-                                                       " bytes has no memory; only one of 0 bytes may have none");
+      return Status::error(Code::invalid_argument,
+                           "extent {} of {} bytes has no memory; only one of 0 bytes may have none", i,
+                           memory[i].bytes);
     if (memory[i].bytes > View::kMost - *bytes)
-      return Status::error(Code::out_of_range, "extent " + std::to_string(i) + " of " +
-                                                   std::to_string(memory[i].bytes) + " bytes and the " +
-                                                   std::to_string(*bytes) + " before it are more than 2^63-1 bytes");
+      return Status::error(Code::out_of_range, "extent {} of {} bytes and the {} before it are more than 2^63-1 bytes",
+                           i, memory[i].bytes, *bytes);
     *bytes += memory[i].bytes;
   }
   return {};
@@ -214,9 +212,8 @@ Status place_in_view(const View& view, std::uint64_t position, std::span<const E
   placed.clear();
   if (bytes == 0) return {};
   if (position > view.size() || bytes > view.size() - position)
-    return Status::error(Code::out_of_range, std::to_string(bytes) + " bytes from position " +
-                                                 std::to_string(position) +
-                                                 " on are more than the view has: " + std::to_string(view.size()));
+    return Status::error(Code::out_of_range, "{} bytes from position {} on are more than the view has: {}", bytes,
+                         position, view.size());
   const std::uint64_t most = view.runs(position, bytes) + memory.size();
   if (most > placed.max_size()) return out_of_memory();
   placed.reserve(static_cast<std::size_t>(most));

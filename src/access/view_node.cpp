@@ -11,7 +11,7 @@ namespace {
 using NodePtr = std::shared_ptr<ViewNode>;
 
 Status too_large(const char* what) {
-  return Status::error(Code::out_of_range, std::string("a view ") + what + "; offsets and sizes are below 2^63");
+  return Status::error(Code::out_of_range, "a view {}; offsets and sizes are below 2^63", what);
 }
 
 // The order of at least two copies of a node, `stride` apart.

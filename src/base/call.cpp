@@ -1,5 +1,7 @@
 #include "base/call.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -28,14 +30,14 @@ std::int64_t vote_for(std::int64_t of_class, Call call, std::int64_t rank) {
 Call call_of(std::int64_t vote) { return static_cast<Call>(number_of_vote(vote) % kCallsOfClass); }
 
 std::string is_in(std::int64_t task, const char* verb, const char* call) {
-  return "task " + std::to_string(task) + verb + (*call != '\0' ? call : "another call");
+  return fmt::format("task {}{}{}", task, verb, *call != '\0' ? call : "another call");
 }
 
 Status refused(const TwoCalls& calls, const char* what) {
   return or_out_of_memory([&] {
-    return Status::error(Code::invalid_argument, what + is_in(calls.first, " is in ", calls.of_first) + ", " +
-                                                     is_in(calls.second, " is in ", calls.of_second) +
-                                                     "; all tasks of a group make the same calls in the same order");
+    return Status::error(Code::invalid_argument, "{}{}, {}; all tasks of a group make the same calls in the same order",
+                         what, is_in(calls.first, " is in ", calls.of_first),
+                         is_in(calls.second, " is in ", calls.of_second));
   });
 }
 
@@ -54,9 +56,9 @@ Status out_of_step(const TwoCalls& calls, bool left) {
   return or_out_of_memory([&] {
     const std::string both =
         is_in(calls.second, " was in ", calls.of_second) + " while " + is_in(calls.first, " was in ", calls.of_first);
-    const std::string what = left ? "task " + std::to_string(calls.second) + " has left: " + both
-                                  : "the tasks are out of step since " + both;
-    return Status::error(Code::invalid_argument, what + "; no collective call of theirs can succeed any more");
+    const std::string what =
+        left ? fmt::format("task {} has left: {}", calls.second, both) : "the tasks are out of step since " + both;
+    return Status::error(Code::invalid_argument, "{}; no collective call of theirs can succeed any more", what);
   });
 }
 
@@ -64,20 +66,21 @@ Status gone_without(std::int64_t rank) {
   return or_out_of_memory([&] {
     return Status::error(
         Code::invalid_argument,
-        "task " + std::to_string(rank) +
-            " has left: it has freed its handle of the group and makes no further collective call on it");
+        "task {} has left: it has freed its handle of the group and makes no further collective call on it", rank);
   });
 }
 
 Status has_left(const Leaver& leaver) {
   return or_out_of_memory([&] {
-    const std::string task = "task " + std::to_string(leaver.task);
+    const std::string task = fmt::format("task {}", leaver.task);
     if (abandons(leaver.call))
-      return Status::error(Code::not_closed, task + " has abandoned it (" + name_of(leaver.call) +
-                                                 "), so that no collective call on it can succeed any more");
-    return Status::error(Code::invalid_argument,
-                         "different collective calls at once: " + is_in(leaver.task, " is in ", name_of(leaver.call)) +
-                             "; all tasks of a group make the same calls in the same order");
+      return Status::error(Code::not_closed,
+                           "{} has abandoned it ({}), so that no collective call on it can succeed any more", task,
+                           name_of(leaver.call));
+    return Status::error(
+        Code::invalid_argument,
+        "different collective calls at once: {}; all tasks of a group make the same calls in the same order",
+        is_in(leaver.task, " is in ", name_of(leaver.call)));
   });
 }
 

@@ -1,5 +1,6 @@
 #include "base/compress.hpp"
 
+#include <fmt/core.h>
 #include <lz4.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -36,9 +37,8 @@ int int_size(std::size_t bytes) {
 Status no_zstd_context() { return Status::error(Code::no_memory, "no memory for a Zstandard context"); }
 
 Status damaged(const char* what, ByteView from, std::size_t expected, const std::string& why) {
-  return Status::error(Code::corrupt_file, std::string(what) + " of " + std::to_string(from.size()) +
-                                               " bytes does not give the " + std::to_string(expected) +
-                                               " bytes it should: " + why);
+  return Status::error(Code::corrupt_file, "{} of {} bytes does not give the {} bytes it should: {}", what, from.size(),
+                       expected, why);
 }
 
 Status decompress_lz4(ByteView from, ByteSpan to) {
@@ -48,7 +48,7 @@ Status decompress_lz4(ByteView from, ByteSpan to) {
   const int got = LZ4_decompress_safe(as_chars(from), as_chars(to), int_size(from.size()), int_size(to.size()));
   if (got < 0) return damaged("LZ4 block", from, to.size(), "malformed or too long");
   if (static_cast<std::size_t>(got) != to.size())
-    return damaged("LZ4 block", from, to.size(), "it gives " + std::to_string(got));
+    return damaged("LZ4 block", from, to.size(), fmt::format("it gives {}", got));
   return {};
 }
 
@@ -61,7 +61,7 @@ Status decompress_zstd(ByteView from, ByteSpan to) {
   if (context == nullptr) return no_zstd_context();
   const std::size_t got = ZSTD_decompressDCtx(context, to.data(), to.size(), from.data(), from.size());
   if (ZSTD_isError(got)) return damaged("Zstandard frame", from, to.size(), ZSTD_getErrorName(got));
-  if (got != to.size()) return damaged("Zstandard frame", from, to.size(), "it gives " + std::to_string(got));
+  if (got != to.size()) return damaged("Zstandard frame", from, to.size(), fmt::format("it gives {}", got));
   return {};
 }
 
@@ -86,7 +86,7 @@ std::size_t compressed_bound(Compression kind, std::size_t bytes) {
 
 Result<std::size_t> compress(Compression kind, int level, ByteView from, ByteSpan to) {
   if (compressed_bound(kind, from.size()) == 0) {
-    return Status::error(Code::out_of_range, "cannot compress " + std::to_string(from.size()) + " bytes at once");
+    return Status::error(Code::out_of_range, "cannot compress {} bytes at once", from.size());
   }
   if (kind == Compression::zstd) return compress_zstd(level, from, to);
   const int got = LZ4_compress_default(as_chars(from), as_chars(to), int_size(from.size()), int_size(to.size()));
@@ -100,8 +100,8 @@ Status decompress(Compression kind, ByteView from, ByteSpan to) {
     case Compression::zstd:
       return decompress_zstd(from, to);
   }
-  return Status::error(Code::unsupported_version, "codec " + std::to_string(static_cast<std::uint32_t>(kind)) +
-                                                      " is not known to this library; a newer one reads the piece");
+  return Status::error(Code::unsupported_version, "codec {} is not known to this library; a newer one reads the piece",
+                       static_cast<std::uint32_t>(kind));
 }
 
 }  // namespace thalweg

@@ -2,6 +2,8 @@
 // fields.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cassert>
 #include <cstring>
 #include <string>
@@ -63,20 +65,23 @@ inline bool begins_with(ByteView bytes, std::string_view magic) {
 }
 
 inline Status corrupt(const std::string& text) { return Status::error(Code::corrupt_file, text); }
+template <class... T>
+  requires(sizeof...(T) > 0)
+Status corrupt(fmt::format_string<T...> format, const T&... values) {
+  return corrupt(fmt::vformat(format, fmt::make_format_args(values...)));
+}
 
 // "file header: alignment is 3000; a power of two from 512 to 67108864 is allowed"
 inline Status bad_field(const char* structure, const char* field, std::uint64_t value, const std::string& allowed) {
-  return corrupt(std::string(structure) + ": " + field + " is " + std::to_string(value) + "; " + allowed +
-                 " is allowed");
+  return corrupt("{}: {} is {}; {} is allowed", structure, field, value, allowed);
 }
 
 inline Status bad_size(const char* structure, std::size_t bytes, std::uint64_t expected) {
-  return corrupt(std::string(structure) + ": " + std::to_string(bytes) + " bytes are there, it has " +
-                 std::to_string(expected));
+  return corrupt("{}: {} bytes are there, it has {}", structure, bytes, expected);
 }
 
 inline Status bad_crc(const char* structure, std::uint64_t offset) {
-  return corrupt(std::string(structure) + " at offset " + std::to_string(offset) + ": its checksum does not match");
+  return corrupt("{} at offset {}: its checksum does not match", structure, offset);
 }
 
 constexpr bool is_power_of_two(std::uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }

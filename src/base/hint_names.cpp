@@ -1,4 +1,6 @@
 // Finds a hint by its name, and explains a name that the file has no hint for.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -127,15 +129,14 @@ std::string names_of(HintScope opened) {
 std::string refusal(std::string_view name, HintScope opened) {
   const auto of_kind = [](const HintSpec& spec) {
     const Kind& kind = kind_of(spec.scope);
-    return std::string("a hint of ") + kind.many + " (" + kind.call + ")";
+    return fmt::format("a hint of {} ({})", kind.many, kind.call);
   };
   if (const HintSpec* other = named(name); other != nullptr && !takes(opened, other->scope))
-    return "'" + std::string(name) + "' is " + of_kind(*other) + "; " + kind_of(opened).one + " has " +
-           names_of(opened);
-  std::string text = "unknown hint '" + std::string(name) + "'; ";
+    return fmt::format("'{}' is {}; {} has {}", name, of_kind(*other), kind_of(opened).one, names_of(opened));
+  std::string text = fmt::format("unknown hint '{}'; ", name);
   if (const HintSpec* proposal = proposal_for(name, opened); proposal != nullptr)
-    text += std::string("did you mean '") + proposal->name + "'" +
-            (takes(opened, proposal->scope) ? "" : ", " + of_kind(*proposal)) + "? ";
+    text += fmt::format("did you mean '{}'{}? ", proposal->name,
+                        takes(opened, proposal->scope) ? "" : ", " + of_kind(*proposal));
   return text + "`thalweg hints` lists all";
 }
 

@@ -97,8 +97,7 @@ constexpr HintSpec kTable[] = {
 };
 
 Status bad_value(const HintSpec& spec, std::string_view text) {
-  return Status::error(Code::unknown_hint,
-                       "value '" + std::string(text) + "' of hint '" + spec.name + "' is none of: " + spec.values);
+  return Status::error(Code::unknown_hint, "value '{}' of hint '{}' is none of: {}", text, spec.name, spec.values);
 }
 
 // Position of `text` among the '|'-separated words, or -1.
@@ -138,7 +137,7 @@ Status for_each_hint(std::string_view text,
     if (entry.empty()) continue;
     const std::size_t equals = entry.find('=');
     if (equals == std::string_view::npos)
-      return Status::error(Code::unknown_hint, "hint '" + std::string(entry) + "' has no value; write NAME=VALUE");
+      return Status::error(Code::unknown_hint, "hint '{}' has no value; write NAME=VALUE", entry);
     TW_RETURN_IF_ERROR(set(entry.substr(0, equals), entry.substr(equals + 1)));
   }
   return {};
@@ -163,8 +162,7 @@ Result<std::uint64_t> parse_hint(const HintSpec& spec, std::string_view text) {
   const std::uint64_t factor = spec.type == HintType::bytes ? unit_factor(unit) : (unit.empty() ? 1 : 0);
   if (factor == 0 || __builtin_mul_overflow(number, factor, &number)) return bad_value(spec, text);
   if (number < spec.min || number > spec.max)
-    return Status::error(Code::invalid_argument,
-                         "value '" + std::string(text) + "' of hint '" + spec.name + "' is outside " + spec.values);
+    return Status::error(Code::invalid_argument, "value '{}' of hint '{}' is outside {}", text, spec.name, spec.values);
   return number;
 }
 

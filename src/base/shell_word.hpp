@@ -1,6 +1,8 @@
 // Quotes commands in messages, so that they can be copied into a shell.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <string>
 #include <string_view>
 
@@ -10,6 +12,8 @@ namespace thalweg {
 std::string shell_word(std::string_view path);
 
 // "`thalweg repair PATH`"
-inline std::string repair_command(std::string_view path) { return "`thalweg repair " + shell_word(path) + "`"; }
+inline std::string repair_command(std::string_view path) {
+  return fmt::format("`thalweg repair {}`", shell_word(path));
+}
 
 }  // namespace thalweg

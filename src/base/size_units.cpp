@@ -1,13 +1,15 @@
 #include "base/size_units.hpp"
 
+#include <fmt/core.h>
+
 namespace thalweg {
 
 std::string exact_size(std::uint64_t bytes) {
-  if (bytes % kKi != 0 || bytes == 0) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  if (bytes % kKi != 0 || bytes == 0) return fmt::format("{}{}", bytes, bytes == 1 ? " byte" : " bytes");
   constexpr const char* kUnits[] = {" KiB", " MiB", " GiB", " TiB"};
   std::size_t unit = 0;
   for (bytes /= kKi; bytes % kKi == 0 && unit < 3; ++unit) bytes /= kKi;
-  return std::to_string(bytes) + kUnits[unit];
+  return fmt::format("{}{}", bytes, kUnits[unit]);
 }
 
 }  // namespace thalweg

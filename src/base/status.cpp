@@ -32,7 +32,7 @@ Code code_of_errno(int err) {
 }
 
 // Allocated while there is memory, and never destroyed: threads may still run while the process ends.
-const Status& no_memory_left = *new Status(Status::error(Code::no_memory, "out of memory", ENOMEM));
+const Status& no_memory_left = *new Status(Status::failed_call(Code::no_memory, ENOMEM, "out of memory"));
 
 }  // namespace
 
@@ -60,7 +60,7 @@ bool is_code(std::int32_t number) {
 }
 
 Status os_error(int err, const std::string& what) {
-  return Status::error(code_of_errno(err), what + ": " + std::generic_category().message(err), err);
+  return Status::failed_call(code_of_errno(err), err, what + ": " + std::generic_category().message(err));
 }
 
 }  // namespace thalweg

@@ -4,11 +4,12 @@
 // later switch is a rename of one type. Codes are those of the C API (include/thalweg/status.h).
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cassert>
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <source_location>
 #include <string>
 #include <utility>
 #include <variant>
@@ -45,17 +46,22 @@ struct ErrorDetail {
   Code code;
   int os_errno = 0;     // errno of the failed system call, 0 if none
   std::string message;  // what failed, on which object, with which values, and what is allowed
-  std::source_location where;
 };
 
 class [[nodiscard]] Status {
  public:
   Status() noexcept = default;  // OK
-  static Status error(Code code, std::string message, int os_errno = 0,
-                      std::source_location where = std::source_location::current()) {
+  static Status error(Code code, std::string message) { return failed_call(code, 0, std::move(message)); }
+  // A format of {fmt} and its values.
+  template <class... T>
+    requires(sizeof...(T) > 0)
+  static Status error(Code code, fmt::format_string<T...> format, const T&... values) {
+    return error(code, fmt::vformat(format, fmt::make_format_args(values...)));
+  }
+  static Status failed_call(Code code, int os_errno, std::string message) {  // errno as the call left it
     assert(code != Code::ok);
     Status status;
-    status.detail_ = std::make_shared<const ErrorDetail>(ErrorDetail{code, os_errno, std::move(message), where});
+    status.detail_ = std::make_shared<const ErrorDetail>(ErrorDetail{code, os_errno, std::move(message)});
     return status;
   }
 
@@ -66,7 +72,7 @@ class [[nodiscard]] Status {
   const ErrorDetail* detail() const noexcept { return detail_.get(); }  // null when ok()
   // A copy with `context` put before its message; OK stays OK.
   Status with_context(const std::string& context) const {
-    return ok() ? Status{} : error(code(), context + ": " + message(), os_errno(), detail_->where);
+    return ok() ? Status{} : failed_call(code(), os_errno(), context + ": " + message());
   }
 
  private:
@@ -75,6 +81,11 @@ class [[nodiscard]] Status {
 
 // Turns a failed system call into a Status. `err` is errno, read in the first statement after the call.
 Status os_error(int err, const std::string& what);
+template <class... T>
+  requires(sizeof...(T) > 0)
+Status os_error(int err, fmt::format_string<T...> format, const T&... values) {
+  return os_error(err, fmt::vformat(format, fmt::make_format_args(values...)));
+}
 
 // A prebuilt status, for use where allocating a message fails.
 TW_SHARED Status out_of_memory();

@@ -143,7 +143,7 @@ class WireReader {
     const std::uint64_t code = get_short();
     if (code == 0) return {};
     const auto err = get<std::int32_t>();
-    return Status::error(static_cast<Code>(code), get_text(), err);
+    return Status::failed_call(static_cast<Code>(code), err, get_text());
   }
   ByteView rest() const { return rest_; }
 
@@ -151,8 +151,8 @@ class WireReader {
   ByteView rest_;
 };
 
-// Runs a step that may throw bad_alloc and turns that into a status: a task must reach its next collective in any
-// case.
+// Runs a step and turns an exception into a status, no_memory for bad_alloc and else internal: a task must reach its next
+// collective in any case.
 template <class F>
 Status attempt(F&& step) {
   try {

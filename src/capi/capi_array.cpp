@@ -1,5 +1,7 @@
 // file.h: one part of an array. The part becomes two views of one size, of the file and of the local memory; the pieces
 // that lie together in both are the extents of an access.
+#include <fmt/core.h>
+
 #include <span>
 #include <string>
 #include <utility>
@@ -23,7 +25,7 @@ struct ArrayCall {
   std::int64_t offset;
 };
 
-std::string dims_at(std::int32_t dimension) { return "dims[" + std::to_string(dimension) + "]"; }
+std::string dims_at(std::int32_t dimension) { return fmt::format("dims[{}]", dimension); }
 
 Status check_array_numbers(const char* function, const ArrayCall& given) {
   if (given.item_bytes == 0) return invalid_argument(function, "item_bytes is 0; an item has 1 byte or more");
@@ -41,15 +43,17 @@ Status check_dim(const char* function, std::int32_t i, const tw_dim& dim) {
   for (const auto& [member, value] : members)
     if (value < 0) return check_number(function, dims_at(i) + "." + member, value);
   if (dim.start > dim.global || dim.count > dim.global - dim.start)
-    return invalid_argument(function, dims_at(i) + " has start " + std::to_string(dim.start) + " and count " +
-                                          std::to_string(dim.count) + ", which end beyond its global extent of " +
-                                          std::to_string(dim.global) + "; start + count is at most global");
+    return invalid_argument(
+        function,
+        "{} has start {} and count {}, which end beyond its global extent of {}; start + count is at most global",
+        dims_at(i), dim.start, dim.count, dim.global);
   return {};
 }
 
 Status too_large(const char* function, std::int32_t i, const char* what) {
-  return Status::error(Code::out_of_range, std::string(function) + ": with " + dims_at(i) + " the " + what +
-                                               " has 2^63 bytes or more; make the extents or the items smaller");
+  return Status::error(Code::out_of_range,
+                       "{}: with {} the {} has 2^63 bytes or more; make the extents or the items smaller", function,
+                       dims_at(i), what);
 }
 
 // Extents of the local memory.
@@ -71,9 +75,8 @@ Status check_sizes(const char* function, const ArrayCall& given, std::span<const
     ++i;
   }
   if (in_file > View::kMost - static_cast<std::uint64_t>(given.offset))
-    return Status::error(Code::out_of_range, std::string(function) + ": an array of " + std::to_string(in_file) +
-                                                 " bytes from offset " + std::to_string(given.offset) +
-                                                 " on ends above 2^63-1");
+    return Status::error(Code::out_of_range, "{}: an array of {} bytes from offset {} on ends above 2^63-1", function,
+                         in_file, given.offset);
   return {};
 }
 

@@ -36,13 +36,12 @@ Status fill_open(const char* path, int32_t flags, const tw_options* options, Pla
 
 Status check_numbers(const char* function, const tw_access& given) {
   if (given.direction != TW_ACCESS_READ && given.direction != TW_ACCESS_WRITE)
-    return invalid_argument(function,
-                            "direction is " + std::to_string(given.direction) + "; TW_ACCESS_READ or TW_ACCESS_WRITE");
+    return invalid_argument(function, "direction is {}; TW_ACCESS_READ or TW_ACCESS_WRITE", given.direction);
   if (given.placement < TW_AT_EXTENTS || given.placement > TW_IN_VIEW)
-    return invalid_argument(function, "placement is " + std::to_string(given.placement) + "; one of tw_placement");
+    return invalid_argument(function, "placement is {}; one of tw_placement", given.placement);
   if (given.progress < TW_PROGRESS_DEFAULT || given.progress > TW_PROGRESS_POLL)
-    return invalid_argument(function, "progress is " + std::to_string(given.progress) + "; one of tw_progress");
-  if (given.n < 0) return invalid_argument(function, "n is " + std::to_string(given.n) + "; 0 or more extents");
+    return invalid_argument(function, "progress is {}; one of tw_progress", given.progress);
+  if (given.n < 0) return invalid_argument(function, "n is {}; 0 or more extents", given.n);
   if (given.n > 0 && given.extents == nullptr) return null_argument(function, "extents");
   return given.placement == TW_AT_OFFSET ? check_offset(function, given.offset) : Status{};
 }
@@ -56,11 +55,9 @@ Status check_extents(const char* function, const tw_access& given) {
   for (std::int64_t i = 0; i < given.n; ++i) {
     const tw_extent& extent = given.extents[i];
     if (extent.length < 0)
-      return invalid_argument(function, "extent " + std::to_string(i) + " has length " + std::to_string(extent.length) +
-                                            "; lengths are 0 .. 2^63-1");
+      return invalid_argument(function, "extent {} has length {}; lengths are 0 .. 2^63-1", i, extent.length);
     if (placed && extent.offset < 0)
-      return invalid_argument(function, "extent " + std::to_string(i) + " has offset " + std::to_string(extent.offset) +
-                                            "; offsets are 0 .. 2^63-1");
+      return invalid_argument(function, "extent {} has offset {}; offsets are 0 .. 2^63-1", i, extent.offset);
   }
   return {};
 }
@@ -93,8 +90,8 @@ Status check_access(const char* function, const tw_access* given) {
   return or_out_of_memory([&]() -> Status {
     if (given == nullptr) return null_argument(function, "access");
     if (!is_whole(given))
-      return invalid_argument(function, "struct_size of the access is " + std::to_string(given->struct_size) +
-                                            ", needed is " + std::to_string(sizeof(tw_access)));
+      return invalid_argument(function, "struct_size of the access is {}, needed is {}", given->struct_size,
+                              sizeof(tw_access));
     TW_RETURN_IF_ERROR(check_numbers(function, *given));
     TW_RETURN_IF_ERROR(given_status(given->status, given->os_errno, given->message));
     return check_extents(function, *given);
@@ -109,7 +106,7 @@ PlacedAccess for_others(tw_file* file, TaskAccess access) {
 
 Status check_offset(const char* function, std::int64_t offset) {
   if (offset >= 0) return {};
-  return invalid_argument(function, "offset is " + std::to_string(offset) + "; offsets are 0 .. 2^63-1");
+  return invalid_argument(function, "offset is {}; offsets are 0 .. 2^63-1", offset);
 }
 
 TaskAccess to_access(const char* function, const tw_access* given) {
@@ -223,7 +220,7 @@ tw_status tw_file_size(tw_file* file, int64_t* nbytes) {
 tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
   return on_all(file, Call::tw_file_truncate, [&](PlainFile& impl) {
     Status mine;
-    if (nbytes < 0) mine = invalid_argument("tw_file_truncate", "nbytes is " + std::to_string(nbytes));
+    if (nbytes < 0) mine = invalid_argument("tw_file_truncate", "nbytes is {}", nbytes);
     return run(impl.truncate(static_cast<std::uint64_t>(nbytes), std::move(mine)));
   });
 }
@@ -298,8 +295,7 @@ tw_status tw_file_progress(const tw_file* file, tw_progress asked, tw_progress* 
   return guarded([&]() -> Status {
     if (effective == nullptr) return null_argument("tw_file_progress", "effective");
     if (asked < TW_PROGRESS_DEFAULT || asked > TW_PROGRESS_POLL)
-      return invalid_argument("tw_file_progress",
-                              "asked is " + std::to_string(asked) + "; TW_PROGRESS_DEFAULT, _THREAD or _POLL");
+      return invalid_argument("tw_file_progress", "asked is {}; TW_PROGRESS_DEFAULT, _THREAD or _POLL", asked);
     const Advancers who = file != nullptr ? file->impl->group().advancers() : Advancers::any;
     const bool polled = effective_progress(who, to_mode(asked)) == ProgressMode::poll;
     *effective = polled ? TW_PROGRESS_POLL : TW_PROGRESS_THREAD;

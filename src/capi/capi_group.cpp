@@ -25,8 +25,7 @@ Status check(const tw_collectives* given) {
   constexpr const char* kCall = "tw_group_callbacks";
   if (given == nullptr) return null_argument(kCall, "collectives");
   if (given->struct_size < sizeof(tw_collectives))
-    return invalid_argument(kCall, "struct_size is " + std::to_string(given->struct_size) + ", needed is " +
-                                       std::to_string(sizeof(tw_collectives)));
+    return invalid_argument(kCall, "struct_size is {}, needed is {}", given->struct_size, sizeof(tw_collectives));
   if (given->barrier == nullptr || given->broadcast == nullptr || given->gather == nullptr || given->scatter == nullptr)
     return invalid_argument(kCall, "barrier, broadcast, gather and scatter are all needed");
   if ((given->start_largest == nullptr) != (given->finish_largest == nullptr))
@@ -34,8 +33,7 @@ Status check(const tw_collectives* given) {
   if (given->start_largest != nullptr && given->duplicate == nullptr)
     return invalid_argument(kCall, "start_largest needs duplicate, as no two files may share it");
   if (given->size >= 1 && given->rank >= 0 && given->rank < given->size) return {};
-  return invalid_argument(kCall,
-                          "rank " + std::to_string(given->rank) + " is not in 0.." + std::to_string(given->size - 1));
+  return invalid_argument(kCall, "rank {} is not in 0..{}", given->rank, given->size - 1);
 }
 
 // A task whose arguments are bad says so here, before the collective that would need them.
@@ -45,7 +43,7 @@ Op<Status> check_equal(Group& group, const char* differ, std::int64_t a, std::in
   if (!largest.has_value()) co_return largest.error();
   const auto& max = largest.value();
   if (max[0] == -max[1] && max[2] == -max[3]) co_return Status{};
-  co_return Status::error(Code::invalid_argument, std::string(differ) + " differ between tasks");
+  co_return Status::error(Code::invalid_argument, "{} differ between tasks", differ);
 }
 
 Op<Status> broadcast_into(Group& group, std::span<std::byte> data, TaskRank root) {
@@ -60,8 +58,7 @@ Op<Status> broadcast_into(Group& group, std::span<std::byte> data, TaskRank root
 Op<Status> allreduce_into(Group& group, std::span<std::int64_t> values, tw_reduction how) {
   Status same = co_await check_equal(group, "tw_group_allreduce: n or how", std::ssize(values), how);
   if (!same.ok()) co_return same;
-  if (how < TW_MIN || how > TW_BIT_OR)
-    co_return invalid_argument("tw_group_allreduce", std::to_string(how) + " is no reduction");
+  if (how < TW_MIN || how > TW_BIT_OR) co_return invalid_argument("tw_group_allreduce", "{} is no reduction", how);
   constexpr Reduction kReductions[] = {Reduction::min, Reduction::max, Reduction::sum, Reduction::bit_or};
   constexpr std::size_t kBlock = 4096;  // so that no task needs memory for all of a large array
   for (; !values.empty(); values = values.subspan(std::min(kBlock, values.size()))) {
@@ -78,8 +75,8 @@ Status check_hybrid(const Group& threads, const tw_group* ranks, tw_group** grou
   if (group == nullptr) return null_argument("tw_group_hybrid", "group");
   if (threads.rank() == 0 && ranks == nullptr) return null_argument("tw_group_hybrid", "ranks");
   if (threads.place().processes == 1 && threads.place().process_leader == 0) return {};
-  return invalid_argument("tw_group_hybrid", std::string("threads is of kind '") + threads.kind() +
-                                                 "' and spans processes; a team is needed");
+  return invalid_argument("tw_group_hybrid", "threads is of kind '{}' and spans processes; a team is needed",
+                          threads.kind());
 }
 
 // The status of thread 0 on all threads of its process, as it is: agree() would put another "task 0" before it.

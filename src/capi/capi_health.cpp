@@ -50,12 +50,11 @@ tw_status check(const char* call, const char* path, tw_health* health, Work&& wo
 }
 
 Result<VpShape> shape_of(const char* function, int32_t n_dims, const int64_t* shape) {
-  if (n_dims < 0) return invalid_argument(function, "n_dims is " + std::to_string(n_dims));
+  if (n_dims < 0) return invalid_argument(function, "n_dims is {}", n_dims);
   if (n_dims > 0 && shape == nullptr) return null_argument(function, "shape");
   VpShape made;
   for (int32_t i = 0; i < n_dims; ++i) {
-    if (shape[i] < 1)
-      return invalid_argument(function, "shape[" + std::to_string(i) + "] is " + std::to_string(shape[i]));
+    if (shape[i] < 1) return invalid_argument(function, "shape[{}] is {}", i, shape[i]);
     made.push_back(static_cast<std::uint64_t>(shape[i]));
   }
   return made;
@@ -180,8 +179,7 @@ tw_status tw_vpfile_import(const char* path, int32_t n_dims, const int64_t* shap
   return guarded([&]() -> Status {
     if (path == nullptr) return null_argument("tw_vpfile_import", "path");
     TW_ASSIGN_OR_RETURN(const VpShape given, shape_of("tw_vpfile_import", n_dims, shape));
-    if (record_bytes < 1)
-      return invalid_argument("tw_vpfile_import", "record_bytes is " + std::to_string(record_bytes) + "; 1 or more");
+    if (record_bytes < 1) return invalid_argument("tw_vpfile_import", "record_bytes is {}; 1 or more", record_bytes);
     return import_array(*posix_backend(), path, given, static_cast<std::uint64_t>(record_bytes));
   });
 }

@@ -29,7 +29,7 @@ Status fill_request(const char* path, int32_t flags, const tw_options* options, 
   return {};
 }
 
-// A call on the current logical file: `body(current)`, which returns a Status, for its reader or its writer.
+// `body(current)`, which returns a Status, on the reader or the writer of the current logical file.
 template <class Body>
 Status with_current(tw_multifile& open, Body&& body) {
   if (open.file->writing) {
@@ -39,6 +39,8 @@ Status with_current(tw_multifile& open, Body&& body) {
   TW_ASSIGN_OR_RETURN(LogicalReader * reader, open.file->reading->current_or_first());
   return body(*reader);
 }
+
+// A call on the current logical file.
 template <class Body>
 tw_status on_current(tw_multifile* multifile, const char* call, Body&& body) {
   return on_handle(multifile, call, [&](tw_multifile& open) { return with_current(open, body); });
@@ -114,9 +116,8 @@ Status tw_multifile::begin_to_leave() {
 tw_status tw_multifile_seek_to(tw_multifile* multifile, int64_t rank, int64_t position) {
   return on_handle(multifile, "tw_multifile_seek_to", [&](tw_multifile& open) {
     if (rank < 0 || position < -1)
-      return invalid_argument("tw_multifile_seek_to", "rank " + std::to_string(rank) + ", position " +
-                                                          std::to_string(position) +
-                                                          ": neither may be negative (position: -1 keeps it)");
+      return invalid_argument("tw_multifile_seek_to",
+                              "rank {}, position {}: neither may be negative (position: -1 keeps it)", rank, position);
     const auto r = static_cast<std::uint64_t>(rank);
     return open.file->writing ? open.file->writing->seek_to(r, position) : open.file->reading->seek_to(r, position);
   });
@@ -125,12 +126,11 @@ tw_status tw_multifile_seek_to(tw_multifile* multifile, int64_t rank, int64_t po
 tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, int whence) {
   return on_current(multifile, "tw_multifile_seek", [&](auto& current) -> Status {
     if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END)
-      return invalid_argument("tw_multifile_seek", "whence is " + std::to_string(whence));
+      return invalid_argument("tw_multifile_seek", "whence is {}", whence);
     const std::uint64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? current.position() : current.size();
     std::int64_t position = 0;
     if (__builtin_add_overflow(static_cast<std::int64_t>(from), offset, &position) || position < 0)
-      return invalid_argument("tw_multifile_seek",
-                              std::to_string(from) + " + " + std::to_string(offset) + " is no position in a file");
+      return invalid_argument("tw_multifile_seek", "{} + {} is no position in a file", from, offset);
     current.seek(static_cast<std::uint64_t>(position));
     return {};
   });
@@ -179,7 +179,7 @@ tw_status tw_multifile_write(tw_multifile* multifile, const void* data, size_t b
 tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset) {
   return when_writing(multifile, "tw_multifile_write_at", [&](WriteHandle& handle) -> Status {
     if (data == nullptr && bytes > 0) return null_argument("tw_multifile_write_at", "data");
-    if (offset < 0) return invalid_argument("tw_multifile_write_at", "offset is " + std::to_string(offset));
+    if (offset < 0) return invalid_argument("tw_multifile_write_at", "offset is {}", offset);
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.current_or_first());
     const std::uint64_t before = writer->position();
     writer->seek(static_cast<std::uint64_t>(offset));
@@ -237,7 +237,7 @@ tw_status tw_multifile_read_at(tw_multifile* multifile, void* data, size_t bytes
   n = 0;
   return when_reading(multifile, "tw_multifile_read_at", [&](ReadHandle& handle) -> Status {
     if (data == nullptr && bytes > 0) return null_argument("tw_multifile_read_at", "data");
-    if (offset < 0) return invalid_argument("tw_multifile_read_at", "offset is " + std::to_string(offset));
+    if (offset < 0) return invalid_argument("tw_multifile_read_at", "offset is {}", offset);
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, handle.current_or_first());
     return reader->read(static_cast<std::uint64_t>(offset), {static_cast<std::byte*>(data), bytes}, n);
   });

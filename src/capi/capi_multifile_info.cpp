@@ -24,7 +24,7 @@ constexpr std::size_t kLargestValue = 1 << 20;
 
 Result<std::uint64_t> checked_rank(int64_t rank, const char* call) {
   if (rank >= 0) return static_cast<std::uint64_t>(rank);
-  return invalid_argument(call, "rank is " + std::to_string(rank));
+  return invalid_argument(call, "rank is {}", rank);
 }
 
 Result<const format::Attributes*> attributes_of(const Multifile& file) {
@@ -54,8 +54,8 @@ tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint3
   return when_writing(multifile, "tw_multifile_set_name", [&](WriteHandle& handle) -> Status {
     if (name == nullptr) return null_argument("tw_multifile_set_name", "name");
     if (std::strlen(name) > kLongestName)
-      return Status::error(Code::invalid_argument, "a name of " + std::to_string(std::strlen(name)) + " bytes; " +
-                                                       std::to_string(kLongestName) + " is the most");
+      return Status::error(Code::invalid_argument, "a name of {} bytes; {} is the most", std::strlen(name),
+                           kLongestName);
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.current_or_first());
     writer->set_name(name, mode);
     return {};
@@ -90,9 +90,9 @@ tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, c
     if (value == nullptr && bytes > 0) return null_argument("tw_multifile_set_attribute", "value");
     const std::size_t key_bytes = std::strlen(key);
     if (key_bytes == 0 || key_bytes > kLongestKey || bytes > kLargestValue)
-      return Status::error(Code::invalid_argument, "an attribute with a key of " + std::to_string(key_bytes) +
-                                                       " and a value of " + std::to_string(bytes) +
-                                                       " bytes; 1 .. 255 and 0 .. 1 MiB are allowed");
+      return Status::error(Code::invalid_argument,
+                           "an attribute with a key of {} and a value of {} bytes; 1 .. 255 and 0 .. 1 MiB are allowed",
+                           key_bytes, bytes);
     multifile->last_attributes = nullptr;  // a new key moves those behind it
     handle.set_attribute(key, bytes == 0 ? std::string() : std::string(static_cast<const char*>(value), bytes));
     return {};
@@ -105,7 +105,7 @@ tw_status tw_multifile_attribute(tw_multifile* multifile, const char* key, const
     if (key == nullptr || value == nullptr || bytes == nullptr)
       return null_argument("tw_multifile_attribute", "key, value or bytes");
     const auto found = all->find(key);
-    if (found == all->end()) return Status::error(Code::not_found, "no attribute '" + std::string(key) + "'");
+    if (found == all->end()) return Status::error(Code::not_found, "no attribute '{}'", key);
     *value = found->second.data();
     *bytes = found->second.size();
     return {};
@@ -117,7 +117,7 @@ tw_status tw_multifile_attribute_key(tw_multifile* multifile, int64_t i, const c
     TW_ASSIGN_OR_RETURN(const format::Attributes* all, attributes_of(*open.file));
     if (key == nullptr) return null_argument("tw_multifile_attribute_key", "key");
     if (i < 0 || static_cast<std::uint64_t>(i) >= all->size())
-      return Status::error(Code::not_found, "attribute " + std::to_string(i) + " of " + std::to_string(all->size()));
+      return Status::error(Code::not_found, "attribute {} of {}", i, all->size());
     const auto wanted = static_cast<std::size_t>(i);
     if (open.last_attributes != all || wanted < open.last_number) {
       open.last_attributes = all;
@@ -137,8 +137,7 @@ tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* 
     if (summary == nullptr) return null_argument("tw_multifile_summarize", "summary");
     const std::size_t size = summary->struct_size;
     if (size < offsetof(tw_multifile_summary, uuid))
-      return Status::error(Code::invalid_argument,
-                           "struct_size is " + std::to_string(size) + ": set it to sizeof before the call");
+      return Status::error(Code::invalid_argument, "struct_size is {}: set it to sizeof before the call", size);
     tw_multifile_summary all{};
     all.struct_size = size;
     if (open.file->writing) {
@@ -187,8 +186,7 @@ tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, int64_t i, t
       multifile->last_rank = rank;
     }
     if (i < 0 || static_cast<std::uint64_t>(i) >= pieces.size())
-      return Status::error(Code::not_found, "piece " + std::to_string(i) + " of " + std::to_string(pieces.size()) +
-                                                " of logical file " + std::to_string(rank));
+      return Status::error(Code::not_found, "piece {} of {} of logical file {}", i, pieces.size(), rank);
     const format::PieceEntry& found = pieces[static_cast<std::size_t>(i)];
     TW_ASSIGN_OR_RETURN(const PlacedRange at, handle.locate(r));
     TW_ASSIGN_OR_RETURN(const std::uint64_t offset, handle.physical_position(r, found));

@@ -54,7 +54,7 @@ constexpr std::uint32_t kAllBits = [] {
 static_assert(std::popcount(kAllBits) == static_cast<int>(kFlags.size()), "every flag has a bit of its own");
 
 Status refuse(FileKind kind, const std::string& what) {
-  return invalid_argument(kind_of(kind).call, what + "; " + kind_of(kind).accepted);
+  return invalid_argument(kind_of(kind).call, "{}; {}", what, kind_of(kind).accepted);
 }
 
 Status check_bits(FileKind kind, std::int32_t flags) {
@@ -148,8 +148,8 @@ Status check_options(FileKind kind, const tw_options* options) {
   if (options == nullptr) return {};
   const auto check = [kind](bool is_set, const char* name, FileKind of) {
     if (!is_set || of == kind) return Status{};
-    return invalid_argument(kind_of(kind).call, std::string("the options were given to ") + name + ", which is for " +
-                                                    kind_of(of).call + " only");
+    return invalid_argument(kind_of(kind).call, "the options were given to {}, which is for {} only", name,
+                            kind_of(of).call);
   };
   TW_RETURN_IF_ERROR(check(options->serving.has_value(), "tw_options_set_ranks or _range", FileKind::multifile));
   TW_RETURN_IF_ERROR(check(options->mapping != nullptr, "tw_options_set_mapping", FileKind::multifile));
@@ -188,8 +188,7 @@ tw_status tw_options_set_hint(tw_options* options, const char* name, const char*
     if (name == nullptr) return null_argument("tw_options_set_hint", "name");
     if (value == nullptr) return null_argument("tw_options_set_hint", "value");
     if (std::strpbrk(name, ",=") != nullptr || std::strchr(value, ',') != nullptr)
-      return invalid_argument("tw_options_set_hint",
-                              std::string("'") + name + "' = '" + value + "' is more than one hint");
+      return invalid_argument("tw_options_set_hint", "'{}' = '{}' is more than one hint", name, value);
     add_hints(set, std::string(name) + "=" + value);
     return {};
   });
@@ -208,12 +207,10 @@ tw_status tw_options_set_ranks(tw_options* options, int64_t n_logical, const int
   return change(options, kCall, [&](tw_options& set) -> Status {
     TW_RETURN_IF_ERROR(check_number(kCall, "n_ranks", n_ranks));
     if (ranks == nullptr && n_ranks > 0) return null_argument(kCall, "ranks");
-    if (n_logical < -1)
-      return invalid_argument(kCall, "n_logical is " + std::to_string(n_logical) + "; -1 or more is allowed");
+    if (n_logical < -1) return invalid_argument(kCall, "n_logical is {}; -1 or more is allowed", n_logical);
     for (int64_t i = 0; i < n_ranks; ++i)
       if (ranks[i] < 0 || (n_logical >= 0 && ranks[i] >= n_logical))
-        return invalid_argument(kCall, "ranks[" + std::to_string(i) + "] is " + std::to_string(ranks[i]) + " of " +
-                                           std::to_string(n_logical) + " logical files");
+        return invalid_argument(kCall, "ranks[{}] is {} of {} logical files", i, ranks[i], n_logical);
     Serving serving{Serving::Kind::list, n_logical, 0, 0, {}};
     if (n_ranks > 0) serving.list.assign(ranks, ranks + n_ranks);
     set.serving = std::move(serving);
@@ -224,13 +221,12 @@ tw_status tw_options_set_ranks(tw_options* options, int64_t n_logical, const int
 tw_status tw_options_set_range(tw_options* options, int64_t n_logical, int64_t first, int64_t count) {
   return change(options, "tw_options_set_range", [&](tw_options& set) -> Status {
     if (n_logical < -1 || first < 0 || count < 0 || first > INT64_MAX - count)
-      return invalid_argument("tw_options_set_range", "n_logical " + std::to_string(n_logical) + ", first " +
-                                                          std::to_string(first) + ", count " + std::to_string(count) +
-                                                          ": none may be negative (n_logical: -1)");
+      return invalid_argument("tw_options_set_range",
+                              "n_logical {}, first {}, count {}: none may be negative (n_logical: -1)", n_logical,
+                              first, count);
     if (n_logical >= 0 && first + count > n_logical)
-      return invalid_argument("tw_options_set_range", "ranks " + std::to_string(first) + " .. " +
-                                                          std::to_string(first + count - 1) + " of " +
-                                                          std::to_string(n_logical) + " logical files");
+      return invalid_argument("tw_options_set_range", "ranks {} .. {} of {} logical files", first, first + count - 1,
+                              n_logical);
     set.serving = Serving{Serving::Kind::range, n_logical, first, count, {}};
     return {};
   });

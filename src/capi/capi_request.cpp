@@ -46,7 +46,7 @@ Status wait_each(Requests requests, tw_status* statuses, size_t* moved) {
 template <class Body>
 tw_status on_list(const char* function, int64_t n, tw_request** requests, Body&& body) {
   return guarded([&]() -> Status {
-    if (n < 0) return invalid_argument(function, "n is " + std::to_string(n) + "; 0 or more requests");
+    if (n < 0) return invalid_argument(function, "n is {}; 0 or more requests", n);
     if (n > 0 && requests == nullptr) return null_argument(function, "requests");
     return body(Requests(requests, static_cast<std::size_t>(n)));
   });

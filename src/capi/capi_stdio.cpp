@@ -1,4 +1,6 @@
 // A FILE* on a logical file of a multifile, or on the stream of a VP.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -28,8 +30,9 @@ bool is_usable(const CookieStream& cookie, const InCall& in_call) {
   if (cookie.handle != nullptr)
     (void)set_last_error(in_call.refusal(what.c_str(), cookie.name));
   else
-    (void)set_last_error(Status::error(
-        Code::invalid_argument, what + " was used behind tw_" + cookie.name + "_close(); fclose() it before", EBADF));
+    (void)set_last_error(
+        Status::failed_call(Code::invalid_argument, EBADF,
+                            fmt::format("{} was used behind tw_{}_close(); fclose() it before", what, cookie.name)));
   return false;
 }
 
@@ -138,9 +141,8 @@ Status check_mode(const tw_multifile& multifile, const char* mode) {
   const bool writing = multifile.file->writing != nullptr;
   const bool known = *mode == 'r' || *mode == 'w' || *mode == 'a';
   if (known && std::strchr(mode, '+') == nullptr && writing == (*mode != 'r')) return {};
-  return Status::error(Code::wrong_mode,
-                       "tw_multifile_fopen: mode \"" + std::string(mode) + "\" on a multifile open for " +
-                           (writing ? "writing: \"w\" and \"a\" are possible" : "reading: \"r\" is possible"));
+  return Status::error(Code::wrong_mode, "tw_multifile_fopen: mode \"{}\" on a multifile open for {}", mode,
+                       writing ? "writing: \"w\" and \"a\" are possible" : "reading: \"r\" is possible");
 }
 
 Status check_mode(const VpFile& file, const char* mode) {
@@ -149,11 +151,11 @@ Status check_mode(const VpFile& file, const char* mode) {
   const bool reads = *mode == 'r' || plus;
   const bool writes = *mode != 'r' || plus;
   if (known && (!reads || file.may_read()) && (!writes || file.may_write())) return {};
-  return Status::error(Code::wrong_mode, "tw_vpfile_fopen: mode \"" + std::string(mode) + "\" on '" + file.path() +
-                                             "', which is open for " +
-                                             (!file.may_write() ? "reading"
-                                              : file.may_read() ? "reading and writing"
-                                                                : "writing"));
+  return Status::error(Code::wrong_mode, "tw_vpfile_fopen: mode \"{}\" on '{}', which is open for {}", mode,
+                       file.path(),
+                       !file.may_write() ? "reading"
+                       : file.may_read() ? "reading and writing"
+                                         : "writing");
 }
 
 }  // namespace
@@ -217,7 +219,7 @@ extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, c
   return on_handle(multifile, "tw_multifile_fopen", [&](tw_multifile& open) -> Status {
     if (stream == nullptr) return null_argument("tw_multifile_fopen", "stream");
     if (mode == nullptr) return null_argument("tw_multifile_fopen", "mode");
-    if (rank < 0) return invalid_argument("tw_multifile_fopen", "rank is " + std::to_string(rank));
+    if (rank < 0) return invalid_argument("tw_multifile_fopen", "rank is {}", rank);
     TW_RETURN_IF_ERROR(check_mode(open, mode));
     Multifile& file = *open.file;
     auto cookie = std::make_unique<LogicalFileStream>(file, static_cast<std::uint64_t>(rank));

@@ -14,8 +14,7 @@ namespace {
 
 Status put_text(const char* function, const std::string& found, char* text, std::size_t size) {
   if (found.size() >= size)
-    return Status::error(Code::out_of_range, std::string(function) + ": size is " + std::to_string(size) +
-                                                 ", needed are " + std::to_string(found.size() + 1) + " bytes");
+    return Status::error(Code::out_of_range, "{}: size is {}, needed are {} bytes", function, size, found.size() + 1);
   std::memcpy(text, found.c_str(), found.size() + 1);
   return {};
 }
@@ -24,14 +23,12 @@ Result<RegularAccess> to_access(const tw_access_pattern* given) {
   constexpr const char* kCall = "tw_storage_explain";
   if (given == nullptr) return null_argument(kCall, "access");
   if (given->struct_size < sizeof(tw_access_pattern))
-    return invalid_argument(kCall, "struct_size is " + std::to_string(given->struct_size) + ", needed is " +
-                                       std::to_string(sizeof(tw_access_pattern)));
+    return invalid_argument(kCall, "struct_size is {}, needed is {}", given->struct_size, sizeof(tw_access_pattern));
   if (given->direction != TW_ACCESS_READ && given->direction != TW_ACCESS_WRITE)
-    return invalid_argument(kCall,
-                            "direction is " + std::to_string(given->direction) + "; TW_ACCESS_READ or TW_ACCESS_WRITE");
+    return invalid_argument(kCall, "direction is {}; TW_ACCESS_READ or TW_ACCESS_WRITE", given->direction);
   for (const int64_t number :
        {given->tasks, given->processes, given->extents, given->length, given->stride, given->task_distance})
-    if (number < 0) return invalid_argument(kCall, std::to_string(number) + " is below 0");
+    if (number < 0) return invalid_argument(kCall, "{} is below 0", number);
   RegularAccess access;
   access.direction = given->direction == TW_ACCESS_READ ? Direction::read : Direction::write;
   access.tasks = static_cast<std::uint64_t>(given->tasks);

@@ -1,4 +1,6 @@
 // view.h: what is given is looked at, and made into a view.
+#include <fmt/core.h>
+
 #include <span>
 #include <string>
 #include <utility>
@@ -13,7 +15,7 @@ namespace {
 Status check_list(const char* function, const char* name, const std::int64_t* numbers, std::int64_t n) {
   if (n > 0 && numbers == nullptr) return null_argument(function, name);
   for (std::int64_t i = 0; i < n; ++i)
-    if (numbers[i] < 0) return check_number(function, name + ("[" + std::to_string(i) + "]"), numbers[i]);
+    if (numbers[i] < 0) return check_number(function, name + (fmt::format("[{}]", i)), numbers[i]);
   return {};
 }
 
@@ -55,7 +57,7 @@ Status take_slice(const std::string& name, const tw_slice& given, SubarrayDimens
 Result<View> subarray(std::span<const tw_slice> given, tw_array_order order, const tw_view* element) {
   std::vector<SubarrayDimension> dimensions(given.size());
   for (std::size_t i = 0; i < given.size(); ++i)
-    TW_RETURN_IF_ERROR(take_slice("slices[" + std::to_string(i) + "]", given[i], dimensions[i]));
+    TW_RETURN_IF_ERROR(take_slice(fmt::format("slices[{}]", i), given[i], dimensions[i]));
   return View::subarray(dimensions, order_of(order), element_of(element));
 }
 
@@ -65,8 +67,7 @@ Status take_dimension(const std::string& name, const tw_dimension& given, Distri
   TW_RETURN_IF_ERROR(check_number(kFunction, name + ".parts", given.parts));
   TW_RETURN_IF_ERROR(check_number(kFunction, name + ".block", given.block));
   if (given.distribution < TW_NOT_DISTRIBUTED || given.distribution > TW_CYCLIC)
-    return invalid_argument(
-        kFunction, name + ".distribution is " + std::to_string(given.distribution) + "; one of tw_distribution");
+    return invalid_argument(kFunction, "{}.distribution is {}; one of tw_distribution", name, given.distribution);
   taken = {number_of(given.size), static_cast<Distribution>(given.distribution), number_of(given.block),
            number_of(given.parts)};
   return {};
@@ -77,7 +78,7 @@ Result<View> distributed(std::span<const tw_dimension> given, std::int64_t rank,
   TW_RETURN_IF_ERROR(check_number("tw_view_distributed", "rank", rank));
   std::vector<DistributedDimension> dimensions(given.size());
   for (std::size_t i = 0; i < given.size(); ++i)
-    TW_RETURN_IF_ERROR(take_dimension("dimensions[" + std::to_string(i) + "]", given[i], dimensions[i]));
+    TW_RETURN_IF_ERROR(take_dimension(fmt::format("dimensions[{}]", i), given[i], dimensions[i]));
   return View::distributed(dimensions, number_of(rank), order_of(order), element_of(element));
 }
 
@@ -85,10 +86,9 @@ Result<View> distributed(std::span<const tw_dimension> given, std::int64_t rank,
 
 Status check_array(const char* function, const char* name, std::int32_t n, tw_array_order order) {
   if (n < 1 || n > kMostDimensions)
-    return invalid_argument(function, std::string(name) + " is " + std::to_string(n) + "; 1 .. " +
-                                          std::to_string(kMostDimensions) + " dimensions");
+    return invalid_argument(function, "{} is {}; 1 .. {} dimensions", name, n, kMostDimensions);
   if (order == TW_ROW_MAJOR || order == TW_COLUMN_MAJOR) return {};
-  return invalid_argument(function, "order is " + std::to_string(order) + "; TW_ROW_MAJOR or TW_COLUMN_MAJOR");
+  return invalid_argument(function, "order is {}; TW_ROW_MAJOR or TW_COLUMN_MAJOR", order);
 }
 
 ArrayOrder order_of(tw_array_order order) {

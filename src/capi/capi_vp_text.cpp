@@ -57,14 +57,12 @@ Status check_arguments(const char* function, const Result<std::vector<FormatPart
   if (!parts.has_value()) return parts.error();
   const std::size_t wanted = count_arguments(parts.value());
   const auto n = static_cast<std::size_t>(std::max<std::int64_t>(n_arguments, 0));
-  if (n_arguments < 0) return invalid_argument(function, "n_arguments is " + std::to_string(n_arguments));
+  if (n_arguments < 0) return invalid_argument(function, "n_arguments is {}", n_arguments);
   if (n > 0 && arguments == nullptr) return null_argument(function, "arguments");
   for (std::size_t i = 0; i < n; ++i)
-    if (arguments[i].base == nullptr)
-      return invalid_argument(function, "base of argument " + std::to_string(i) + " is NULL");
+    if (arguments[i].base == nullptr) return invalid_argument(function, "base of argument {} is NULL", i);
   if (wanted == n) return {};
-  return invalid_argument(function, "the format has " + std::to_string(wanted) + " conversions, and " +
-                                        std::to_string(n) + " arguments are given");
+  return invalid_argument(function, "the format has {} conversions, and {} arguments are given", wanted, n);
 }
 
 // The conversions done, as fscanf counts them.

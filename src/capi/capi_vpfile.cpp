@@ -1,4 +1,6 @@
 // vpfile.h: opening, closing, what there is, and the calls of all VPs or of one that move bytes or positions.
+#include <fmt/core.h>
+
 #include <string>
 #include <utility>
 
@@ -14,21 +16,18 @@ Status bad_vp_open(const std::string& what) { return invalid_argument("tw_vpfile
 
 Status take_numbers(const char* name, const std::vector<std::int64_t>& from, VpShape& to) {
   for (std::size_t i = 0; i < from.size(); ++i)
-    if (from[i] < 0)
-      return bad_vp_open(std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(from[i]));
+    if (from[i] < 0) return bad_vp_open(fmt::format("{}[{}] is {}", name, i, from[i]));
   to.assign(from.begin(), from.end());
   return {};
 }
 
 Status fill_vp_shape(const tw_options& options, VpOpen& how) {
   const std::size_t n = options.shape.size();
-  if (n > format::kMostDimensions)
-    return bad_vp_open("the shape has " + std::to_string(n) + " dimensions; 64 are the most");
+  if (n > format::kMostDimensions) return bad_vp_open(fmt::format("the shape has {} dimensions; 64 are the most", n));
   TW_RETURN_IF_ERROR(take_numbers("shape", options.shape, how.shape));
   if (options.box_start.empty()) return {};
   if (options.box_start.size() != n)
-    return bad_vp_open("the box has " + std::to_string(options.box_start.size()) + " dimensions, the shape " +
-                       std::to_string(n));
+    return bad_vp_open(fmt::format("the box has {} dimensions, the shape {}", options.box_start.size(), n));
   how.box.emplace();
   TW_RETURN_IF_ERROR(take_numbers("start", options.box_start, how.box->start));
   return take_numbers("count", options.box_count, how.box->count);
@@ -61,15 +60,13 @@ const int64_t* extents_of(const VpShape& shape) { return reinterpret_cast<const 
 Status fill_transfer(const VpFile& file, const tw_vpfile_data& data, std::vector<std::uint64_t>& each,
                      VpTransfer& what) {
   if (data.item_bytes == 0)
-    return Status::error(Code::invalid_argument, "'" + file.path() + "': item_bytes is 0; at least 1");
+    return Status::error(Code::invalid_argument, "'{}': item_bytes is 0; at least 1", file.path());
   const std::uint64_t n = file.vps().count();
   const auto multiply = [&](std::int64_t items, std::uint64_t* bytes) -> Status {
-    if (items < 0)
-      return Status::error(Code::invalid_argument,
-                           "'" + file.path() + "': " + std::to_string(items) + " items; 0 or more");
+    if (items < 0) return Status::error(Code::invalid_argument, "'{}': {} items; 0 or more", file.path(), items);
     if (!mul_overflow<std::uint64_t>(static_cast<std::uint64_t>(items), data.item_bytes, bytes)) return {};
-    return Status::error(Code::out_of_range, "'" + file.path() + "': " + std::to_string(items) + " items of " +
-                                                 std::to_string(data.item_bytes) + " bytes are too many");
+    return Status::error(Code::out_of_range, "'{}': {} items of {} bytes are too many", file.path(), items,
+                         data.item_bytes);
   };
   std::uint64_t most = 0;
   TW_RETURN_IF_ERROR(multiply(data.n_items, &what.bytes));
@@ -84,7 +81,7 @@ Status fill_transfer(const VpFile& file, const tw_vpfile_data& data, std::vector
     what.each = each.data();
   }
   if (data.base == nullptr && most > 0 && n > 0)
-    return Status::error(Code::invalid_argument, "'" + file.path() + "': base is NULL");
+    return Status::error(Code::invalid_argument, "'{}': base is NULL", file.path());
   what.base = static_cast<std::byte*>(data.base);
   what.item_bytes = data.item_bytes;
   what.item_stride = data.item_stride != 0 ? data.item_stride : static_cast<std::int64_t>(data.item_bytes);
@@ -122,9 +119,8 @@ Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp) {
   const auto local = vp >= 0 ? vpfile.impl->vps().local(static_cast<std::uint64_t>(vp)) : std::nullopt;
   const bool in_shape = is_in_shape(vpfile, vp);
   if (in_shape && local.has_value()) return *local;
-  return Status::error(Code::invalid_argument, "virtual processor " + std::to_string(vp) + " of '" +
-                                                   vpfile.impl->path() +
-                                                   (in_shape ? "' is another task's" : "' is not in its shape"));
+  return Status::error(Code::invalid_argument, "virtual processor {} of '{}{}", vp, vpfile.impl->path(),
+                       in_shape ? "' is another task's" : "' is not in its shape");
 }
 
 }  // namespace thalweg
@@ -219,8 +215,7 @@ tw_status tw_vpfile_number(tw_vpfile* vpfile, int64_t local, int64_t* vp) {
     if (vp == nullptr) return null_argument("tw_vpfile_number", "vp");
     const LocalVps& vps = open.impl->vps();
     if (local < 0 || static_cast<std::uint64_t>(local) >= vps.count())
-      return invalid_argument("tw_vpfile_number",
-                              "local is " + std::to_string(local) + ", this task has " + std::to_string(vps.count()));
+      return invalid_argument("tw_vpfile_number", "local is {}, this task has {}", local, vps.count());
     *vp = static_cast<int64_t>(vps.number(static_cast<std::uint64_t>(local)));
     return {};
   });

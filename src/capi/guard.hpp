@@ -1,6 +1,8 @@
 // The edge of the library: no exception crosses it, every failure is remembered for tw_last_error().
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -30,17 +32,22 @@ std::int32_t guarded(Body&& body) noexcept {
 }
 
 inline Status invalid_argument(const char* function, const std::string& what) {
-  return Status::error(Code::invalid_argument, std::string(function) + ": " + what);
+  return Status::error(Code::invalid_argument, "{}: {}", function, what);
+}
+template <class... T>
+  requires(sizeof...(T) > 0)
+Status invalid_argument(const char* function, fmt::format_string<T...> format, const T&... values) {
+  return invalid_argument(function, fmt::vformat(format, fmt::make_format_args(values...)));
 }
 
 // For arguments that must not be NULL.
 inline Status null_argument(const char* function, const char* argument) {
-  return invalid_argument(function, std::string(argument) + " is NULL");
+  return invalid_argument(function, "{} is NULL", argument);
 }
 
 // For numbers that must not be negative.
 inline Status check_number(const char* function, const std::string& name, std::int64_t number) {
-  return number >= 0 ? Status{} : invalid_argument(function, name + " is " + std::to_string(number) + "; 0 or more");
+  return number >= 0 ? Status{} : invalid_argument(function, "{} is {}; 0 or more", name, number);
 }
 
 // Puts a number that was found where the caller wants it; `to` may be null.
@@ -62,7 +69,8 @@ void free_handle(Handle** handle) noexcept {
 inline Status given_status(std::int32_t code, int os_errno, const char* message) {
   if (code == 0) return {};
   const bool known = is_code(code);
-  return Status::error(known ? static_cast<Code>(code) : Code::internal, message != nullptr ? message : "", os_errno);
+  return Status::failed_call(known ? static_cast<Code>(code) : Code::internal, os_errno,
+                             message != nullptr ? message : "");
 }
 
 }  // namespace thalweg

@@ -39,7 +39,7 @@ namespace thalweg {
 Result<std::uint64_t> logical_bytes(const Multifile& file, std::uint64_t rank);
 
 inline Status wrong_mode(const char* call, const char* open_for) {
-  return Status::error(Code::wrong_mode, std::string(call) + ": the multifile is open for " + open_for);
+  return Status::error(Code::wrong_mode, "{}: the multifile is open for {}", call, open_for);
 }
 
 // A call on a multifile that is open for writing: `body(*handle)`, which returns a Status.

@@ -1,5 +1,6 @@
 #include "capi/open_handle.hpp"
 
+#include <fmt/core.h>
 #include <pthread.h>
 
 #include <cstdio>
@@ -66,9 +67,9 @@ class OpenHandles {
 };
 
 void print_unclosed(const OpenHandle& handle, const char* state, const Status& failed) {
-  const std::string but = failed.ok() ? std::string() : ", but for what failed (" + failed.message() + ")";
-  const std::string line = "thalweg: '" + handle.path() + "' was not closed; " + state + but + "; " +
-                           repair_command(handle.path()) + " makes it readable\n";
+  const std::string but = failed.ok() ? std::string() : fmt::format(", but for what failed ({})", failed.message());
+  const std::string line = fmt::format("thalweg: '{}' was not closed; {}{}; {} makes it readable\n", handle.path(),
+                                       state, but, repair_command(handle.path()));
   (void)std::fputs(line.c_str(), stderr);
 }
 
@@ -91,7 +92,7 @@ void say_unclosed(const OpenHandle& handle, const char* state, const Status& sta
 Status OpenHandles::take(const OpenHandle* handle, const char* call, const char* argument, bool& may_free) {
   if (handle == nullptr) return null_argument(call, argument);
   const std::lock_guard lock(mutex_);
-  if (!has(handle)) return invalid_argument(call, std::string(argument) + " is not open; was it closed before?");
+  if (!has(handle)) return invalid_argument(call, "{} is not open; was it closed before?", argument);
   const bool over = handle->era_.load(std::memory_order_relaxed) == OpenHandle::kOver;
   const bool is_elsewhere = handle->opened_in_ != process_era() && handle->tasks() > 1;
   if (!over && (is_elsewhere || !handle->takes_calls())) return InCall::of_other_process(call);
@@ -207,10 +208,9 @@ Status take_open_handle(const OpenHandle* handle, const char* call, const char* 
 bool InCall::is_allowed() noexcept { return flushes_unclosed; }
 
 Status InCall::of_other_process(const char* call) {
-  return Status::error(
-      Code::wrong_mode,
-      std::string(call) +
-          ": the handle belongs to the process that opened it for writing, of which this one is a child");
+  return Status::error(Code::wrong_mode,
+                       "{}: the handle belongs to the process that opened it for writing, of which this one is a child",
+                       call);
 }
 
 Status InCall::refusal(const char* call, const char* argument) const {

@@ -12,6 +12,8 @@
 // alone (memory) is allocated before 2, or its failure is kept until 6.
 #include "engine/collective.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <memory>
@@ -62,16 +64,14 @@ bool one_process(const Group& group) { return group.place().processes == 1; }
 
 // Gives extents that are placed one behind the other their offsets, from `offset` on.
 Status place_from(std::span<const Extent> given, std::uint64_t offset, std::vector<Extent>& placed) {
-  if (offset > kMostOffset)
-    return Status::error(Code::out_of_range, "offset " + std::to_string(offset) + " is above 2^63-1");
+  if (offset > kMostOffset) return Status::error(Code::out_of_range, "offset {} is above 2^63-1", offset);
   placed.clear();
   placed.reserve(given.size());
   std::uint64_t at = offset;
   for (const Extent& extent : given) {
     if (extent.bytes > kMostOffset - at)
-      return Status::error(Code::out_of_range,
-                           "extent " + std::to_string(placed.size()) + " of " + std::to_string(extent.bytes) +
-                               " bytes ends above 2^63-1 when placed from offset " + std::to_string(offset));
+      return Status::error(Code::out_of_range, "extent {} of {} bytes ends above 2^63-1 when placed from offset {}",
+                           placed.size(), extent.bytes, offset);
     placed.push_back({extent.memory, extent.bytes, at});
     at += extent.bytes;
   }
@@ -134,9 +134,8 @@ Status conclude(const Part& part) {
   if (access.any_failed) return part.status;
   const std::uint64_t position = access.first.position;
   if (access.difference == GroupAccess::Difference::none && access.in_order() && access.bytes > kMostOffset - position)
-    return Status::error(Code::out_of_range, "the access of " + std::to_string(access.bytes) +
-                                                 " bytes ends above 2^63-1: the shared position is " +
-                                                 std::to_string(position));
+    return Status::error(Code::out_of_range, "the access of {} bytes ends above 2^63-1: the shared position is {}",
+                         access.bytes, position);
   return access.mismatch();
 }
 
@@ -248,11 +247,10 @@ Op<Status> place_in_order(Group& group, SharedFile& file, Part& part) {
 Status check_mode(const SharedFile& file, Direction direction) {
   const bool may = direction == Direction::read ? file.may_read : file.may_write;
   if (may) return {};
-  const char* verb = direction == Direction::read ? "cannot read '" : "cannot write to '";
-  const char* open_for =
-      direction == Direction::read ? "': it is open for writing only" : "': it is open for reading only";
-  return Status::error(Code::wrong_mode, verb + file.stored->path() + open_for,
-                       EBADF);  // as read(2) and write(2) have it
+  const bool reads = direction == Direction::read;
+  return Status::failed_call(Code::wrong_mode, EBADF,  // as read(2) and write(2) have it
+                             fmt::format("cannot {} '{}': it is open for {} only", reads ? "read" : "write to",
+                                         file.stored->path(), reads ? "writing" : "reading"));
 }
 
 Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedPosition::Ticket ticket, IoContext io) {

@@ -1,5 +1,7 @@
 #include "engine/plan_log.hpp"
 
+#include <fmt/core.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -31,7 +33,7 @@ bool logs_plans() {
 
 // One call, so that lines of several processes do not mix.
 void log_line(const std::string& path, const std::string& text) {
-  std::fputs(("thalweg: '" + path + "': " + text + "\n").c_str(), stderr);
+  std::fputs((fmt::format("thalweg: '{}': {}\n", path, text)).c_str(), stderr);
 }
 
 }  // namespace
@@ -39,7 +41,7 @@ void log_line(const std::string& path, const std::string& text) {
 void log_plan(const std::string& path, const GroupAccess& access, const Plan& plan) {
   if (!logs_plans()) return;
   (void)or_out_of_memory([&] {
-    log_line(path, std::string(access.reads() ? "read" : "write") + ": " + describe(access) + ": " + describe(plan));
+    log_line(path, fmt::format("{}: {}: {}", access.reads() ? "read" : "write", describe(access), describe(plan)));
     return Status{};
   });
 }
@@ -47,8 +49,8 @@ void log_plan(const std::string& path, const GroupAccess& access, const Plan& pl
 void log_relay(const std::string& path, std::uint64_t sharers, std::int64_t nodes) {
   if (!logs_plans()) return;
   (void)or_out_of_memory([&] {
-    log_line(path, std::to_string(sharers) + " tasks of " + std::to_string(nodes) +
-                       " nodes have bytes for one aggregator: node relays pass their messages on");
+    log_line(path, fmt::format("{} tasks of {} nodes have bytes for one aggregator: node relays pass their messages on",
+                               sharers, nodes));
     return Status{};
   });
 }

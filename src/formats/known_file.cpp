@@ -1,5 +1,7 @@
 #include "formats/known_file.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <cerrno>
 
@@ -58,20 +60,21 @@ Result<KnownFormat> format_of(Backend& backend, const std::string& path) {
 
 Status check_looks_like(const std::string& path, KnownFormat found, KnownFormat wanted) {
   if (found == wanted || found == KnownFormat::none) return {};
-  return Status::error(Code::corrupt_file,
-                       "'" + path + "' looks like " + format::name_of(found) + ", not " + format::name_of(wanted));
+  return Status::error(Code::corrupt_file, "'{}' looks like {}, not {}", path, format::name_of(found),
+                       format::name_of(wanted));
 }
 
 Status refuse_to_overwrite(const std::string& path, const std::string& what) {
-  return Status::error(Code::unsafe, "'" + path + "' " + what +
-                                         " and is left as it is: remove it, choose another name, or give the hint "
-                                         "overwrite_foreign=on");
+  return Status::error(
+      Code::unsafe,
+      "'{}' {} and is left as it is: remove it, choose another name, or give the hint overwrite_foreign=on", path,
+      what);
 }
 
 Status check_may_overwrite(const std::string& path, KnownFormat found, KnownFormat wanted) {
   if (found == wanted || found == KnownFormat::none) return {};
-  return refuse_to_overwrite(
-      path, std::string("looks like ") + format::name_of(found) + ", not " + format::name_of(wanted) + ",");
+  return refuse_to_overwrite(path,
+                             fmt::format("looks like {}, not {},", format::name_of(found), format::name_of(wanted)));
 }
 
 Status check_may_overwrite(Backend& backend, const std::string& path, KnownFormat wanted) {
@@ -88,8 +91,9 @@ void remove_vp_sides(Backend& backend, const std::string& path) {
 Status check_not_own(Backend& backend, const std::string& path) {
   TW_ASSIGN_OR_RETURN(const KnownFormat found, format_of(backend, path));
   if (!format::is_own(found)) return {};
-  return Status::error(Code::unsafe, "'" + path + "' looks like " + format::name_of(found) +
-                                         " and is left as it is: open it as such, remove it, or choose another name");
+  return Status::error(Code::unsafe,
+                       "'{}' looks like {} and is left as it is: open it as such, remove it, or choose another name",
+                       path, format::name_of(found));
 }
 
 }  // namespace thalweg

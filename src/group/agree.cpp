@@ -1,5 +1,7 @@
 #include "group/agree.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -51,8 +53,8 @@ bool names_a_task(std::string_view text) {
 Status from_task(const Status& status, TaskRank from) {
   if (status.ok()) return Status::error(Code::internal, "agreement lost its message");
   std::string message = status.message();
-  if (!names_a_task(message)) message = "task " + std::to_string(from) + ": " + message;
-  return Status::error(status.code(), std::move(message), status.os_errno());
+  if (!names_a_task(message)) message = fmt::format("task {}: {}", from, message);
+  return Status::failed_call(status.code(), status.os_errno(), std::move(message));
 }
 
 // The reduction takes a maximum. For the smallest `value` each task sends the complement of its own.
@@ -99,7 +101,7 @@ Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine
   const bool all_well = max[4] == 0;
   const bool same = max[0] == ~max[1] && max[2] == ~max[3];
   if (all_well && same) co_return Status{};  // the reduction gave all tasks the same answer
-  if (all_well) mine = Status::error(Code::invalid_argument, std::string(what) + " differ between tasks");
+  if (all_well) mine = Status::error(Code::invalid_argument, "{} differ between tasks", what);
   co_return co_await agree(group, std::move(mine));
 }
 

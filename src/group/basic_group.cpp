@@ -14,7 +14,7 @@ namespace thalweg {
 
 namespace {
 
-// A message of task 0 begins with 0, or with the reason why no data follow (status_told).
+// A message begins with 0, or with the reason why no data follow (status_told).
 Bytes just(std::int64_t told) {
   Bytes bytes;
   put_number(bytes, told);

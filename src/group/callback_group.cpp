@@ -21,7 +21,7 @@ namespace {
 
 Status check(const char* callback, int code) {
   if (code == 0) return {};
-  return Status::error(Code::io_error, std::string("the caller's ") + callback + " returned " + std::to_string(code));
+  return Status::error(Code::io_error, "the caller's {} returned {}", callback, code);
 }
 
 // `user` of the callbacks is released when the last group that uses it is freed.

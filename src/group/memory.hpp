@@ -45,8 +45,7 @@ inline Status no_memory_for(const char* collective) {
 // All tasks see an invalid root alike: all return at once.
 inline Status check_root(TaskRank root, TaskRank size) {
   if (root >= 0 && root < size) return {};
-  return Status::error(Code::invalid_argument,
-                       "root " + std::to_string(root) + " of a collective is not in 0.." + std::to_string(size - 1));
+  return Status::error(Code::invalid_argument, "root {} of a collective is not in 0..{}", root, size - 1);
 }
 
 // The root's parts must be one for each task, in order, within the data. Only the root can check them.
@@ -54,17 +53,15 @@ inline Status check_parts(const Gathered& parts, TaskRank size) {
   bool good = parts.parts() == static_cast<std::size_t>(size) && parts.begin.back() <= parts.data.size();
   for (std::size_t i = 0; good && i + 1 < parts.begin.size(); ++i) good = parts.begin[i] <= parts.begin[i + 1];
   if (good) return {};
-  return Status::error(Code::invalid_argument, "scatter to " + std::to_string(size) + " tasks was given " +
-                                                   std::to_string(parts.parts()) +
-                                                   " parts, or parts outside of their data");
+  return Status::error(Code::invalid_argument, "scatter to {} tasks was given {} parts, or parts outside of their data",
+                       size, parts.parts());
 }
 
 // Messages must go to tasks of the group. Only the sender can check them.
 inline Status check_peers(const std::vector<Message>& outgoing, TaskRank size) {
   for (const Message& message : outgoing) {
     if (message.peer >= 0 && message.peer < size) continue;
-    return Status::error(Code::invalid_argument, "message to task " + std::to_string(message.peer) +
-                                                     ", which is not in 0.." + std::to_string(size - 1));
+    return Status::error(Code::invalid_argument, "message to task {}, which is not in 0..{}", message.peer, size - 1);
   }
   return {};
 }

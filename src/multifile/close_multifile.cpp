@@ -7,6 +7,8 @@
 //     each physical file, and then the state slot that marks it as closed: physical file 0 comes last, as the multifile
 //     is unclosed until then (close_physical).
 //  4. The tasks agree on one status.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <ctime>
 #include <optional>
@@ -43,8 +45,8 @@ Result<CloseContributions> collect(Gathered& gathered, std::size_t n_physical, s
     ++received;
   }
   if (received == processes) return all;
-  return Status::error(Code::no_memory, "only " + std::to_string(received) + " of " + std::to_string(processes) +
-                                            " processes had the memory to report what they wrote");
+  return Status::error(Code::no_memory, "only {} of {} processes had the memory to report what they wrote", received,
+                       processes);
 }
 
 // The attribute of the lowest rank wins, then one of an earlier session.
@@ -127,10 +129,10 @@ Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int6
 Status with_way_out(const std::string& path, const Status& status) {
   if (status.code() == Code::unsafe) return status;  // the name leads elsewhere
   const bool named = status.message().find("'" + path) != std::string::npos;
-  return Status::error(status.code(),
-                       (named ? "" : "closing '" + path + "': ") + status.message() +
-                           "; it stays unclosed: " + repair_command(path) + " brings back what was flushed",
-                       status.os_errno(), status.detail()->where);
+  return Status::failed_call(
+      status.code(), status.os_errno(),
+      fmt::format("{}{}; it stays unclosed: {} brings back what was flushed",
+                  named ? "" : fmt::format("closing '{}': ", path), status.message(), repair_command(path)));
 }
 
 }  // namespace

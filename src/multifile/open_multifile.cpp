@@ -19,6 +19,8 @@
 //  7. The tasks agree on one status. On failure task 0 removes the new files or ends the session that it began.
 //
 // Between two collectives every local step ends in a Status, and every task comes to the next collective.
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <functional>
 
@@ -58,16 +60,15 @@ Op<Result<std::shared_ptr<ReadSet>>> share_read_set(Group& group, const OpenRequ
 
 Status check_same_path(const ReadSet& set, const OpenRequest& request) {
   if (set.path() == request.path) return {};
-  return Status::error(Code::invalid_argument,
-                       "path '" + request.path + "' differs from '" + set.path() + "' given by another task");
+  return Status::error(Code::invalid_argument, "path '{}' differs from '{}' given by another task", request.path,
+                       set.path());
 }
 
 Status check_total(const Serving& serving, const ReadSet& set) {
   const std::uint64_t n = set.header().n_logical;
   if (serving.n_logical < 0 || static_cast<std::uint64_t>(serving.n_logical) == n) return {};
-  return Status::error(Code::invalid_argument, "'" + set.path() + "' has " + std::to_string(n) +
-                                                   " logical files, not " + std::to_string(serving.n_logical) +
-                                                   "; -1 takes what the file says");
+  return Status::error(Code::invalid_argument, "'{}' has {} logical files, not {}; -1 takes what the file says",
+                       set.path(), n, serving.n_logical);
 }
 
 Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<ReadSet> set,
@@ -81,11 +82,11 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
   out = std::make_unique<Multifile>();
   const MultifileOptions& options = request.options;
   const std::uint32_t n_physical = set->header().n_physical;
-  out->strategy = std::to_string(n_physical) + (n_physical == 1 ? " physical file" : " physical files") +
-                  "; buffered reads of up to " + exact_size(options.buffer_bytes) + "; checksums " +
-                  (set->header().checksum == format::Checksum::none ? "none"
-                   : options.verify                                 ? "verified"
-                                                                    : "not verified");
+  out->strategy = fmt::format("{}{}; buffered reads of up to {}; checksums {}", n_physical,
+                              n_physical == 1 ? " physical file" : " physical files", exact_size(options.buffer_bytes),
+                              set->header().checksum == format::Checksum::none ? "none"
+                              : options.verify                                 ? "verified"
+                                                                               : "not verified");
   out->reading = std::make_unique<ReadHandle>(
       std::move(set), ranges, ReaderSettings{.buffer_bytes = options.buffer_bytes, .verify = options.verify});
   return {};
@@ -126,11 +127,11 @@ Result<std::uint64_t> total_logical(const Group& group, const OpenRequest& reque
     return old->header().n_logical;
   }
   if (serving.n_logical < 0 && serving.kind != Serving::Kind::automatic)
-    return Status::error(Code::invalid_argument, "creating '" + request.path + "': the number of logical files is " +
-                                                     std::to_string(serving.n_logical) + "; it must be told");
+    return Status::error(Code::invalid_argument, "creating '{}': the number of logical files is {}; it must be told",
+                         request.path, serving.n_logical);
   const auto n = static_cast<std::uint64_t>(serving.n_logical < 0 ? group.size() : serving.n_logical);
   if (n > kMostLogical)
-    return Status::error(Code::invalid_argument, std::to_string(n) + " logical files are asked for; 2^40 is the most");
+    return Status::error(Code::invalid_argument, "{} logical files are asked for; 2^40 is the most", n);
   return n;
 }
 
@@ -157,7 +158,7 @@ Status check_unchanged(const OpenRequest& request, const PhysicalReader& read) {
   TW_ASSIGN_OR_RETURN(auto file, request.backend->open(request.path, OpenMode::read));
   TW_ASSIGN_OR_RETURN(const auto now, PhysicalReader::open(std::move(file), 0));
   if (now->header().id.uuid == read.header().id.uuid && now->state().sequence == read.state().sequence) return {};
-  return Status::error(Code::unsafe, "'" + request.path + "' was changed by another program while it was opened");
+  return Status::error(Code::unsafe, "'{}' was changed by another program while it was opened", request.path);
 }
 
 // The requests are freed before the physical files are made: their memory would add to that of the shares.
@@ -319,7 +320,7 @@ Op<Status> agree_on_mode(Group& group, const OpenRequest& request) {
   if (max[0] != 0) co_return co_await agree(group, request.arguments);
   if (max[1] == -max[2]) co_return Status{};
   co_return Status::error(Code::invalid_argument,
-                          "opening '" + request.path + "': the tasks do not all give the same path, mode and flags");
+                          "opening '{}': the tasks do not all give the same path, mode and flags", request.path);
 }
 
 // Collective. An append that may create does so where task 0 finds no file.

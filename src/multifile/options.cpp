@@ -8,8 +8,7 @@ namespace {
 
 Status power_of_two(std::string_view name, std::uint64_t value) {
   if ((value & (value - 1)) == 0) return {};
-  return Status::error(Code::invalid_argument, "hint '" + std::string(name) + "' is " + std::to_string(value) +
-                                                   " bytes; it must be a power of two");
+  return Status::error(Code::invalid_argument, "hint '{}' is {} bytes; it must be a power of two", name, value);
 }
 
 }  // namespace
@@ -43,7 +42,7 @@ Status set_option(MultifileOptions& options, std::string_view name, std::string_
   } else if (name == "overwrite_foreign") {
     options.overwrite_foreign = number != 0;
   } else {
-    return Status::error(Code::internal, "hint '" + std::string(name) + "' is in the table but not in use");
+    return Status::error(Code::internal, "hint '{}' is in the table but not in use", name);
   }
   return {};
 }

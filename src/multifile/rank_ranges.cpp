@@ -1,21 +1,22 @@
 #include "multifile/rank_ranges.hpp"
 
+#include <fmt/core.h>
+
 namespace thalweg {
 
 namespace {
 
 Status bad_rank(std::int64_t rank, std::uint64_t n_logical) {
-  const std::string there = n_logical == 0 ? "none" : "0 to " + std::to_string(n_logical - 1);
-  return Status::error(Code::invalid_argument,
-                       "logical file " + std::to_string(rank) + " is asked for; there are " + there);
+  const std::string there = n_logical == 0 ? "none" : fmt::format("0 to {}", n_logical - 1);
+  return Status::error(Code::invalid_argument, "logical file {} is asked for; there are {}", rank, there);
 }
 
 Status check_named_once(std::vector<RankRange> ranges) {
   std::ranges::sort(ranges, {}, &RankRange::first);
   for (std::size_t i = 1; i < ranges.size(); ++i)
     if (ranges[i].first < ranges[i - 1].first + ranges[i - 1].count)
-      return Status::error(Code::invalid_argument, "logical file " + std::to_string(ranges[i].first) +
-                                                       " is named twice in the set of logical files of one task");
+      return Status::error(Code::invalid_argument,
+                           "logical file {} is named twice in the set of logical files of one task", ranges[i].first);
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "multifile/write_plan.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -28,7 +30,7 @@ constexpr char kAsCreated[] = "as it was created";
 std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
   const WriteRequests& all = input.requests;
   const auto nodes = static_cast<std::uint64_t>(all.nodes());
-  const std::string where = std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
+  const std::string where = fmt::format("{}{}", nodes, nodes == 1 ? " node" : " nodes");
   if (input.options.physical_files == kOnePerNode) {
     why = "one per node, " + where;
     return static_cast<std::uint32_t>(nodes);
@@ -82,9 +84,8 @@ Status fill_table(const WritePlanInput& input, WritePlan& plan) {
     const std::int32_t k = input.mapping(static_cast<std::int64_t>(rank), static_cast<std::int64_t>(n),
                                          static_cast<std::int32_t>(plan.files.size()));
     if (k < 0 || static_cast<std::size_t>(k) >= plan.files.size())
-      return Status::error(Code::invalid_argument, "the mapping puts logical file " + std::to_string(rank) +
-                                                       " into physical file " + std::to_string(k) + " of " +
-                                                       std::to_string(plan.files.size()));
+      return Status::error(Code::invalid_argument, "the mapping puts logical file {} into physical file {} of {}", rank,
+                           k, plan.files.size());
     plan.ranks.table[rank] = plan.files[k].ranks.size() << 32 | static_cast<std::uint32_t>(k);
     plan.files[k].ranks.push_back(rank);
   }
@@ -122,11 +123,11 @@ std::string describe(const WritePlan& plan, const WritePlanInput& input, const s
                      const std::string& why_alignment) {
   const char* codecs[] = {"none", "lz4", "zstd"};
   const format::FileHeader& header = plan.files[0].header;
-  return std::to_string(header.n_physical) + (header.n_physical == 1 ? " physical file (" : " physical files (") +
-         why_files + "); buffered writes; alignment " + exact_size(header.alignment) + " (" + why_alignment + "); " +
-         describe_chunks(plan, input) + "; checksum " +
-         (header.checksum == format::Checksum::crc32c ? "crc32c" : "none") + "; compression " +
-         codecs[static_cast<int>(input.options.codec)];
+  return fmt::format("{}{}{}); buffered writes; alignment {} ({}); {}; checksum {}; compression {}", header.n_physical,
+                     header.n_physical == 1 ? " physical file (" : " physical files (", why_files,
+                     exact_size(header.alignment), why_alignment, describe_chunks(plan, input),
+                     header.checksum == format::Checksum::crc32c ? "crc32c" : "none",
+                     codecs[static_cast<int>(input.options.codec)]);
 }
 
 std::uint64_t usual_chunk(const WritePlanInput& input) {
@@ -198,17 +199,19 @@ Status check_index_fits(const WritePlanInput& input) {
   });
   const std::uint64_t least = std::min(n * format::kFileEntryBytes, served * format::kListedEntryBytes) + places;
   if (least <= input.storage.free_bytes) return {};
-  return Status::error(Code::no_space, std::to_string(n) + " logical files need an index of " + std::to_string(least) +
-                                           " bytes; the file system has " + std::to_string(input.storage.free_bytes) +
-                                           " bytes free; ask for fewer logical files, or free space");
+  return Status::error(Code::no_space,
+                       "{} logical files need an index of {} bytes; the file system has {} bytes free; ask for fewer "
+                       "logical files, or free space",
+                       n, least, input.storage.free_bytes);
 }
 
 // The new session and the new state slot need a number each.
 Status check_room_for_session(const PhysicalReader& physical) {
   if (physical.state().session < format::kMostSession && physical.state().sequence < format::kMaxOffset) return {};
-  return Status::error(Code::out_of_range, "'" + physical.path() +
-                                               "' has had as many sessions as the format can count; "
-                                               "`thalweg defrag` makes a copy that can be appended to");
+  return Status::error(
+      Code::out_of_range,
+      "'{}' has had as many sessions as the format can count; `thalweg defrag` makes a copy that can be appended to",
+      physical.path());
 }
 
 // Where each logical file lives, read from the physical files; the table must agree.
@@ -221,14 +224,13 @@ Status invert_ranks(ReadSet& old, WritePlan& plan) {
     for (std::uint64_t i = 0; i < ranks.size(); ++i, ++n) {
       TW_ASSIGN_OR_RETURN(const PlacedRange told, old.locate(ranks[i], cache));
       if (told.physical != k || told.local != i)
-        return old.first().corrupt("physical file " + std::to_string(k) + " holds logical file " +
-                                   std::to_string(ranks[i]) + ", which the table tells elsewhere");
+        return old.first().corrupt("physical file {} holds logical file {}, which the table tells elsewhere", k,
+                                   ranks[i]);
       plan.ranks.table[ranks[i]] = i << 32 | k;
     }
   }
   if (n == plan.ranks.table.size()) return {};
-  return old.first().corrupt("its physical files hold " + std::to_string(n) + " of " +
-                             std::to_string(plan.ranks.table.size()) + " logical files");
+  return old.first().corrupt("its physical files hold {} of {} logical files", n, plan.ranks.table.size());
 }
 
 }  // namespace

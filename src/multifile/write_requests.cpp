@@ -1,5 +1,7 @@
 #include "multifile/write_requests.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace thalweg {
@@ -42,8 +44,8 @@ void WriteRequests::read(WireReader& in, std::size_t task, std::size_t tasks, Wr
 }
 
 Status WriteRequests::check(ByteView encoded, std::size_t task, WriteRequest& request) {
-  const std::string name = "task " + std::to_string(task);
-  if (encoded.empty()) return Status::error(Code::no_memory, name + " was out of memory for its request");
+  const std::string name = fmt::format("task {}", task);
+  if (encoded.empty()) return Status::error(Code::no_memory, "{} was out of memory for its request", name);
   WireReader in(encoded);
   read(in, task, tasks_, request);
   if (!request.status.ok()) return tasks_ > 1 ? request.status.with_context(name) : request.status;
@@ -54,9 +56,9 @@ Status WriteRequests::check(ByteView encoded, std::size_t task, WriteRequest& re
   }
   if (request.arguments == arguments_ && request.n_logical == n_logical_) return {};
   return Status::error(Code::invalid_argument,
-                       name +
-                           " gave another path, mode, number of logical files or hint than task 0; all but "
-                           "chunk_bytes, buffer_bytes and the ranks must be the same on all tasks");
+                       "{} gave another path, mode, number of logical files or hint than task 0; all but chunk_bytes, "
+                       "buffer_bytes and the ranks must be the same on all tasks",
+                       name);
 }
 
 namespace {
@@ -66,12 +68,11 @@ Status check_ranges(std::vector<RankRange> ranges, std::uint64_t n_logical) {
   std::uint64_t end = 0;
   for (const auto& [first, count] : ranges) {
     if (first < end)
-      return Status::error(Code::invalid_argument, "logical file " + std::to_string(first) +
-                                                       " would be written by two tasks (or is named twice by one)");
-    if (first >= n_logical || count > n_logical - first)
       return Status::error(Code::invalid_argument,
-                           "logical files " + std::to_string(first) + " .. " + std::to_string(first + count - 1) +
-                               " are asked for; there are 0 .. " + std::to_string(n_logical) + "-1");
+                           "logical file {} would be written by two tasks (or is named twice by one)", first);
+    if (first >= n_logical || count > n_logical - first)
+      return Status::error(Code::invalid_argument, "logical files {} .. {} are asked for; there are 0 .. {}-1", first,
+                           first + count - 1, n_logical);
     end = first + count;
   }
   return {};

@@ -1,6 +1,7 @@
 #include "os/file_ops.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,24 +26,23 @@ auto retried(Call call) {
 }
 
 std::string at_text(std::size_t bytes, std::uint64_t offset, const std::string& path) {
-  return std::to_string(bytes) + " bytes at offset " + std::to_string(offset) + " of '" + path + "'";
+  return fmt::format("{} bytes at offset {} of '{}'", bytes, offset, path);
 }
 
 Status check_range(const char* verb, std::size_t bytes, std::uint64_t offset, const std::string& path) {
   if (offset <= kMostOffset && bytes <= kMostOffset - offset) return {};
-  return Status::error(Code::out_of_range,
-                       std::string("cannot ") + verb + " " + at_text(bytes, offset, path) + ": files end at 2^63-1");
+  return Status::error(Code::out_of_range, "cannot {} {}: files end at 2^63-1", verb, at_text(bytes, offset, path));
 }
 
 Result<FileDescriptor> check_kind(FileDescriptor file, const std::string& path) {
   struct stat status = {};
   if (::fstat(file.get(), &status) != 0) {
     const int err = errno;
-    return os_error(err, "cannot look at '" + path + "'");
+    return os_error(err, "cannot look at '{}'", path);
   }
   if (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode)) return file;
   const char* kind = S_ISDIR(status.st_mode) ? "a directory" : S_ISFIFO(status.st_mode) ? "a pipe" : "a device";
-  return Status::error(Code::io_error, "'" + path + "' is " + kind + ", not a file");
+  return Status::error(Code::io_error, "'{}' is {}, not a file", path, kind);
 }
 
 int open_flags(const OpenOptions& options) {
@@ -76,8 +76,10 @@ Result<FileDescriptor> open_with(int flags, const std::string& path, std::uint32
   std::string what = std::string((flags & O_CREAT) == 0 ? "cannot open '" : "cannot create '") + path + "' " +
                      ((flags & O_ACCMODE) == O_RDONLY ? "for reading" : "for writing");
   if (err == EMFILE)
-    what += ": this process has reached its limit of " + std::to_string(limit) +
-            " open files; raise it (ulimit -Hn), or use fewer physical files or more processes";
+    what += fmt::format(
+        ": this process has reached its limit of {} open files; raise it (ulimit -Hn), or use fewer physical files or "
+        "more processes",
+        limit);
   return os_error(err, what);
 }
 
@@ -91,7 +93,7 @@ Result<FileDescriptor> open_file(const std::string& path, const OpenOptions& opt
 
 Result<FileDescriptor> open_direct(const FileDescriptor& file, OpenOptions options) {
   options.create = options.truncate = false;
-  const std::string link = "/proc/self/fd/" + std::to_string(file.get());
+  const std::string link = fmt::format("/proc/self/fd/{}", file.get());
   return open_with(open_flags(options) | O_DIRECT, link, options.permissions);
 }
 
@@ -99,28 +101,28 @@ Result<FileDescriptor> open_unnamed_file(const std::string& folder) {
   const int fd = retried([&] { return ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR); });
   if (fd >= 0) return FileDescriptor(fd);
   const int err = errno;
-  return os_error(err, "cannot make a file without a name in '" + folder + "'");
+  return os_error(err, "cannot make a file without a name in '{}'", folder);
 }
 
 Status close_file(FileDescriptor file, const std::string& path) {
   if (::close(file.release()) == 0) return {};
   const int err = errno;
   if (err == EINTR) return {};  // Linux has closed it; a second close could hit a file of another thread
-  return os_error(err, "cannot close '" + path + "'");
+  return os_error(err, "cannot close '{}'", path);
 }
 
 Result<std::uint64_t> file_size(const FileDescriptor& file, const std::string& path) {
   struct stat found;
   if (::fstat(file.get(), &found) == 0) return static_cast<std::uint64_t>(found.st_size);
   const int err = errno;
-  return os_error(err, "cannot tell the size of '" + path + "'");
+  return os_error(err, "cannot tell the size of '{}'", path);
 }
 
 Status truncate_file(const FileDescriptor& file, const std::string& path, std::uint64_t bytes) {
   TW_RETURN_IF_ERROR(check_range("truncate to", 0, bytes, path));
   if (retried([&] { return ::ftruncate(file.get(), as_off(bytes)); }) == 0) return {};
   const int err = errno;
-  return os_error(err, "cannot set the size of '" + path + "' to " + std::to_string(bytes) + " bytes");
+  return os_error(err, "cannot set the size of '{}' to {} bytes", path, bytes);
 }
 
 Status preallocate_file(const FileDescriptor& file, const std::string& path, std::uint64_t offset,
@@ -130,13 +132,13 @@ Status preallocate_file(const FileDescriptor& file, const std::string& path, std
   if (retried([&] { return ::fallocate(file.get(), 0, as_off(offset), as_off(bytes)); }) == 0) return {};
   const int err = errno;
   if (err == EOPNOTSUPP || err == ENOSYS) return {};
-  return os_error(err, "cannot reserve " + at_text(bytes, offset, path));
+  return os_error(err, "cannot reserve {}", at_text(bytes, offset, path));
 }
 
 Status sync_file(const FileDescriptor& file, const std::string& path) {
   if (retried([&] { return transfer_calls().sync(file.get()); }) == 0) return {};
   const int err = errno;
-  return os_error(err, "cannot bring '" + path + "' to the storage");
+  return os_error(err, "cannot bring '{}' to the storage", path);
 }
 
 namespace {
@@ -186,7 +188,7 @@ Result<bool> is_named(const FileDescriptor& file, const std::string& path) {
   if (err == 0 && ::stat(path.c_str(), &named) != 0) err = errno;
   if (err == 0) return open.st_dev == named.st_dev && open.st_ino == named.st_ino;
   if (err == ENOENT || err == ENOTDIR) return false;
-  return os_error(err, "cannot look at '" + path + "'");
+  return os_error(err, "cannot look at '{}'", path);
 }
 
 Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset) {
@@ -196,13 +198,13 @@ Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string
   const int err = errno;
   if (err == ENXIO) return file_size(file, path);
   if (err == EINVAL || err == EOPNOTSUPP) return offset;  // the file system cannot tell holes from data
-  return os_error(err, "cannot look for data from offset " + std::to_string(offset) + " of '" + path + "'");
+  return os_error(err, "cannot look for data from offset {} of '{}'", offset, path);
 }
 
 Status remove_file(const std::string& path) {
   if (::unlink(path.c_str()) == 0) return {};
   const int err = errno;
-  return os_error(err, "cannot remove '" + path + "'");
+  return os_error(err, "cannot remove '{}'", path);
 }
 
 Result<bool> file_exists(const std::string& path) {
@@ -210,7 +212,7 @@ Result<bool> file_exists(const std::string& path) {
   if (::stat(path.c_str(), &found) == 0) return true;
   const int err = errno;
   if (err == ENOENT || err == ENOTDIR) return false;
-  return os_error(err, "cannot tell whether '" + path + "' exists");
+  return os_error(err, "cannot tell whether '{}' exists", path);
 }
 
 std::string folder_of(const std::string& path) {
@@ -222,11 +224,11 @@ std::string folder_of(const std::string& path) {
 Status sync_folder(const std::string& folder) {
   const FileDescriptor file(retried([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   int err = errno;
-  if (!file.is_open()) return os_error(err, "cannot open folder '" + folder + "'");
+  if (!file.is_open()) return os_error(err, "cannot open folder '{}'", folder);
   if (retried([&] { return ::fsync(file.get()); }) == 0) return {};
   err = errno;
   if (err == EINVAL || err == EROFS) return {};  // the file system has no folders that can be synced
-  return os_error(err, "cannot bring folder '" + folder + "' to the storage");
+  return os_error(err, "cannot bring folder '{}' to the storage", folder);
 }
 
 }  // namespace thalweg

@@ -68,9 +68,9 @@ TransferCalls& transfer_calls() {
 }
 
 Status transfer_error(int err, const TransferPlace& place, std::uint64_t bytes) {
-  return os_error(err, std::string(place.direction == Direction::write ? "cannot write " : "cannot read ") +
-                           std::to_string(bytes) + " bytes at offset " + std::to_string(place.offset) + " of '" +
-                           place.path + "'");
+  return os_error(err, "{}{} bytes at offset {} of '{}'",
+                  place.direction == Direction::write ? "cannot write " : "cannot read ", bytes, place.offset,
+                  place.path);
 }
 
 Result<std::uint64_t> transfer_at(const FileDescriptor& file, TransferPlace place, std::span<const Piece> pieces) {
@@ -102,20 +102,18 @@ Result<std::uint64_t> bytes_of(std::span<const Piece> pieces, std::uint64_t offs
   bool too_many = false;
   for (const Piece& piece : pieces) too_many |= add_overflow(sum, piece.bytes, &sum);
   if (!too_many && offset <= kMostOffset && sum <= kMostOffset - offset) return sum;
-  return Status::error(Code::out_of_range,
-                       "cannot reach " + (too_many ? std::string("2^64 or more") : std::to_string(sum)) +
-                           " bytes at offset " + std::to_string(offset) + " of '" + path + "': files end at 2^63-1");
+  return Status::error(Code::out_of_range, "cannot reach {} bytes at offset {} of '{}': files end at 2^63-1",
+                       too_many ? std::string("2^64 or more") : std::to_string(sum), offset, path);
 }
 
 Status check_direct(std::span<const Piece> pieces, std::uint64_t offset, std::uint32_t alignment,
                     const std::string& path) {
-  if (alignment == 0)
-    return Status::error(Code::invalid_argument, "'" + path + "' cannot be reached past the page cache");
+  if (alignment == 0) return Status::error(Code::invalid_argument, "'{}' cannot be reached past the page cache", path);
   const auto is_aligned = [&](std::uint64_t number) { return number % alignment == 0; };
   const auto misfit = [&](const char* what, std::uint64_t value) {
-    return Status::error(Code::invalid_argument, std::string("cannot go past the page cache of '") + path + "': the " +
-                                                     what + " " + std::to_string(value) + " is not a multiple of " +
-                                                     std::to_string(alignment));
+    return Status::error(Code::invalid_argument,
+                         "cannot go past the page cache of '{}': the {} {} is not a multiple of {}", path, what, value,
+                         alignment);
   };
   if (!is_aligned(offset)) return misfit("offset", offset);
   for (const Piece& piece : pieces) {

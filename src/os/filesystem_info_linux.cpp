@@ -1,6 +1,7 @@
 #include "os/filesystem_info.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
@@ -53,7 +54,7 @@ std::string identity_of(const std::string& kind, const struct statfs& system, co
   static_assert(sizeof system.f_fsid == sizeof number);
   std::memcpy(&number, &system.f_fsid, sizeof number);
   if (number != 0) return kind + "-" + hex(number, 16);
-  return kind + "-device-" + std::to_string(major(status.st_dev)) + "-" + std::to_string(minor(status.st_dev));
+  return fmt::format("{}-device-{}-{}", kind, major(status.st_dev), minor(status.st_dev));
 }
 
 std::uint64_t largest_file(const std::string& kind, std::uint64_t block_bytes) {
@@ -117,8 +118,8 @@ Result<StorageInfo> filesystem_info(const std::string& path) {
   struct statfs system;
   if ((!exists && ::stat(place.c_str(), &status) != 0) || ::statfs(place.c_str(), &system) != 0) {
     const int err = errno;
-    if (err == ENOENT) return Status::error(Code::not_found, "there is no folder '" + place + "'", err);
-    return os_error(err, "cannot tell the file system of '" + place + "'");
+    if (err == ENOENT) return Status::failed_call(Code::not_found, err, fmt::format("there is no folder '{}'", place));
+    return os_error(err, "cannot tell the file system of '{}'", place);
   }
   return info_from(status, system);
 }
@@ -128,7 +129,7 @@ Result<StorageInfo> filesystem_info_of(int file, const std::string& path) {
   struct statfs system;
   if (::fstat(file, &status) == 0 && ::fstatfs(file, &system) == 0) return info_from(status, system);
   const int err = errno;
-  return os_error(err, "cannot tell the file system of '" + path + "'");
+  return os_error(err, "cannot tell the file system of '{}'", path);
 }
 
 }  // namespace thalweg

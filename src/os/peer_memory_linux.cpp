@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,10 +56,10 @@ Status copy_by_kernel(Direction direction, std::int64_t process, std::span<iovec
     const ssize_t moved = call(static_cast<pid_t>(process), here.data(), here.size(), there.data(), there.size(), 0);
     if (moved <= 0) {
       const int err = moved == 0 ? EFAULT : errno;
-      return Status::error(Code::io_error,
-                           std::string("cannot ") + (direction == Direction::read ? "read" : "write") +
-                               " the memory of process " + std::to_string(process) + ": " + std::strerror(err),
-                           err);
+      return Status::failed_call(
+          Code::io_error, err,
+          fmt::format("cannot {} the memory of process {}: {}", direction == Direction::read ? "read" : "write",
+                      process, std::strerror(err)));
     }
     skip(here, static_cast<std::size_t>(moved));
     skip(there, static_cast<std::size_t>(moved));

@@ -1,5 +1,7 @@
 #include "sharedfile/explain.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/checked_math.hpp"
@@ -15,16 +17,15 @@ namespace {
 
 constexpr std::uint64_t kMostTasks = 1'000'000;
 
-Status bad(const std::string& what) { return Status::error(Code::invalid_argument, "no such access: " + what); }
+Status bad(const std::string& what) { return Status::error(Code::invalid_argument, "no such access: {}", what); }
 
 Status check_counts(const RegularAccess& access) {
   if (access.tasks < 1 || access.tasks > kMostTasks)
-    return bad(std::to_string(access.tasks) + " tasks; 1 .. " + std::to_string(kMostTasks));
+    return bad(fmt::format("{} tasks; 1 .. {}", access.tasks, kMostTasks));
   if (access.processes < 1 || access.processes > access.tasks)
-    return bad(std::to_string(access.processes) + " processes; 1 .. tasks");
+    return bad(fmt::format("{} processes; 1 .. tasks", access.processes));
   if (access.extents > 1 && access.stride != 0 && access.stride < access.bytes)
-    return bad("extents of " + std::to_string(access.bytes) + " bytes overlap at a stride of " +
-               std::to_string(access.stride));
+    return bad(fmt::format("extents of {} bytes overlap at a stride of {}", access.bytes, access.stride));
   return {};
 }
 
@@ -32,8 +33,8 @@ std::string way_of(const Strategy& strategy, const Plan& plan, std::uint32_t ali
   if (plan.past_cache) {
     const std::uint64_t whole_blocks =
         std::max<std::uint64_t>(strategy.transfer_bytes / alignment * alignment, alignment);
-    return "past the page cache, " + std::to_string(std::max(strategy.queue_depth, 1U)) + " transfers of " +
-           exact_size(whole_blocks) + " in flight per worker";
+    return fmt::format("past the page cache, {} transfers of {} in flight per worker",
+                       std::max(strategy.queue_depth, 1U), exact_size(whole_blocks));
   }
   if (!wanted) return "through the page cache";
   if (alignment == 0) return "through the page cache: this file system has no direct I/O";
@@ -52,9 +53,9 @@ std::string source_of(const StorageInfo& storage) {
   const std::string path = profile_path();
   if (path.empty()) return "profiles are turned off; defaults";
   const StorageProfile* profile = find_profile(storage.identity);
-  if (profile == nullptr) return "no profile in '" + path + "'; defaults";
+  if (profile == nullptr) return fmt::format("no profile in '{}'; defaults", path);
   const std::string when = profile->measured.empty() ? std::string() : " of " + profile->measured;
-  return "profile" + when + " in '" + path + "'";
+  return fmt::format("profile{} in '{}'", when, path);
 }
 
 }  // namespace
@@ -117,10 +118,10 @@ Result<std::string> explain_access(Backend& backend, const std::string& path, st
   GroupAccess in_blocks = all;
   in_blocks.whole_blocks = true;
   const bool meet = !plan.past_cache && choose_plan(in_blocks, strategy).past_cache;
-  std::string text = "storage: " + storage.kind + " '" + storage.identity + "', " + source_of(storage) + "\n";
-  text += std::string(access.direction == Direction::read ? "read" : "write") + ": " + describe(all) + "\n";
-  text += "way: " + way_of(strategy, plan, alignment, wanted, meet) + "\n";
-  text += "plan: " + describe(plan) + "\n";
+  std::string text = fmt::format("storage: {} '{}', {}\n", storage.kind, storage.identity, source_of(storage));
+  text += fmt::format("{}: {}\n", access.direction == Direction::read ? "read" : "write", describe(all));
+  text += fmt::format("way: {}\n", way_of(strategy, plan, alignment, wanted, meet));
+  text += fmt::format("plan: {}\n", describe(plan));
   return text;
 }
 

@@ -112,7 +112,7 @@ std::int64_t flag_bits(const PlainOpen& how) {
 Status check_flags(const PlainOpen& how) {
   const OpenOptions& options = how.options;
   const auto bad = [&](const char* what) {
-    return Status::error(Code::invalid_argument, "cannot open '" + how.path + "': " + what);
+    return Status::error(Code::invalid_argument, "cannot open '{}': {}", how.path, what);
   };
   if (how.path.empty()) return bad("the name is empty");
   if (!options.read && !options.write) return bad("neither reading nor writing is asked for");
@@ -124,8 +124,7 @@ Status check_flags(const PlainOpen& how) {
 std::int64_t hash_of(const std::string& text) { return static_cast<std::int64_t>(std::hash<std::string>{}(text)); }
 
 Status another_version(const std::string& path) {
-  return Status::error(Code::invalid_argument,
-                       "cannot open '" + path + "': task 0 has another version of this library");
+  return Status::error(Code::invalid_argument, "cannot open '{}': task 0 has another version of this library", path);
 }
 
 // The message of task 0 about its opening: whether its hints are wrong, and then these, else its strategy if it has

@@ -15,15 +15,13 @@ namespace thalweg {
 namespace {
 
 Status bad_whence(int whence) {
-  return Status::error(Code::invalid_argument,
-                       "whence is " + std::to_string(whence) + "; SEEK_SET, SEEK_CUR or SEEK_END");
+  return Status::error(Code::invalid_argument, "whence is {}; SEEK_SET, SEEK_CUR or SEEK_END", whence);
 }
 
 Result<std::uint64_t> target_of(std::int64_t offset, std::int64_t base) {
   std::int64_t target = 0;
   if (!__builtin_add_overflow(base, offset, &target) && target >= 0) return static_cast<std::uint64_t>(target);
-  return Status::error(Code::invalid_argument, "cannot seek by " + std::to_string(offset) + " from " +
-                                                   std::to_string(base) + ": positions are 0 .. 2^63-1");
+  return Status::error(Code::invalid_argument, "cannot seek by {} from {}: positions are 0 .. 2^63-1", offset, base);
 }
 
 }  // namespace
@@ -42,7 +40,7 @@ Op<Status> PlainFile::enter(Entry mine) {
   if (all.calls.differ()) co_return end_out_of_step(group, all.calls);
   if (all.any_failed) co_return co_await agree(group, std::move(mine.mine));
   if (all.difference != GroupAccess::Difference::none)
-    co_return Status::error(Code::invalid_argument, std::string(mine.arguments) + " differ between tasks");
+    co_return Status::error(Code::invalid_argument, "{} differ between tasks", mine.arguments);
   co_return Status{};
 }
 
@@ -157,9 +155,10 @@ namespace {
 
 Status check_overlap(const SharedFile& file, const View& view) {
   if (!file.may_write || view.order() != ViewOrder::overlapping) return {};
-  return Status::error(Code::invalid_argument, "a view of '" + file.stored->path() +
-                                                   "' has a byte of the file twice, and the file is open for writing; "
-                                                   "give one without, or open the file for reading only");
+  return Status::error(Code::invalid_argument,
+                       "a view of '{}' has a byte of the file twice, and the file is open for writing; give one "
+                       "without, or open the file for reading only",
+                       file.stored->path());
 }
 
 Status make_view(const SharedFile& file, const View* view, std::uint64_t displacement, std::optional<FileView>& made) {
@@ -189,9 +188,10 @@ Result<std::uint64_t> PlainFile::seek_view(std::int64_t offset, int whence) {
     base = static_cast<std::int64_t>(view_.position());
   } else if (whence == SEEK_END) {
     if (view_.bytes().order() != ViewOrder::in_order)
-      return Status::error(Code::invalid_argument, "the view of '" + shared_->stored->path() +
-                                                       "' is not in file order, so that the end of the file is at no "
-                                                       "position of it; use SEEK_SET or SEEK_CUR");
+      return Status::error(Code::invalid_argument,
+                           "the view of '{}' is not in file order, so that the end of the file is at no position of "
+                           "it; use SEEK_SET or SEEK_CUR",
+                           shared_->stored->path());
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, shared_->stored->size());
     base = static_cast<std::int64_t>(view_.bytes().bytes_below(size));
   } else if (whence != SEEK_SET) {
@@ -205,9 +205,8 @@ Result<std::uint64_t> PlainFile::seek_view(std::int64_t offset, int whence) {
 Result<std::uint64_t> PlainFile::offset_in_file(std::uint64_t position) const {
   const View& bytes = view_.bytes();
   if (position < bytes.size()) return bytes.locate(position);
-  return Status::error(Code::out_of_range, "the view of '" + shared_->stored->path() + "' has " +
-                                               std::to_string(bytes.size()) + " bytes, and none at position " +
-                                               std::to_string(position));
+  return Status::error(Code::out_of_range, "the view of '{}' has {} bytes, and none at position {}",
+                       shared_->stored->path(), bytes.size(), position);
 }
 
 }  // namespace thalweg

@@ -42,7 +42,7 @@ Status set_hint(const Strategy& before, std::string_view name, std::string_view 
   } else if (name == "sieve_writes") {
     strategy.sieve_writes = number != 0;
   } else {
-    return Status::error(Code::internal, "hint '" + std::string(name) + "' is in the table but not in use");
+    return Status::error(Code::internal, "hint '{}' is in the table but not in use", name);
   }
   return {};
 }

@@ -16,7 +16,7 @@ Status check_options(const std::string& path, const OpenOptions& options) {
                       : options.truncate && !options.write ? "to empty it, it must be open for writing"
                                                            : nullptr;
   if (wrong == nullptr) return {};
-  return Status::error(Code::invalid_argument, "cannot open '" + path + "': " + wrong);
+  return Status::error(Code::invalid_argument, "cannot open '{}': {}", path, wrong);
 }
 
 }  // namespace thalweg

@@ -1,11 +1,13 @@
 #include "storage/hold_file.hpp"
 
+#include <fmt/core.h>
+
 #include <cerrno>
 
 namespace thalweg {
 
 Status replaced_again_and_again(const std::string& path) {
-  return Status::error(Code::unsafe, "'" + path + "' is replaced by other programs again and again");
+  return Status::error(Code::unsafe, "'{}' is replaced by other programs again and again", path);
 }
 
 Result<std::unique_ptr<StoredFile>> open_to_lock(Backend& backend, const std::string& path, OpenMode mode) {
@@ -32,9 +34,11 @@ Status check_has_its_name(Backend& backend, StoredFile& file) {
   TW_ASSIGN_OR_RETURN(const bool is_it, file.has_its_name());
   if (is_it) return {};
   TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(file.path()));
-  if (!exists) return Status::error(Code::not_found, "'" + file.path() + "' was removed by another program", ENOENT);
-  return Status::error(Code::unsafe,
-                       "'" + file.path() + "' is another file now: a program gave it that name; it is left as it is");
+  if (!exists)
+    return Status::failed_call(Code::not_found, ENOENT,
+                               fmt::format("'{}' was removed by another program", file.path()));
+  return Status::error(Code::unsafe, "'{}' is another file now: a program gave it that name; it is left as it is",
+                       file.path());
 }
 
 }  // namespace thalweg

@@ -79,11 +79,11 @@ class PosixFile final : public StoredFile {
   Status lock_session() override {
     TW_RETURN_IF_ERROR(check_lockable());
     if (!lock_file(file_, FileLock::session))
-      return Status::error(Code::unsafe, "'" + path_ + "' is being written by another program, or by this one");
+      return Status::error(Code::unsafe, "'{}' is being written by another program, or by this one", path_);
     if (!lock_file(file_, FileLock::writers))
-      return Status::error(Code::unsafe, "'" + path_ +
-                                             "' is being written: task 0 of that program is gone, but not all of its "
-                                             "processes; end them first");
+      return Status::error(
+          Code::unsafe,
+          "'{}' is being written: task 0 of that program is gone, but not all of its processes; end them first", path_);
     // The lock excludes new sessions, so that joining writers need no message from this process.
     (void)share_lock(file_, FileLock::writers);
     return {};
@@ -91,7 +91,7 @@ class PosixFile final : public StoredFile {
   Status join_writers() override {
     TW_RETURN_IF_ERROR(check_lockable());
     if (share_lock(file_, FileLock::writers)) return {};
-    return Status::error(Code::unsafe, "'" + path_ + "' is being repaired or opened anew by another program");
+    return Status::error(Code::unsafe, "'{}' is being repaired or opened anew by another program", path_);
   }
   Result<bool> has_its_name() override {
     TW_RETURN_IF_ERROR(check("look at"));
@@ -108,8 +108,8 @@ class PosixFile final : public StoredFile {
  private:
   Status check(const char* verb, bool allowed = true, const char* otherwise = "") const {
     if (file_.is_open() && allowed) return {};
-    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ +
-                                               "': " + (file_.is_open() ? otherwise : "it was closed"));
+    return Status::error(Code::wrong_mode, "cannot {} '{}': {}", verb, path_,
+                         file_.is_open() ? otherwise : "it was closed");
   }
   Status check_writable(const char* verb) const { return check(verb, options_.write, "it is open for reading"); }
   Status check_direction(Direction direction) const {

@@ -1,4 +1,6 @@
 // Flush, sync and close of a vpfile by all: each task stores what it has, then task 0 says in NAME.meta what there is.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -154,7 +156,7 @@ Status check_names(const VpParts& parts) {
   for (StoredFile* file :
        {&parts.data(), parts.meta_file.get(), sides.file(DirectoryFile::first), sides.file(DirectoryFile::overflow)}) {
     const Status named = file != nullptr ? check_has_its_name(*parts.backend, *file) : Status{};
-    if (!named.ok()) return named.with_context("closing '" + parts.path + "'");
+    if (!named.ok()) return named.with_context(fmt::format("closing '{}'", parts.path));
   }
   return {};
 }
@@ -295,10 +297,9 @@ Status VpFile::end_unclosed(Status why) {
   const Status stored = store_unclosed();
   if (!may_write()) return why;
   const Status& first = stored.ok() ? why : stored;
-  return Status::error(first.code(),
-                       "closing '" + path() + "': " + first.message() +
-                           "; it stays unclosed: " + repair_command(path()) + " brings back what was flushed",
-                       first.os_errno());
+  return Status::failed_call(first.code(), first.os_errno(),
+                             fmt::format("closing '{}': {}; it stays unclosed: {} brings back what was flushed", path(),
+                                         first.message(), repair_command(path())));
 }
 
 // Where other tasks make another call no task waits for another one, and nothing says that the file is closed.

@@ -38,8 +38,8 @@ class CollectiveAccess {
     if (!status.ok()) co_return status;
     if (all_.wrong != 0 || (all_.reads != 0 && all_.writes != 0)) {
       if (mine.ok() && all_.wrong == 0)
-        mine = Status::error(Code::invalid_argument,
-                             "some tasks read '" + parts_.path + "' and others write it in one call");
+        mine =
+            Status::error(Code::invalid_argument, "some tasks read '{}' and others write it in one call", parts_.path);
       co_return co_await agree(parts_.group(), std::move(mine));
     }
     if (all_.most_bytes == 0) co_return Status{};
@@ -63,12 +63,11 @@ class CollectiveAccess {
     if (!what_.status.ok()) return what_.status;
     const std::string& path = parts_.path;
     TW_RETURN_IF_ERROR(parts_.check_mode(what_.direction));
-    if (what_.item_bytes == 0) return Status::error(Code::invalid_argument, "'" + path + "': items of 0 bytes");
+    if (what_.item_bytes == 0) return Status::error(Code::invalid_argument, "'{}': items of 0 bytes", path);
     const std::size_t strides = what_.vp_strides.size();
     if (strides == 0 || strides == parts_.meta.shape.size()) return {};
-    return Status::error(Code::invalid_argument, "'" + path + "': " + std::to_string(strides) +
-                                                     " strides were given for a shape of " +
-                                                     std::to_string(parts_.meta.shape.size()) + " dimensions");
+    return Status::error(Code::invalid_argument, "'{}': {} strides were given for a shape of {} dimensions", path,
+                         strides, parts_.meta.shape.size());
   }
 
   // Amounts that are given for each VP, but are the same for all, are given once from then on.
@@ -137,11 +136,11 @@ class CollectiveAccess {
     if (geometry.record_bytes != 0 || geometry.nb_bytes == 0) return geometry.record_bytes;
     const std::uint64_t bytes = all_.most_bytes;
     if (all_.uniform() && bytes != 0 && geometry.nb_bytes % bytes == 0) return bytes;
-    return Status::error(Code::invalid_argument,
-                         "'" + parts_.path +
-                             "' has no NAME.meta, so the first access tells the size of its records: all VPs must "
-                             "move the same number of bytes, of which each stream has a multiple (" +
-                             std::to_string(geometry.nb_bytes) + " bytes); or give the hint record_bytes");
+    return Status::error(
+        Code::invalid_argument,
+        "'{}' has no NAME.meta, so the first access tells the size of its records: all VPs must move the same number "
+        "of bytes, of which each stream has a multiple ({} bytes); or give the hint record_bytes",
+        parts_.path, geometry.nb_bytes);
   }
 
   // That what is written keeps within the bounds of a file; the same on all tasks.
@@ -172,9 +171,10 @@ class CollectiveAccess {
   }
 
   Status broken_promise(const char* cause) const {
-    return Status::error(Code::invalid_argument, "'" + parts_.path +
-                                                     "' was opened with assume_nb=on, and this access is not as " +
-                                                     "NB needs it: " + cause + "; leave out the hint");
+    return Status::error(
+        Code::invalid_argument,
+        "'{}' was opened with assume_nb=on, and this access is not as NB needs it: {}; leave out the hint", parts_.path,
+        cause);
   }
 
   // Where all promised that every access is as NB needs it, and every task has VPs: each access is one of the data

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kLineStep = 128;
 
 Status bad_format(std::string_view format, const char* what) {
-  return Status::error(Code::invalid_argument, "format '" + std::string(format) + "': " + what);
+  return Status::error(Code::invalid_argument, "format '{}': {}", format, what);
 }
 
 bool is_in(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
@@ -47,7 +47,7 @@ Status print_value(const FormatPart& part, const void* argument, std::string& ou
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   const int length = std::snprintf(nullptr, 0, part.text.c_str(), value);
-  if (length < 0) return Status::error(Code::invalid_argument, "format '" + part.text + "' cannot be printed");
+  if (length < 0) return Status::error(Code::invalid_argument, "format '{}' cannot be printed", part.text);
   const std::size_t begin = out.size();
   out.resize(begin + static_cast<std::size_t>(length) + 1);
   std::snprintf(out.data() + begin, static_cast<std::size_t>(length) + 1, part.text.c_str(), value);

@@ -44,9 +44,9 @@ Op<Status> Lattice::move_row(Direction direction, const LatticeRow& row, std::by
 }
 
 Status Lattice::ends_early(std::uint64_t end) const {
-  return Status::error(Code::corrupt_file, "'" + data().path() + "' ends at " + std::to_string(end) +
-                                               ", within the records of its streams; " + repair_command(data().path()) +
-                                               " brings back what is left");
+  return Status::error(Code::corrupt_file,
+                       "'{}' ends at {}, within the records of its streams; {} brings back what is left", data().path(),
+                       end, repair_command(data().path()));
 }
 
 Op<Status> Lattice::store_row() {

@@ -1,4 +1,6 @@
 // The collective opening of a vpfile: task 0 looks what is there, all take the same from it.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -52,17 +54,17 @@ std::uint64_t end_of_sums(const format::VpMeta& meta) {
 }
 
 Status bad(const std::string& path, const std::string& what) {
-  return Status::error(Code::invalid_argument, "cannot open '" + path + "': " + what);
+  return Status::error(Code::invalid_argument, "cannot open '{}': {}", path, what);
 }
 
 Status refused_meta(const std::string& path, const Status& why) {
-  if (why.code() != Code::corrupt_file) return why.with_context("cannot open '" + path + "'");
-  return Status::error(Code::corrupt_file,
-                       "cannot open '" + path + "': " + why.message() + "; " + repair_command(path) + " makes it anew");
+  if (why.code() != Code::corrupt_file) return why.with_context(fmt::format("cannot open '{}'", path));
+  return Status::error(Code::corrupt_file, "cannot open '{}': {}; {} makes it anew", path, why.message(),
+                       repair_command(path));
 }
 
 Status made_meanwhile(const std::string& path) {
-  return Status::error(Code::unsafe, "'" + path + "' was made by another program while it was opened");
+  return Status::error(Code::unsafe, "'{}' was made by another program while it was opened", path);
 }
 
 class Opening {
@@ -114,7 +116,7 @@ class Opening {
     std::string text = how_.path + '\0';
     for (const bool flag : {how_.read, how_.write, how_.create, how_.exclusive, how_.truncate, how_.append})
       text += flag ? '1' : '0';
-    for (const std::uint64_t extent : how_.shape) text += ',' + std::to_string(extent);
+    for (const std::uint64_t extent : how_.shape) text += fmt::format(",{}", extent);
     return static_cast<std::int64_t>(std::hash<std::string>{}(text));
   }
 
@@ -143,15 +145,16 @@ class Opening {
     const bool foreign = parts_.hints.overwrite_foreign;
     TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(parts_.path));
     if (exists && how_.exclusive)
-      return Status::error(
-          Code::already_exists,
-          "cannot create '" + parts_.path + "': it exists; TW_TRUNCATE replaces it, TW_APPEND adds to it", EEXIST);
+      return Status::failed_call(
+          Code::already_exists, EEXIST,
+          fmt::format("cannot create '{}': it exists; TW_TRUNCATE replaces it, TW_APPEND adds to it", parts_.path));
     if (exists && parts_.may_write) TW_RETURN_IF_ERROR(keep_others_away());
     if (parts_.may_write && !foreign) TW_RETURN_IF_ERROR(check_not_foreign(backend, parts_.path));
     if (parts_.may_write) found_.new_id = new_vp_identity();
     if (parts_.truncates) return {};
     if (!exists && !how_.create)
-      return Status::error(Code::not_found, "cannot open '" + parts_.path + "': there is no such file", ENOENT);
+      return Status::failed_call(Code::not_found, ENOENT,
+                                 fmt::format("cannot open '{}': there is no such file", parts_.path));
     TW_ASSIGN_OR_RETURN(const bool has_meta, backend.exists(vp_meta_path(parts_.path)));
     if (exists) {
       TW_ASSIGN_OR_RETURN(const auto data, backend.open(parts_.path, OpenMode::read));
@@ -203,13 +206,14 @@ class Opening {
     parts_.meta = std::move(parsed).value();
     const format::VpMeta& meta = parts_.meta;
     if (!meta.closed)
-      return Status::error(Code::not_closed, "'" + parts_.path + "' was not closed; " + repair_command(parts_.path) +
-                                                 " brings back what was flushed");
+      return Status::error(Code::not_closed, "'{}' was not closed; {} brings back what was flushed", parts_.path,
+                           repair_command(parts_.path));
     parts_.geometry = meta.geometry;
     parts_.durable = meta.durable;
     parts_.ib_bytes_before = meta.ib_bytes;
     if (!how_.shape.empty() && how_.shape != meta.shape)
-      return bad(parts_.path, "its shape is " + text_of(meta.shape) + ", asked for is " + text_of(how_.shape));
+      return bad(parts_.path,
+                 fmt::format("its shape is {}, asked for is {}", text_of(meta.shape), text_of(how_.shape)));
     return check_data_bytes(parts_.path, meta, found_.data_bytes);
   }
 
@@ -217,22 +221,24 @@ class Opening {
     const std::string& path = parts_.path;
     format::VpGeometry& geometry = parts_.geometry;
     if (found_.has_superblocks)
-      return Status::error(Code::corrupt_file, "'" + path + "' holds blocks of a vpfile, but '" + vp_meta_path(path) +
-                                                   "' is missing; `thalweg repair` makes it anew");
-    if (how_.shape.empty()) return bad(path, "there is no '" + vp_meta_path(path) + "' to tell its shape; give one");
+      return Status::error(Code::corrupt_file,
+                           "'{}' holds blocks of a vpfile, but '{}' is missing; `thalweg repair` makes it anew", path,
+                           vp_meta_path(path));
+    if (how_.shape.empty())
+      return bad(path, fmt::format("there is no '{}' to tell its shape; give one", vp_meta_path(path)));
     TW_ASSIGN_OR_RETURN(geometry.n, format::count_vps(how_.shape));
     parts_.meta.shape = how_.shape;
     parts_.meta.sequence = 0;
     parts_.meta.id = found_.new_id;
     if (found_.data_bytes % geometry.n != 0)
-      return bad(path, "it has " + std::to_string(found_.data_bytes) + " bytes, which is no multiple of the " +
-                           std::to_string(geometry.n) + " virtual processors");
+      return bad(path, fmt::format("it has {} bytes, which is no multiple of the {} virtual processors",
+                                   found_.data_bytes, geometry.n));
     geometry.nb_bytes = found_.data_bytes / geometry.n;
     const std::uint64_t record = parts_.hints.record_bytes;
     if (record == 0 || geometry.nb_bytes == 0) return {};
     if (geometry.nb_bytes % record != 0)
-      return bad(path, "each stream has " + std::to_string(geometry.nb_bytes) +
-                           " bytes, which is no multiple of record_bytes, " + std::to_string(record));
+      return bad(path, fmt::format("each stream has {} bytes, which is no multiple of record_bytes, {}",
+                                   geometry.nb_bytes, record));
     geometry.record_bytes = record;
     return {};
   }
@@ -240,7 +246,7 @@ class Opening {
   // Those of task 0, as all see them; each is within its range (base/hint_table.hpp).
   Status check_hints() const {
     const auto refuse = [&](const char* name, std::uint64_t value, const char* allowed) {
-      return bad(parts_.path, std::string("the hint ") + name + " is " + std::to_string(value) + "; " + allowed);
+      return bad(parts_.path, fmt::format("the hint {} is {}; {}", name, value, allowed));
     };
     const std::uint64_t block = parts_.hints.block_bytes;
     if (!format::is_power_of_two(block)) return refuse("block_bytes", block, "a power of two from 16 to 1MiB");
@@ -263,9 +269,11 @@ class Opening {
     if (all.without != 0) parts_.hints.assume_nb = false;  // who has no VP cannot know what the others do
     const std::uint64_t n = parts_.geometry.n;
     if (all.vps == n && all.prints == fingerprint(parts_.meta.shape)) co_return Status{};
-    co_return bad(parts_.path, "the boxes of the tasks have " + std::to_string(all.vps) +
-                                   " virtual processors in all, and each of the " + std::to_string(n) +
-                                   " must be in exactly one");
+    co_return bad(
+        parts_.path,
+        fmt::format(
+            "the boxes of the tasks have {} virtual processors in all, and each of the {} must be in exactly one",
+            all.vps, n));
   }
 
   // Collective: the data file, once the boxes are known to be right.

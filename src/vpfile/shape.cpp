@@ -1,5 +1,7 @@
 #include "vpfile/shape.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -10,8 +12,8 @@ namespace thalweg {
 
 std::string text_of(const VpShape& shape) {
   std::string text;
-  for (const std::uint64_t extent : shape) text += (text.empty() ? "" : ", ") + std::to_string(extent);
-  return "(" + text + ")";
+  for (const std::uint64_t extent : shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", extent);
+  return fmt::format("({})", text);
 }
 
 namespace {
@@ -47,14 +49,12 @@ VpBox default_box(const VpShape& shape, std::uint64_t task, std::uint64_t tasks)
 
 Status check_box(const VpShape& shape, const VpBox& box) {
   if (box.start.size() != shape.size() || box.count.size() != shape.size())
-    return Status::error(Code::invalid_argument, "the box of this task has " + std::to_string(box.count.size()) +
-                                                     " dimensions, the shape " + text_of(shape) + " has " +
-                                                     std::to_string(shape.size()));
+    return Status::error(Code::invalid_argument, "the box of this task has {} dimensions, the shape {} has {}",
+                         box.count.size(), text_of(shape), shape.size());
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (box.start[i] <= shape[i] && box.count[i] <= shape[i] - box.start[i]) continue;
-    return Status::error(Code::invalid_argument, "the box of this task, start " + text_of(box.start) + ", count " +
-                                                     text_of(box.count) + ", is not inside the shape " +
-                                                     text_of(shape));
+    return Status::error(Code::invalid_argument, "the box of this task, start {}, count {}, is not inside the shape {}",
+                         text_of(box.start), text_of(box.count), text_of(shape));
   }
   return {};
 }

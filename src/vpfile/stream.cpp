@@ -94,8 +94,8 @@ Result<std::uint64_t> VpStream::write(std::span<const std::byte> data) {
 Status VpStream::push_back(std::byte byte) {
   const std::lock_guard lock(parts_.mutex);
   if (streams_.position(local_) == 0)
-    return Status::error(Code::invalid_argument,
-                         "'" + parts_.path + "': nothing can be pushed back at the beginning of a stream");
+    return Status::error(Code::invalid_argument, "'{}': nothing can be pushed back at the beginning of a stream",
+                         parts_.path);
   streams_.push_back(local_, byte);
   return {};
 }
@@ -107,7 +107,7 @@ Result<std::uint64_t> VpStream::size() const {
 }
 
 Result<std::uint64_t> VpStream::end_of_alike() const {
-  if (parts_.may_write) return Status::error(Code::wrong_mode, "'" + parts_.path + "' is open for writing");
+  if (parts_.may_write) return Status::error(Code::wrong_mode, "'{}' is open for writing", parts_.path);
   const std::lock_guard lock(parts_.mutex);
   const std::uint64_t run_length = parts_.vps.run_length();
   const std::uint64_t run_end = (local_ / run_length + 1) * run_length;
@@ -130,7 +130,7 @@ Result<std::uint64_t> VpStream::gap_at(std::uint64_t position) {
 
 Result<std::uint64_t> VpStream::skip_gap() {
   if (!parts_.may_read || parts_.may_write)
-    return Status::error(Code::wrong_mode, "'" + parts_.path + "' is not open for reading alone");
+    return Status::error(Code::wrong_mode, "'{}' is not open for reading alone", parts_.path);
   const std::lock_guard lock(parts_.mutex);
   TW_RETURN_IF_ERROR(parts_.check_record());
   streams_.go_apart();
@@ -149,8 +149,7 @@ static Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t loc
   } else if (whence == SEEK_END) {
     base = parts.end_of(local);
   } else if (whence != SEEK_SET) {
-    return Status::error(Code::invalid_argument,
-                         "whence is " + std::to_string(whence) + "; SEEK_SET, SEEK_CUR or SEEK_END");
+    return Status::error(Code::invalid_argument, "whence is {}; SEEK_SET, SEEK_CUR or SEEK_END", whence);
   }
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(static_cast<std::int64_t>(base), offset, &sum) && sum >= 0)

@@ -81,15 +81,15 @@ void VpParts::note(VpMode used, const char* cause) {
 
 Status VpParts::not_open_for(Direction direction) const {
   const char* const what = direction == Direction::write ? "writing" : "reading";
-  return Status::error(Code::wrong_mode, "'" + path + "' is not open for " + what);
+  return Status::error(Code::wrong_mode, "'{}' is not open for {}", path, what);
 }
 
 Status VpParts::check_record() const {
   if (geometry.record_bytes != 0 || geometry.nb_bytes == 0) return {};
   return Status::error(Code::invalid_argument,
-                       "'" + path +
-                           "' has no NAME.meta, so the first access of all tells the size of its records; "
-                           "make that first, or give the hint record_bytes");
+                       "'{}' has no NAME.meta, so the first access of all tells the size of its records; make that "
+                       "first, or give the hint record_bytes",
+                       path);
 }
 
 Status VpParts::too_long(std::uint64_t local) const {

@@ -131,9 +131,8 @@ Status check_data_bytes(const std::string& path, const format::VpMeta& meta, std
   const std::uint64_t lattice = meta.closed || is_array ? geometry.lattice_end() : 0;
   const std::uint64_t all = std::max(lattice, meta.closed ? meta.data_bytes : 0);
   if (bytes >= all) return {};
-  return Status::error(Code::corrupt_file, "'" + path + "' was cut off: it has " + std::to_string(bytes) +
-                                               " bytes of " + std::to_string(all) + "; " + repair_command(path) +
-                                               " brings back what is left");
+  return Status::error(Code::corrupt_file, "'{}' was cut off: it has {} bytes of {}; {} brings back what is left", path,
+                       bytes, all, repair_command(path));
 }
 
 }  // namespace thalweg

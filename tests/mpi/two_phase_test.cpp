@@ -34,7 +34,7 @@ PeerCopyCall real_copy = nullptr;
 
 Status copy_or_fail(Direction direction, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
   if (process == ::getpid() || ++foreign_copies <= good_copies) return real_copy(direction, process, here, there);
-  return Status::error(Code::io_error, "the memory of another process cannot be reached", EPERM);
+  return Status::failed_call(Code::io_error, EPERM, "the memory of another process cannot be reached");
 }
 
 char byte_of(std::int64_t task, std::int64_t at) { return static_cast<char>('a' + (task * 5 + at % 1009) % 26); }

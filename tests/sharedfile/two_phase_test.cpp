@@ -22,7 +22,7 @@ PeerCopyCall real_copy = nullptr;
 
 Status copy_or_fail(Direction direction, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
   if (++copies_made != wrong_copy) return real_copy(direction, process, here, there);
-  return Status::error(Code::io_error, "the memory of another process cannot be reached", EPERM);
+  return Status::failed_call(Code::io_error, EPERM, "the memory of another process cannot be reached");
 }
 
 std::atomic<int> writes_made{0};
@@ -243,7 +243,7 @@ class WriteOnly final : public Backend {
  public:
   using Backend::open;
   Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override {
-    if (options.read) return Status::error(Code::no_permission, "may not be read", EACCES);
+    if (options.read) return Status::failed_call(Code::no_permission, EACCES, "may not be read");
     return posix_backend()->open(path, options);
   }
   Status remove(const std::string& path) override { return posix_backend()->remove(path); }

@@ -241,7 +241,7 @@ Op<Status> one_wrong_task(Group& group, Storage storage) {
     Status status = co_await put_old_bytes(file, 500);
     Buffer buffer(what, group.rank(), places_of(what, group.rank(), 0));
     TaskAccess access = access_of(what, group.rank(), Direction::write, buffer);
-    if (group.rank() == wrong) access.status = Status::error(Code::out_of_range, "on purpose", 7);
+    if (group.rank() == wrong) access.status = Status::failed_call(Code::out_of_range, 7, "on purpose");
     const Outcome outcome = co_await file.access(access);
     EXPECT_EQ(outcome.status.code(), Code::out_of_range);
     EXPECT_EQ(outcome.status.os_errno(), 7);

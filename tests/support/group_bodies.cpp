@@ -224,7 +224,7 @@ Op<Status> agreement_on_the_failure_of_each_task(Group& group) {
   for (const TaskRank failing : some_ranks(group.size())) {
     Status mine;
     if (group.rank() == failing)
-      mine = Status::error(Code::no_space, "disk is full at " + std::to_string(failing), ENOSPC);
+      mine = Status::failed_call(Code::no_space, ENOSPC, "disk is full at " + std::to_string(failing));
     const Status agreed = co_await agree(group, mine);
     EXPECT_EQ(agreed.code(), Code::no_space);
     EXPECT_EQ(agreed.os_errno(), ENOSPC);
@@ -238,7 +238,7 @@ Op<Status> agreement_on_the_failure_of_each_task(Group& group) {
 Op<Status> agreement_prefers_the_most_severe_then_the_lowest(Group& group) {
   Status mine = Status::error(Code::invalid_argument, "argument");
   const TaskRank first_severe = group.size() / 2;
-  if (group.rank() >= first_severe) mine = Status::error(Code::io_error, "device", EIO);
+  if (group.rank() >= first_severe) mine = Status::failed_call(Code::io_error, EIO, "device");
   const Status agreed = co_await agree(group, mine);
   EXPECT_EQ(agreed.code(), Code::io_error);
   EXPECT_EQ(agreed.os_errno(), EIO);

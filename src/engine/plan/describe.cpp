@@ -1,4 +1,6 @@
 // Accesses and plans in words. Numbers without a locale, so that the text is the same everywhere.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +28,7 @@ std::string scaled_text(double value, double step, const char* const (&units)[N]
 }
 
 // "1 run", "2 runs"
-std::string counted(std::uint64_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+std::string counted(std::uint64_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -46,8 +48,9 @@ std::string describe(const GroupAccess& access) {
   if (access.bytes == 0) return text;
   const double run_bytes =
       static_cast<double>(access.bytes) / static_cast<double>(std::max<std::uint64_t>(1, access.runs));
-  return text + ", " + counted(access.runs, "run") + " of " + scaled_text(run_bytes, 1024, kUnits) + ", density " +
-         decimal_text(access.density(), 2) + ", memory in " + counted(access.pieces, "piece");
+  return fmt::format("{}, {} of {}, density {}, memory in {}", text, counted(access.runs, "run"),
+                     scaled_text(run_bytes, 1024, kUnits), decimal_text(access.density(), 2),
+                     counted(access.pieces, "piece"));
 }
 
 std::string describe(const Plan& plan) {

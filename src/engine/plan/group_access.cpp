@@ -145,9 +145,8 @@ Status GroupAccess::mismatch() const {
                                            "differ: one goes by the shared position, one by offsets",
                                            "name different files",
                                            "give different arguments where they must be common"};
-  return Status::error(Code::invalid_argument, "tasks " + std::to_string(first_task) + " and " +
-                                                   std::to_string(differing_task) + " of one collective access " +
-                                                   kTexts[static_cast<std::size_t>(difference)]);
+  return Status::error(Code::invalid_argument, "tasks {} and {} of one collective access {}", first_task,
+                       differing_task, kTexts[static_cast<std::size_t>(difference)]);
 }
 
 Shape GroupAccess::shape() const {

@@ -55,7 +55,7 @@ Result<StagingBuffer> take_staging(std::size_t bytes) {
   std::byte* memory = take_idle(whole);
   if (memory == nullptr) memory = static_cast<std::byte*>(::operator new(whole, kPageAlignment, std::nothrow));
   if (memory != nullptr) return StagingBuffer(memory, whole);
-  return Status::error(Code::no_memory, "no memory for a staging buffer of " + std::to_string(whole) + " bytes");
+  return Status::error(Code::no_memory, "no memory for a staging buffer of {} bytes", whole);
 }
 
 }  // namespace thalweg

@@ -50,7 +50,7 @@ WaitPoint done(IoTransfer& io) {
 
 Status no_memory_for(const TransferTask& task) {
   return or_out_of_memory([&] {
-    return Status::error(Code::no_memory, "no memory to arrange a transfer of '" + task.file->stored->path() + "'");
+    return Status::error(Code::no_memory, "no memory to arrange a transfer of '{}'", task.file->stored->path());
   });
 }
 

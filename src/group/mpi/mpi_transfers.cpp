@@ -68,7 +68,7 @@ Status mpi_error(int code, const char* what) noexcept {
     (void)std::snprintf(line.data(), line.size(), "out of memory: MPI failed in a %s (%.300s)", what, text);
     end_in_call(line.data());
   }
-  return Status::error(Code::io_error, std::string("MPI failed in a ") + what + ": " + text);
+  return Status::error(Code::io_error, "MPI failed in a {}: {}", what, text);
 }
 
 MpiWait::MpiWait(const char* what) : what_(what), backoff_(kLimits) { is_a_caller(); }

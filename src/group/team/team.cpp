@@ -77,13 +77,13 @@ void Team::sleep(Epoch epoch) {
 
 Result<std::shared_ptr<Team>> make_team(std::int64_t tasks) {
   if (tasks < 1 || tasks > Team::kMostTasks) {
-    return Status::error(Code::invalid_argument, "cannot make a team of " + std::to_string(tasks) +
-                                                     " tasks; allowed are 1 to " + std::to_string(Team::kMostTasks));
+    return Status::error(Code::invalid_argument, "cannot make a team of {} tasks; allowed are 1 to {}", tasks,
+                         Team::kMostTasks);
   }
   try {
     return std::make_shared<Team>(tasks);
   } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory, "no memory for a team of " + std::to_string(tasks) + " tasks");
+    return Status::error(Code::no_memory, "no memory for a team of {} tasks", tasks);
   }
 }
 

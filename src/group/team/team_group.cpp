@@ -286,13 +286,13 @@ Op<Status> TeamGroup::fold(void* mine, void* before, Folding how) {
   co_await arrive(Primitive::fold);
   if (!in_step()) co_return refuse();
   Folding::Room so_far;
-  std::memcpy(so_far, shown(0).view().data(), how.bytes);
+  std::memcpy(&so_far, shown(0).view().data(), how.bytes);
   for (TaskRank r = 1; r < size(); ++r) {
-    if (r == rank_) std::memcpy(before, so_far, how.bytes);
-    how.join(so_far, shown(r).view().data());
+    if (r == rank_) std::memcpy(before, &so_far, how.bytes);
+    how.join(&so_far, shown(r).view().data());
   }
   if (any_borrowed()) co_await arrive_after_reading(Primitive::fold, true);
-  std::memcpy(mine, so_far, how.bytes);
+  std::memcpy(mine, &so_far, how.bytes);
   co_return Status{};
 }
 
@@ -358,12 +358,10 @@ Op<Result<std::unique_ptr<Group>>> TeamGroup::duplicate() {
 
 Result<std::unique_ptr<Group>> make_team_group(std::shared_ptr<Team> team, TaskRank rank) {
   if (rank < 0 || rank >= team->size()) {
-    return Status::error(Code::invalid_argument, "task " + std::to_string(rank) + " is not in a team of " +
-                                                     std::to_string(team->size()) + " tasks");
+    return Status::error(Code::invalid_argument, "task {} is not in a team of {} tasks", rank, team->size());
   }
   if (!team->take_rank(rank)) {
-    return Status::error(Code::invalid_argument,
-                         "task " + std::to_string(rank) + " of this team has its group already");
+    return Status::error(Code::invalid_argument, "task {} of this team has its group already", rank);
   }
   return std::unique_ptr<Group>(std::make_unique<TeamGroup>(std::move(team), rank));
 }

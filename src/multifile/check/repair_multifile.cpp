@@ -13,7 +13,7 @@ namespace {
 
 Status replaced(const std::string& path) {
   return Status::error(Code::unsafe,
-                       "'" + path + "' was replaced by another file while it was repaired; that one is left as it is");
+                       "'{}' was replaced by another file while it was repaired; that one is left as it is", path);
 }
 
 class Repair {
@@ -36,7 +36,7 @@ class Repair {
       damaged |= !hurt.has_value() || *hurt;
     }
     finished_ = true;
-    return damaged ? Status::error(Code::corrupt_file, "'" + path_ + "': something that was flushed is damaged or lost")
+    return damaged ? Status::error(Code::corrupt_file, "'{}': something that was flushed is damaged or lost", path_)
                    : Status{};
   }
 

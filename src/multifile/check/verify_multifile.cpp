@@ -1,4 +1,6 @@
 // Verifying a multifile: every logical file is read to its end, then sessions and frames are walked.
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "multifile/check/all_logical_files.hpp"
@@ -26,24 +28,24 @@ Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>
   TW_ASSIGN_OR_RETURN(const format::FileEntry entry, handle.entry(rank));
   if ((entry.flags & format::kFileDamaged) == 0) return {};
   return Status::error(Code::corrupt_file,
-                       "logical file " + std::to_string(rank) +
-                           ": what is here can be read; a repair found that flushed bytes are lost");
+                       "logical file {}: what is here can be read; a repair found that flushed bytes are lost", rank);
 }
 
 Status damaged_summary(const std::string& path, const CheckResult& result) {
-  const std::string findings = std::to_string(result.findings) + (result.findings == 1 ? " finding)" : " findings)");
+  const std::string findings = fmt::format("{}{}", result.findings, result.findings == 1 ? " finding)" : " findings)");
   if (result.damaged_logical == 0)
-    return Status::error(Code::corrupt_file, "'" + path + "': all logical files can be read, but it is not sound (" +
-                                                 findings + "; `thalweg defrag` makes a copy that is");
-  return Status::error(Code::corrupt_file, "'" + path + "': " + std::to_string(result.damaged_logical) + " of " +
-                                               std::to_string(result.n_logical) + " logical files are damaged (" +
-                                               findings);
+    return Status::error(
+        Code::corrupt_file,
+        "'{}': all logical files can be read, but it is not sound ({}; `thalweg defrag` makes a copy that is", path,
+        findings);
+  return Status::error(Code::corrupt_file, "'{}': {} of {} logical files are damaged ({}", path, result.damaged_logical,
+                       result.n_logical, findings);
 }
 
 // Empty for a single logical file, which the message names.
 std::string of_which(std::uint64_t begin, std::uint64_t end) {
   if (end - begin == 1) return "";
-  return "; logical files " + std::to_string(begin) + " to " + std::to_string(end - 1) + " are lost by that";
+  return fmt::format("; logical files {} to {} are lost by that", begin, end - 1);
 }
 
 // Damage of a logical file is a finding; other errors end the check.

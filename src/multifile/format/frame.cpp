@@ -1,5 +1,7 @@
 #include "multifile/format/frame.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/checked_math.hpp"
@@ -62,21 +64,21 @@ void list_directory_entry(Io& io, Entry& e) {
 }
 
 Status bad_entry(std::uint64_t number, const char* field, std::uint64_t value, const std::string& allowed) {
-  return bad_field(("directory entry " + std::to_string(number)).c_str(), field, value, allowed);
+  return bad_field((fmt::format("directory entry {}", number)).c_str(), field, value, allowed);
 }
 
 Status check_directory_entry(const DirectoryEntry& e, std::uint64_t number, const Frame& frame,
                              const FileHeader& header) {
   if (!rank_may_be_here(e.rank, header)) return bad_entry(number, "rank", e.rank, "a rank of this physical file");
   if (!sequence_is_of(e.sequence, frame.session))
-    return bad_entry(number, "sequence", e.sequence, "one of session " + std::to_string(frame.session));
+    return bad_entry(number, "sequence", e.sequence, fmt::format("one of session {}", frame.session));
   if (e.logical_bytes == 0 || e.logical_bytes > kMostPieceBytes || e.logical_offset > kMaxOffset - e.logical_bytes)
     return bad_entry(number, "logical bytes", e.logical_bytes, "1 to 2^26, to an end of at most 2^63-1,");
   if (e.stored_bytes == 0 || (e.codec == Codec::none && e.stored_bytes != e.logical_bytes))
     return bad_entry(number, "stored bytes", e.stored_bytes, "1 or more, without codec the number of logical bytes,");
   if (e.stored_bytes > most_stored_bytes(e.logical_bytes))
     return bad_entry(number, "stored bytes", e.stored_bytes,
-                     "at most " + std::to_string(most_stored_bytes(e.logical_bytes)));
+                     fmt::format("at most {}", most_stored_bytes(e.logical_bytes)));
   if (e.end_before > kMaxOffset) return bad_entry(number, "end before", e.end_before, "at most 2^63-1");
   return {};
 }

@@ -1,5 +1,7 @@
 #include "multifile/format/header.hpp"
 
+#include <fmt/core.h>
+
 #include <optional>
 
 #include "base/checked_math.hpp"
@@ -30,16 +32,17 @@ bool section_fits(std::uint64_t offset, std::uint64_t n_entries, std::uint64_t e
 Status check_version(const FileHeader& header) {
   if (header.major == kMajorVersion) return {};
   if (header.major == 0) return bad_field("file header", "major version", 0, std::to_string(kMajorVersion));
-  return Status::error(Code::unsupported_version, "file header: major version is " + std::to_string(header.major) +
-                                                      "; this library reads version " + std::to_string(kMajorVersion) +
-                                                      " of the multifile format only");
+  return Status::error(Code::unsupported_version,
+                       "file header: major version is {}; this library reads version {} of the multifile format only",
+                       header.major, kMajorVersion);
 }
 
 Status check_features(const FileHeader& header) {
   if (header.required_features == 0) return {};
   const int bit = __builtin_ctzll(header.required_features);
-  return Status::error(Code::unsupported_version, "file header: required feature " + std::to_string(bit) +
-                                                      " is not known to this library; a newer one reads the file");
+  return Status::error(Code::unsupported_version,
+                       "file header: required feature {} is not known to this library; a newer one reads the file",
+                       bit);
 }
 
 Status check_counts(const FileHeader& h) {
@@ -48,15 +51,15 @@ Status check_counts(const FileHeader& h) {
   };
   if (h.n_logical > kMostLogical) return bad("number of logical files", h.n_logical, "at most 2^40");
   if (h.n_local > h.n_logical)
-    return bad("number of logical files here", h.n_local, "at most " + std::to_string(h.n_logical));
+    return bad("number of logical files here", h.n_local, fmt::format("at most {}", h.n_logical));
   if (h.mapping != Mapping::consecutive && h.mapping != Mapping::table)
     return bad("mapping", static_cast<std::uint32_t>(h.mapping), "0 or 1");
   const std::uint64_t last_first = h.mapping == Mapping::table ? 0 : h.n_logical - h.n_local;
-  if (h.first_rank > last_first) return bad("first rank", h.first_rank, "at most " + std::to_string(last_first));
+  if (h.first_rank > last_first) return bad("first rank", h.first_rank, fmt::format("at most {}", last_first));
   if (h.n_physical == 0 || h.n_physical > kMostPhysical)
     return bad("number of physical files", h.n_physical, "1 to 2^20");
   if (h.id.physical >= h.n_physical)
-    return bad("number of this physical file", h.id.physical, "less than " + std::to_string(h.n_physical));
+    return bad("number of this physical file", h.id.physical, fmt::format("less than {}", h.n_physical));
   if (h.checksum != Checksum::none && h.checksum != Checksum::crc32c)
     return bad("checksum of data", static_cast<std::uint32_t>(h.checksum), "0 or 1");
   if (!is_power_of_two(h.alignment) || h.alignment < 512 || h.alignment > kMostAlignment)
@@ -68,8 +71,7 @@ Status check_counts(const FileHeader& h) {
 
 Status check_places(const FileHeader& h, std::uint64_t file_bytes) {
   const auto bad = [&](const char* field, std::uint64_t value, const char* allowed) {
-    return bad_field("file header", field, value,
-                     std::string(allowed) + " in the file of " + std::to_string(file_bytes) + " bytes");
+    return bad_field("file header", field, value, fmt::format("{} in the file of {} bytes", allowed, file_bytes));
   };
   const bool is_table = h.mapping == Mapping::table;
   if (h.id.physical != 0) {
@@ -187,7 +189,7 @@ Status check_domains(const SessionPage& s, const FileHeader& header, std::uint64
   if (!is_page(s.domains_offset) || s.domains_offset <= offset ||
       !section_fits(s.domains_offset, s.n_domains, 8, file_bytes))
     return bad_session("offset of the domain section", s.domains_offset,
-                       "a page behind the session page with room for " + std::to_string(s.n_domains) + " entries");
+                       fmt::format("a page behind the session page with room for {} entries", s.n_domains));
   const std::uint64_t domains_end = s.domains_offset + section_pages(s.n_domains, 8) * kPageBytes;
   // Not far behind, so that a wrong number cannot make a repair put its index petabytes away.
   if (s.data_start % header.alignment != 0 || s.data_start < domains_end ||

@@ -1,5 +1,7 @@
 #include "multifile/format/index.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -43,11 +45,11 @@ Status bad_index(const char* field, std::uint64_t value, const std::string& allo
 
 Status check_index_counts(const IndexPage& p, const FileHeader& header, const StateSlot& state) {
   if (p.session > state.session)
-    return bad_index("session number", p.session, "at most " + std::to_string(state.session));
+    return bad_index("session number", p.session, fmt::format("at most {}", state.session));
   if (p.n_local != header.n_local)
-    return bad_index("number of logical files", p.n_local, "only " + std::to_string(header.n_local));
+    return bad_index("number of logical files", p.n_local, fmt::format("only {}", header.n_local));
   if (p.n_entries > p.n_local)
-    return bad_index("number of file entries", p.n_entries, "at most " + std::to_string(p.n_local));
+    return bad_index("number of file entries", p.n_entries, fmt::format("at most {}", p.n_local));
   if (p.attributes_bytes != 0 && header.id.physical != 0)
     return bad_index("bytes of attributes", p.attributes_bytes, "outside physical file 0, only 0");
   return {};
@@ -56,7 +58,7 @@ Status check_index_counts(const IndexPage& p, const FileHeader& header, const St
 Status check_index_offsets(const IndexPage& found, const StateSlot& state, std::uint64_t file_bytes) {
   TW_ASSIGN_OR_RETURN(const IndexPage right, layout_index(found, state.index_offset));
   const auto must_be = [](const char* field, std::uint64_t value, std::uint64_t expected) {
-    return value == expected ? Status{} : bad_index(field, value, "only " + std::to_string(expected));
+    return value == expected ? Status{} : bad_index(field, value, fmt::format("only {}", expected));
   };
   TW_RETURN_IF_ERROR(must_be("offset of files", found.files_offset, right.files_offset));
   TW_RETURN_IF_ERROR(must_be("offset of pieces", found.pieces_offset, right.pieces_offset));
@@ -65,8 +67,7 @@ Status check_index_offsets(const IndexPage& found, const StateSlot& state, std::
   TW_RETURN_IF_ERROR(must_be("end", found.end, right.end));
   TW_RETURN_IF_ERROR(must_be("end", found.end, state.index_offset + state.index_bytes));
   if (found.end > file_bytes)
-    return corrupt("the file is truncated: it has " + std::to_string(file_bytes) + " bytes, its index ends at " +
-                   std::to_string(found.end));
+    return corrupt("the file is truncated: it has {} bytes, its index ends at {}", file_bytes, found.end);
   return {};
 }
 
@@ -83,9 +84,9 @@ Status check_codec(const PieceEntry& e) {
   if (e.kind == PieceKind::zeros) return {};
   if (e.kind != PieceKind::packed) return bad_piece("kind", static_cast<std::uint16_t>(e.kind), "1, 2 or 3");
   if (!is_known(e.codec)) {
-    return Status::error(Code::unsupported_version, "piece entry: codec " +
-                                                        std::to_string(static_cast<std::uint32_t>(e.codec)) +
-                                                        " is not known to this library; a newer one reads the piece");
+    return Status::error(Code::unsupported_version,
+                         "piece entry: codec {} is not known to this library; a newer one reads the piece",
+                         static_cast<std::uint32_t>(e.codec));
   }
   return {};
 }
@@ -107,7 +108,7 @@ Status check_piece_place(const PieceEntry& e, const IndexPage& index) {
   if (e.kind == PieceKind::packed && e.logical_bytes > kMostPieceBytes)
     return bad_piece("logical bytes", e.logical_bytes, "in a pack, at most 2^26");
   if (e.kind == PieceKind::packed && e.stored_bytes > most_stored_bytes(e.logical_bytes))
-    return bad_piece("stored bytes", e.stored_bytes, "at most " + std::to_string(most_stored_bytes(e.logical_bytes)));
+    return bad_piece("stored bytes", e.stored_bytes, fmt::format("at most {}", most_stored_bytes(e.logical_bytes)));
   const std::uint64_t index_offset = index.files_offset - kPageBytes;
   const std::uint64_t front = e.kind == PieceKind::chunk ? kChecksumTableOffset : 0;
   if (e.physical_offset < kFirstSection || e.physical_offset > index_offset ||
@@ -161,9 +162,9 @@ Result<IndexPage> layout_index(const IndexPage& counts, std::uint64_t offset) {
   fits = fits && advance(&at, p.attributes_bytes, 1);
   p.end = at;
   if (!fits)
-    return Status::error(Code::out_of_range, "an index at offset " + std::to_string(offset) + " for " +
-                                                 std::to_string(p.n_entries) + " logical files and " +
-                                                 std::to_string(p.n_pieces) + " pieces would end beyond 2^63-1");
+    return Status::error(Code::out_of_range,
+                         "an index at offset {} for {} logical files and {} pieces would end beyond 2^63-1", offset,
+                         p.n_entries, p.n_pieces);
   return p;
 }
 
@@ -185,7 +186,7 @@ Result<IndexPage> parse_index_page(ByteView page, const FileHeader& header, cons
   TW_RETURN_IF_ERROR(check_index_counts(index, header, state));
   const Status offsets = check_index_offsets(index, state, file_bytes);
   // Counts that lead beyond 2^63-1 are the fault of the file here, not of the caller.
-  if (offsets.code() == Code::out_of_range) return corrupt("index page: " + offsets.message());
+  if (offsets.code() == Code::out_of_range) return corrupt("index page: {}", offsets.message());
   TW_RETURN_IF_ERROR(offsets);
   return index;
 }
@@ -198,11 +199,10 @@ Result<FileEntry> parse_file_entry(ByteView bytes_40, const IndexPage& index) {
   if (e.bytes > kMaxOffset) return bad_field("file entry", "bytes", e.bytes, "at most 2^63-1");
   if (e.n_pieces > index.n_pieces || e.first_piece > index.n_pieces - e.n_pieces)
     return bad_field("file entry", "first piece", e.first_piece,
-                     "with " + std::to_string(e.n_pieces) + " of " + std::to_string(index.n_pieces) + " pieces, less");
+                     fmt::format("with {} of {} pieces, less", e.n_pieces, index.n_pieces));
   if (e.name_bytes > index.names_bytes || e.name_offset > index.names_bytes - e.name_bytes)
-    return bad_field(
-        "file entry", "offset of the name", e.name_offset,
-        "with " + std::to_string(e.name_bytes) + " of " + std::to_string(index.names_bytes) + " bytes, less");
+    return bad_field("file entry", "offset of the name", e.name_offset,
+                     fmt::format("with {} of {} bytes, less", e.name_bytes, index.names_bytes));
   return e;
 }
 
@@ -210,7 +210,7 @@ Result<std::uint64_t> parse_listed_local(ByteView bytes_48, const IndexPage& ind
   if (bytes_48.size() != kListedEntryBytes) return bad_size("listed file entry", bytes_48.size(), kListedEntryBytes);
   const auto local = load_le<std::uint64_t>(bytes_48);
   if (local < index.n_local) return local;
-  return bad_field("listed file entry", "local index", local, "less than " + std::to_string(index.n_local));
+  return bad_field("listed file entry", "local index", local, fmt::format("less than {}", index.n_local));
 }
 
 Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index) {
@@ -241,17 +241,16 @@ Result<Attributes> parse_attributes(ByteView bytes) {
   Attributes attributes;
   ByteView rest = bytes;
   while (!rest.empty()) {
-    const std::string where = "attributes, at byte " + std::to_string(bytes.size() - rest.size()) + ": ";
-    if (rest.size() < 8) return corrupt(where + "they end within a pair");
+    const std::string where = fmt::format("attributes, at byte {}: ", bytes.size() - rest.size());
+    if (rest.size() < 8) return corrupt("{}they end within a pair", where);
     const auto key_bytes = load_le<std::uint32_t>(rest);
     const auto value_bytes = load_le<std::uint32_t>(rest.subspan(4));
     rest = rest.subspan(8);
     std::string key, value;
     if (!take_text(&rest, key_bytes, &key) || !take_text(&rest, value_bytes, &value))
-      return corrupt(where + "a key of " + std::to_string(key_bytes) + " and a value of " +
-                     std::to_string(value_bytes) + " bytes reach beyond their end");
-    if (!key_is_legal(key)) return corrupt(where + "keys have 1 to 255 bytes without NUL");
-    if (!attributes.empty() && key <= attributes.rbegin()->first) return corrupt(where + "the keys are not ascending");
+      return corrupt("{}a key of {} and a value of {} bytes reach beyond their end", where, key_bytes, value_bytes);
+    if (!key_is_legal(key)) return corrupt("{}keys have 1 to 255 bytes without NUL", where);
+    if (!attributes.empty() && key <= attributes.rbegin()->first) return corrupt("{}the keys are not ascending", where);
     attributes.emplace_hint(attributes.end(), std::move(key), std::move(value));
   }
   return attributes;

@@ -1,5 +1,7 @@
 #include "multifile/format/layout.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -19,9 +21,7 @@ bool add_product(std::uint64_t a, std::uint64_t b, std::uint64_t* sum) {
   return !mul_overflow(a, b, &product) && !add_overflow(*sum, product, sum) && *sum <= kMaxOffset;
 }
 
-Status rounds_end(std::uint64_t k) {
-  return Status::error(Code::out_of_range, "slab " + std::to_string(k) + " would end beyond 2^63-1");
-}
+Status rounds_end(std::uint64_t k) { return Status::error(Code::out_of_range, "slab {} would end beyond 2^63-1", k); }
 
 }  // namespace
 
@@ -40,7 +40,7 @@ Status check_sealed_page(const std::string& structure, std::string_view magic, B
                          std::uint64_t offset) {
   if (page.size() != kPageBytes) return bad_size(structure.c_str(), page.size(), kPageBytes);
   if (!FieldReader(page).get_magic(magic))
-    return corrupt(structure + " at offset " + std::to_string(offset) + ": it does not begin with its magic bytes");
+    return corrupt("{} at offset {}: it does not begin with its magic bytes", structure, offset);
   return is_sealed(page, id, offset) ? Status{} : bad_crc(structure.c_str(), offset);
 }
 
@@ -60,8 +60,8 @@ Status check_page(ByteView page, SectionKind kind, std::uint64_t page_number, co
   if (!is_sealed(page, id, offset)) return bad_crc("section page", offset);
   const auto must_be = [&](const char* field, std::uint64_t found, std::uint64_t wanted) {
     if (found == wanted) return Status{};
-    const std::string where = std::string(field) + " at offset " + std::to_string(offset);
-    return bad_field("section page", where.c_str(), found, "only " + std::to_string(wanted));
+    const std::string where = fmt::format("{} at offset {}", field, offset);
+    return bad_field("section page", where.c_str(), found, fmt::format("only {}", wanted));
   };
   TW_RETURN_IF_ERROR(must_be("kind", found_kind, static_cast<std::uint32_t>(kind)));
   return must_be("page number", found_number, page_number);

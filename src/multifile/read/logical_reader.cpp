@@ -24,8 +24,7 @@ Result<std::unique_ptr<LogicalReader>> LogicalReader::make(const PhysicalReader&
                                                            ReaderSettings& settings) {
   for (const format::PieceEntry& piece : pieces) {
     if (piece.logical_offset <= entry.bytes && piece.logical_bytes <= entry.bytes - piece.logical_offset) continue;
-    return physical.corrupt("a piece of logical file " + std::to_string(rank) + " reaches beyond its " +
-                            std::to_string(entry.bytes) + " bytes");
+    return physical.corrupt("a piece of logical file {} reaches beyond its {} bytes", rank, entry.bytes);
   }
   std::unique_ptr<LogicalReader> reader(new LogicalReader(physical, rank, entry, std::move(pieces), settings));
   TW_RETURN_IF_ERROR(reader->resolve());
@@ -89,8 +88,8 @@ std::uint64_t LogicalReader::skip_zeros(std::uint64_t at) const {
 }
 
 Status LogicalReader::damaged(const std::string& what, std::uint64_t physical_offset) const {
-  return Status::error(Code::corrupt_file, "'" + physical_.path() + "', logical file " + std::to_string(rank_) +
-                                               ", offset " + std::to_string(physical_offset) + ": " + what);
+  return Status::error(Code::corrupt_file, "'{}', logical file {}, offset {}: {}", physical_.path(), rank_,
+                       physical_offset, what);
 }
 
 Status LogicalReader::read(std::uint64_t at, std::span<std::byte> data, std::size_t& got) {

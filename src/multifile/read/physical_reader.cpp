@@ -1,5 +1,7 @@
 #include "multifile/read/physical_reader.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -14,16 +16,16 @@ using format::SectionKind;
 Status read_exactly(StoredFile& file, std::uint64_t offset, std::span<std::byte> data) {
   TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(offset, data));
   if (got == data.size()) return {};
-  return Status::error(Code::corrupt_file, "'" + file.path() + "' ends at offset " + std::to_string(offset + got) +
-                                               "; " + std::to_string(data.size()) + " bytes at offset " +
-                                               std::to_string(offset) + " were expected: it is truncated");
+  return Status::error(Code::corrupt_file,
+                       "'{}' ends at offset {}; {} bytes at offset {} were expected: it is truncated", file.path(),
+                       offset + got, data.size(), offset);
 }
 
 namespace {
 
 // Adds the file to a message that does not name it; a proposed command does not count.
 Status about(const std::string& path, const Status& status) {
-  const std::string object = "'" + path + "'";
+  const std::string object = fmt::format("'{}'", path);
   const std::string message = status.message();
   return message.substr(0, message.find('`')).find(object) == std::string::npos ? status.with_context(object) : status;
 }
@@ -40,12 +42,10 @@ std::string way_out(const std::string& path, std::uint32_t number) {
 
 }  // namespace
 
-Status PhysicalReader::stopped() const {
-  return Status::error(Code::stopped, "'" + path() + "': stopped by the caller");
-}
+Status PhysicalReader::stopped() const { return Status::error(Code::stopped, "'{}': stopped by the caller", path()); }
 
 Status PhysicalReader::corrupt(const std::string& what) const {
-  return Status::error(Code::corrupt_file, "'" + path() + "': " + what);
+  return Status::error(Code::corrupt_file, "'{}': {}", path(), what);
 }
 
 Result<std::unique_ptr<PhysicalReader>> PhysicalReader::open(std::unique_ptr<StoredFile> file, std::uint32_t number) {
@@ -64,13 +64,13 @@ Status PhysicalReader::read_header(std::uint32_t number) {
   TW_ASSIGN_OR_RETURN(file_bytes_, file_->size());
   std::array<std::byte, kPageBytes> page{};
   TW_ASSIGN_OR_RETURN(const std::size_t got, file_->read(0, page));
-  if (got < format::kHeaderBytes)
-    return Status::error(Code::corrupt_file, "has " + std::to_string(got) + " bytes: not a multifile");
+  if (got < format::kHeaderBytes) return Status::error(Code::corrupt_file, "has {} bytes: not a multifile", got);
   TW_ASSIGN_OR_RETURN(header_, format::parse_header(std::span(page).first(format::kHeaderBytes), file_bytes_));
   if (header_.id.physical != number)
-    return Status::error(Code::corrupt_file, "is physical file " + std::to_string(header_.id.physical) +
-                                                 " of a multifile, not number " + std::to_string(number) +
-                                                 "; open the first one, whose name has no number");
+    return Status::error(
+        Code::corrupt_file,
+        "is physical file {} of a multifile, not number {}; open the first one, whose name has no number",
+        header_.id.physical, number);
   const auto place = [&](int i) {
     return std::span<const std::byte>(page).subspan(format::kSlotOffset[i], format::kSlotBytes);
   };
@@ -82,8 +82,8 @@ Status PhysicalReader::read_header(std::uint32_t number) {
   for (int i = 0; i < 2 && readable_.ok(); ++i) {
     const auto alone = format::parse_state(i == 0 ? place(0) : nothing, i == 1 ? place(1) : nothing, header_.id);
     if (!format::all_zero(place(i)) && !alone.has_value())
-      readable_ = Status::error(Code::corrupt_file, "state slot " + std::string(i == 0 ? "A" : "B") +
-                                                        " is damaged; try " + way_out(path(), number));
+      readable_ = Status::error(Code::corrupt_file, "state slot {} is damaged; try {}", i == 0 ? "A" : "B",
+                                way_out(path(), number));
   }
   return {};
 }
@@ -91,13 +91,12 @@ Status PhysicalReader::read_header(std::uint32_t number) {
 Status PhysicalReader::read_index() {
   TW_RETURN_IF_ERROR(readable_);
   if (!closed())
-    return Status::error(Code::not_closed, "was not closed by the program that wrote it; " +
-                                               way_out(path(), header_.id.physical) +
-                                               " brings back everything that was flushed");
+    return Status::error(Code::not_closed,
+                         "was not closed by the program that wrote it; {} brings back everything that was flushed",
+                         way_out(path(), header_.id.physical));
   if (file_bytes_ < state_.end)
-    return Status::error(Code::corrupt_file, "is truncated: it has " + std::to_string(file_bytes_) + " bytes of " +
-                                                 std::to_string(state_.end) + "; try " +
-                                                 way_out(path(), header_.id.physical));
+    return Status::error(Code::corrupt_file, "is truncated: it has {} bytes of {}; try {}", file_bytes_, state_.end,
+                         way_out(path(), header_.id.physical));
   TW_ASSIGN_OR_RETURN(index_, read_index_page(*this, state_, file_bytes_));
   return {};
 }
@@ -116,8 +115,7 @@ Status PhysicalReader::check_not_replaced() const {
   TW_ASSIGN_OR_RETURN(const std::size_t got, file_->read(0, bytes));
   auto now = format::parse_header(std::span(bytes).first(got), file_bytes_);
   if (now.has_value() && now->id == header_.id) return {};
-  return Status::error(Code::corrupt_file,
-                       "'" + path() + "' was replaced while it was open for reading; open it again");
+  return Status::error(Code::corrupt_file, "'{}' was replaced while it was open for reading; open it again", path());
 }
 
 Status PhysicalReader::explain(Status status) const {
@@ -161,8 +159,7 @@ Result<std::vector<std::byte>> PhysicalReader::section(SectionKind kind, std::ui
   constexpr std::uint64_t kAtOnce = 256;  // pages
   const std::uint64_t n_pages = format::section_pages(n_entries, entry_bytes);
   if (offset > file_bytes_ || n_pages > (file_bytes_ - offset) / kPageBytes)
-    return corrupt("a section of " + std::to_string(n_entries) + " entries at offset " + std::to_string(offset) +
-                   " does not fit into the file");
+    return corrupt("a section of {} entries at offset {} does not fit into the file", n_entries, offset);
   const std::uint64_t per_page = format::kPagePayload / entry_bytes;
   std::vector<std::byte> entries, pages;
   for (std::uint64_t first = 0; first < n_pages; first += kAtOnce) {
@@ -312,9 +309,7 @@ Status PhysicalReader::check_order(const GoOn& go_on) const {
     for (std::uint64_t i = page * per_page; i < std::min((page + 1) * per_page, index_.n_entries); ++i) {
       auto local = local_at(i, cache);
       if (!local.has_value()) break;  // reported by its reader
-      if (*local < least)
-        return corrupt("the listed entries of the index do not ascend: " + std::to_string(*local) + " at place " +
-                       std::to_string(i));
+      if (*local < least) return corrupt("the listed entries of the index do not ascend: {} at place {}", *local, i);
       least = *local + 1;
     }
   }

@@ -37,10 +37,8 @@ Result<LogicalReader*> ReadHandle::current_or_first() {
 Result<LogicalReader*> ReadHandle::reader(std::uint64_t rank) {
   if (LogicalReader* const found = readers_.find(rank)) return found;
   if (!served_.find(rank))
-    return Status::error(Code::not_found, "logical file " + std::to_string(rank) +
-                                              " is not served by this handle of '" + files_->path() +
-                                              "', which serves " + std::to_string(served_.count()) + " of " +
-                                              std::to_string(files_->header().n_logical));
+    return Status::error(Code::not_found, "logical file {} is not served by this handle of '{}', which serves {} of {}",
+                         rank, files_->path(), served_.count(), files_->header().n_logical);
   return make_reader(rank);
 }
 
@@ -56,17 +54,16 @@ Result<format::FileEntry> ReadHandle::entry_in(std::uint64_t rank, const Physica
   TW_ASSIGN_OR_RETURN(const PlacedRange at, locate(rank));
   TW_ASSIGN_OR_RETURN(physical, files_->physical(at.physical));
   if (at.local >= physical->header().n_local)
-    return files_->first().corrupt("the table puts rank " + std::to_string(rank) +
-                                   " beyond the logical files of physical file " + std::to_string(at.physical));
+    return files_->first().corrupt("the table puts rank {} beyond the logical files of physical file {}", rank,
+                                   at.physical);
   PageCache& cache = cache_of(*physical);
   if (physical->header().mapping == format::Mapping::table) {
     TW_ASSIGN_OR_RETURN(const auto bytes,
                         physical->section_entry(format::SectionKind::ranks, physical->header().ranks_offset, at.local,
                                                 sizeof(std::uint64_t), cache));
     if (load_le<std::uint64_t>(bytes) != rank)
-      return Status::error(Code::corrupt_file, "'" + physical->path() + "' and the table of '" + files_->path() +
-                                                   "' do not agree on where logical file " + std::to_string(rank) +
-                                                   " is");
+      return Status::error(Code::corrupt_file, "'{}' and the table of '{}' do not agree on where logical file {} is",
+                           physical->path(), files_->path(), rank);
   }
   return physical->file_entry(at.local, cache);
 }
@@ -117,7 +114,7 @@ Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
   Status lost;
   for (std::uint64_t rank = 0, n = 1; rank < files_->header().n_logical; rank = run.end, ++n) {
     if (n % kAskEach == 0 && !files_->may_go_on())
-      return Status::error(Code::stopped, "looking for a name in '" + files_->path() + "': stopped by the caller");
+      return Status::error(Code::stopped, "looking for a name in '{}': stopped by the caller", files_->path());
     TW_ASSIGN_OR_RETURN(run, run_at(rank));
     if (lost.ok()) lost = run.lost;
     if (!run.has_entry) continue;
@@ -129,9 +126,9 @@ Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
   }
   if (!lost.ok())
     return Status::error(lost.code() == Code::not_found ? Code::corrupt_file : lost.code(),
-                         "'" + files_->path() + "' has no logical file named '" + wanted +
-                             "' among those that can be read: " + lost.message());
-  return Status::error(Code::not_found, "'" + files_->path() + "' has no logical file named '" + wanted + "'");
+                         "'{}' has no logical file named '{}' among those that can be read: {}", files_->path(), wanted,
+                         lost.message());
+  return Status::error(Code::not_found, "'{}' has no logical file named '{}'", files_->path(), wanted);
 }
 
 Result<std::vector<format::PieceEntry>> ReadHandle::pieces(std::uint64_t rank) {

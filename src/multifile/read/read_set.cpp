@@ -26,7 +26,7 @@ Status ReadSet::use_as_first(PhysicalReader& physical) {
   TW_ASSIGN_OR_RETURN(bounds, physical.numbers(format::SectionKind::bounds, h.map_offset,
                                                std::uint64_t{h.n_physical} + 1, watch_.go_on));
   if (bounds.front() != 0 || bounds.back() != h.n_logical || !std::ranges::is_sorted(bounds))
-    return physical.corrupt("the bounds of its physical files do not ascend from 0 to " + std::to_string(h.n_logical));
+    return physical.corrupt("the bounds of its physical files do not ascend from 0 to {}", h.n_logical);
   return check_member(physical);
 }
 
@@ -78,8 +78,7 @@ Status ReadSet::check_member(const PhysicalReader& physical) const {
   const bool same_share =
       a.mapping == format::Mapping::table || (b.first_rank == bounds[k] && b.n_local == bounds[k + 1] - bounds[k]);
   if (same_set && same_share) return {};
-  return Status::error(Code::corrupt_file,
-                       "'" + physical.path() + "' belongs to another multifile than '" + path_ + "'");
+  return Status::error(Code::corrupt_file, "'{}' belongs to another multifile than '{}'", physical.path(), path_);
 }
 
 Result<PhysicalReader*> ReadSet::physical(std::uint32_t number) {
@@ -89,15 +88,14 @@ Result<PhysicalReader*> ReadSet::physical(std::uint32_t number) {
 Result<PlacedRange> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) const {
   const format::FileHeader& h = header();
   if (rank >= h.n_logical)
-    return Status::error(Code::not_found, "'" + path_ + "' has logical files 0 .. " + std::to_string(h.n_logical) +
-                                              "-1; there is none of rank " + std::to_string(rank));
+    return Status::error(Code::not_found, "'{}' has logical files 0 .. {}-1; there is none of rank {}", path_,
+                         h.n_logical, rank);
   if (h.mapping == format::Mapping::consecutive) return mapping_.by_bounds(rank, rank + 1);
   TW_ASSIGN_OR_RETURN(const auto entry,
                       first_->section_entry(format::SectionKind::table, h.map_offset, rank, 8, cache_of_first));
   const PlacedRange found{rank, 1, load_le<std::uint32_t>(entry.subspan(4)), load_le<std::uint32_t>(entry)};
   if (found.physical < h.n_physical) return found;
-  return first_->corrupt("the table puts rank " + std::to_string(rank) + " into physical file " +
-                         std::to_string(found.physical) + " of " + std::to_string(h.n_physical));
+  return first_->corrupt("the table puts rank {} into physical file {} of {}", rank, found.physical, h.n_physical);
 }
 
 Result<std::uint64_t> ReadSet::end_of_lost_places(std::uint64_t rank) const {

@@ -1,5 +1,7 @@
 #include "multifile/read/recovery.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "multifile/read/recovery_scan.hpp"
@@ -39,8 +41,9 @@ Result<SalvagedIndex> find_base(const PhysicalReader& physical, Recovery& recove
     text += "; names, modes and attributes are whole";
   } else {
     recovery.damaged = true;
-    text += "; lost: pages of the index with names, modes or attributes: " + std::to_string(base.lost_pages) +
-            "; names that began or ended there: " + std::to_string(base.lost_names);
+    text += fmt::format(
+        "; lost: pages of the index with names, modes or attributes: {}; names that began or ended there: {}",
+        base.lost_pages, base.lost_names);
   }
   TW_RETURN_IF_ERROR(fall_back(physical, base, watch.go_on));
   if (base.fell_back) text += "; the index of the session before is whole";
@@ -63,8 +66,9 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
   for (const SalvagedIndex::Range& range : unknown) n_unknown += range.end - range.begin;
   if (n_unknown > std::max(kFew, left.lost_entries))
     return physical.corrupt(
-        "a session cannot be read although the file was closed, and what is left of its index does not tell which of " +
-        std::to_string(n_unknown) + " logical files have lost bytes");
+        "a session cannot be read although the file was closed, and what is left of its index does not tell which of "
+        "{} logical files have lost bytes",
+        n_unknown);
   std::vector<RecoveredIndex::File>& files = left.index.files;
   const std::size_t n_old = files.size();
   for (const SalvagedIndex::Range& range : unknown)
@@ -77,8 +81,10 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
     }
   std::ranges::sort(files, {}, &RecoveredIndex::File::local);
   if (watch.finding)
-    watch.finding("'" + physical.file().path() + "': a session cannot be read although the file was closed; " +
-                  std::to_string(n_unknown) + " logical files may have lost bytes by that and are marked damaged");
+    watch.finding(
+        fmt::format("'{}': a session cannot be read although the file was closed; {} logical files may have lost bytes "
+                    "by that and are marked damaged",
+                    physical.file().path(), n_unknown));
   return {};
 }
 

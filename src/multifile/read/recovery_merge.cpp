@@ -1,4 +1,6 @@
 // The pieces that a Scan found become an index.
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "multifile/read/recovery_scan.hpp"
@@ -90,14 +92,14 @@ void add_file(const RecoveredIndex& base, const Scan& scan, RecoveredIndex::File
   logical.run(found);
   recovery.damaged |= logical.damaged() || logical.cut();
   if (logical.cut())
-    scan.report_file(file.local,
-                     "has " + std::to_string(file.entry.bytes) +
-                         " bytes: what was written to it later, and never synced, did not get to the storage whole");
+    scan.report_file(
+        file.local,
+        fmt::format("has {} bytes: what was written to it later, and never synced, did not get to the storage whole",
+                    file.entry.bytes));
   const bool incomplete = file.recorded_bytes > file.entry.bytes;  // than the damaged index recorded
   if (incomplete) {
-    scan.report_file(file.local, "had " + std::to_string(file.recorded_bytes) +
-                                     " bytes when it was closed; of the last " +
-                                     std::to_string(file.recorded_bytes - file.entry.bytes) + " nothing is found");
+    scan.report_file(file.local, fmt::format("had {} bytes when it was closed; of the last {} nothing is found",
+                                             file.recorded_bytes, file.recorded_bytes - file.entry.bytes));
     file.entry.bytes = file.recorded_bytes;
   }
   if (incomplete || file.doubted) {

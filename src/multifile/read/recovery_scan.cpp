@@ -1,5 +1,7 @@
 #include "multifile/read/recovery_scan.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -35,23 +37,25 @@ Status Scan::session(const FoundSession& session) {
 }
 
 void Scan::report(const std::string& text) const {
-  if (watch_.finding) watch_.finding("'" + physical_.path() + "': " + text);
+  if (watch_.finding) watch_.finding(fmt::format("'{}': {}", physical_.path(), text));
 }
 
 void Scan::report_file(std::uint64_t local, const std::string& what) const {
   const bool table = physical_.header().mapping == format::Mapping::table;
   const std::uint64_t rank = table ? ranks_[local] : physical_.header().first_rank + local;
-  report("logical file " + std::to_string(rank) + " " + what);
+  report(fmt::format("logical file {} {}", rank, what));
 }
 
 void Scan::lost_frame(std::uint64_t offset) {
   lost_frames = true;
-  report("the frame at offset " + std::to_string(offset) + " is damaged: the bytes that it described are unknown");
+  report(fmt::format("the frame at offset {} is damaged: the bytes that it described are unknown", offset));
 }
 
 void Scan::damaged_piece(const char* what, std::uint64_t rank, std::uint64_t offset) const {
-  report(std::string(what) + " of logical file " + std::to_string(rank) + " at offset " + std::to_string(offset) +
-         ": data contradict their checksum (written after the last sync before the machine died, or damaged since)");
+  report(
+      fmt::format("{} of logical file {} at offset {}: data contradict their checksum (written after the last sync "
+                  "before the machine died, or damaged since)",
+                  what, rank, offset));
 }
 
 std::uint64_t Scan::bytes_behind(std::uint64_t offset) const {
@@ -76,7 +80,7 @@ void Scan::add(const FoundPiece& piece) {
 Status Scan::take(const format::Frame& frame) {
   walked_ += std::min(frame.extent, physical_.file_bytes() - walked_);
   if (watch_.progress && !watch_.progress(walked_, physical_.file_bytes()))
-    return Status::error(Code::stopped, "recovering '" + physical_.path() + "': stopped by the caller");
+    return Status::error(Code::stopped, "recovering '{}': stopped by the caller", physical_.path());
   // A frame that only claims space must not move the index, and with it the end of the file, so far away.
   const bool is_chunk = frame.kind == format::FrameKind::chunk;
   end_ = std::max(end_, is_chunk ? frame.end() : std::min(frame.end(), physical_.file_bytes()));
@@ -96,7 +100,7 @@ Result<std::vector<FillSlot>> Scan::fill_slots(const format::Frame& frame) {
       slots.push_back(*slot);
     } else if (!format::all_zero(bytes)) {
       lost_pieces = true;  // a slot lies in one sector, so no death tears it
-      report("the fill slot at offset " + std::to_string(frame.offset + within) + " is damaged");
+      report(fmt::format("the fill slot at offset {} is damaged", frame.offset + within));
     }
   }
   std::sort(slots.begin(), slots.end(), [](const FillSlot& a, const FillSlot& b) {

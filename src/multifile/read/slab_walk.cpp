@@ -32,12 +32,11 @@ Result<std::vector<std::uint64_t>> read_domains(const PhysicalReader& physical, 
   std::uint64_t left = session.round_bytes;
   for (std::size_t d = 0; d < domains.size(); ++d) {
     if (domains[d] == 0 || domains[d] > left || domains[d] % physical.header().alignment != 0)
-      return physical.corrupt("slab bytes of domain " + std::to_string(d) +
-                              " contradict the session page or the alignment");
+      return physical.corrupt("slab bytes of domain {} contradict the session page or the alignment", d);
     left -= domains[d];
   }
   if (left == 0) return domains;
-  return physical.corrupt("the domains of session " + std::to_string(session.session) + " do not add up to its round");
+  return physical.corrupt("the domains of session {} do not add up to its round", session.session);
 }
 
 // Whether slab k does not exist or ends behind `offset`.
@@ -185,7 +184,7 @@ Result<std::vector<format::DirectoryEntry>> read_directory(const PhysicalReader&
 
 Result<FoundSession> read_session(const PhysicalReader& physical, std::uint64_t offset) {
   if (offset > physical.file_bytes() || physical.file_bytes() - offset < format::kPageBytes)
-    return physical.corrupt("no session page at offset " + std::to_string(offset));
+    return physical.corrupt("no session page at offset {}", offset);
   std::vector<std::byte> page(format::kPageBytes);
   TW_RETURN_IF_ERROR(read_exactly(physical.file(), offset, page));
   TW_ASSIGN_OR_RETURN(const format::SessionPage session,

@@ -20,8 +20,7 @@ Status take_range(const PhysicalReader& physical, const char* what, std::uint64_
                   std::uint64_t n, std::uint64_t& end) {
   if (n == 0) return {};
   if (begin < end)
-    return physical.corrupt("the index gives " + std::string(what) + " " + std::to_string(begin) +
-                            " to local logical file " + std::to_string(local) + " and to one before it");
+    return physical.corrupt("the index gives {} {} to local logical file {} and to one before it", what, begin, local);
   end = begin + n;
   return {};
 }
@@ -164,7 +163,7 @@ class Salvage {
     const std::uint64_t entry_bytes = listed ? format::kListedEntryBytes : format::kFileEntryBytes;
     const std::uint64_t per_page = kPagePayload / entry_bytes, n_local = physical_.header().n_local;
     SalvagedIndex::Range known{.page = number, .listed = listed};
-    const std::uint64_t first = number <= n_local / per_page ? number * per_page : n_local;  // where not listed
+    const std::uint64_t first = std::min(number * per_page, n_local);  // where not listed
     if (!listed) known.begin = known.end = first;
     for (std::uint64_t i = 0; i < per_page; ++i) {
       const auto bytes = page.subspan(i * entry_bytes, entry_bytes);
@@ -276,7 +275,7 @@ Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on) {
 Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::StateSlot& slot, const GoOn& go_on) {
   const std::uint64_t end = slot.index_offset + slot.index_bytes;
   if (slot.index_offset == 0 || end > physical.file_bytes())
-    return Status::error(Code::corrupt_file, "'" + physical.path() + "' has no complete index");
+    return Status::error(Code::corrupt_file, "'{}' has no complete index", physical.path());
   TW_ASSIGN_OR_RETURN(const format::IndexPage index, read_index_page(physical, slot, physical.file_bytes()));
   RecoveredIndex result;
   TW_RETURN_IF_ERROR(load_files(physical, index, go_on, result));

@@ -154,9 +154,9 @@ class Creation {
     const auto header = header_of(target);
     const bool another = header && header->id.physical != k;
     if (!another && format::begins_as_multifile(ByteView(begin).first(got))) return {};
-    return Status::error(Code::unsafe, "creating '" + path_ + "': '" + target.name + "' exists and is " +
-                                           (another ? "part of another multifile" : "no part of a multifile") +
-                                           "; it is left as it is: remove it, or choose another name");
+    return Status::error(Code::unsafe,
+                         "creating '{}': '{}' exists and is {}; it is left as it is: remove it, or choose another name",
+                         path_, target.name, another ? "part of another multifile" : "no part of a multifile");
   }
 
   Status write(std::uint32_t k) {
@@ -211,9 +211,10 @@ Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::
   TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
   auto found = format::parse_header(std::span(bytes).first(got), size);
   if (found.has_value() && found->id == header.id) return file;
-  return Status::error(Code::unsafe, "'" + file->path() +
-                                         "' is not the file any more that was written: another one has its name, or "
-                                         "another program wrote over it; it is left as it is");
+  return Status::error(Code::unsafe,
+                       "'{}' is not the file any more that was written: another one has its name, or another program "
+                       "wrote over it; it is left as it is",
+                       file->path());
 }
 
 void abandon_session(Backend& backend, const std::string& path, const PlannedFile& planned) {

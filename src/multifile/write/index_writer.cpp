@@ -127,7 +127,7 @@ Status each_stored(const IndexJob& job, Visit&& visit) {
     }
     if (stored.has_content()) TW_RETURN_IF_ERROR(visit(stored, cache));
   }
-  return Status::error(Code::stopped, "writing the index of '" + job.file->path() + "': stopped by the caller");
+  return Status::error(Code::stopped, "writing the index of '{}': stopped by the caller", job.file->path());
 }
 
 // Pieces and names of all logical files follow each other without gaps, so old entries get new offsets.
@@ -289,8 +289,8 @@ Status Contributions::add(std::span<const std::byte> encoded) {
   while (!encoded.empty()) {
     const Contribution one = decode(encoded.data());
     if (one.local_index >= n_local_)
-      return Status::error(Code::internal, "a task contributed to local logical file " +
-                                               std::to_string(one.local_index) + " of " + std::to_string(n_local_));
+      return Status::error(Code::internal, "a task contributed to local logical file {} of {}", one.local_index,
+                           n_local_);
     all_.push_back(encoded.data());
     encoded = encoded.subspan(kContributionHead + one.name.size() + one.pieces.size());
   }
@@ -301,8 +301,7 @@ Status Contributions::sort() {
   if (!std::ranges::is_sorted(all_, {}, local_of)) std::ranges::sort(all_, {}, local_of);
   const auto twice = std::ranges::adjacent_find(all_, {}, local_of);
   if (twice == all_.end()) return {};
-  return Status::error(Code::internal,
-                       "two tasks contributed to local logical file " + std::to_string(local_of(*twice)));
+  return Status::error(Code::internal, "two tasks contributed to local logical file {}", local_of(*twice));
 }
 
 Contribution Contributions::at(std::size_t i) const { return decode(all_[i]); }

@@ -50,7 +50,7 @@ Result<PhysicalWriter*> WriteHandle::physical(std::uint32_t number) {
   if (last_physical_ != nullptr && last_physical_->header().id.physical == number) return last_physical_;
   const auto found = std::ranges::lower_bound(domains_, number, {}, &DomainShare::physical);
   if (found == domains_.end() || found->physical != number)
-    return Status::error(Code::internal, "no share of physical file " + std::to_string(number));
+    return Status::error(Code::internal, "no share of physical file {}", number);
   TW_ASSIGN_OR_RETURN(last_physical_, files_->writer(*found, common_.header));
   return last_physical_;
 }
@@ -65,9 +65,8 @@ Result<std::uint64_t> WriteHandle::old_size(const PlacedRange& at) {
 Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
   const auto found = served_.find(rank);
   if (!found)
-    return Status::error(Code::not_found,
-                         "logical file " + std::to_string(rank) + " is not served by this handle, which serves " +
-                             std::to_string(served_.count()) + " of " + std::to_string(common_.header.n_logical));
+    return Status::error(Code::not_found, "logical file {} is not served by this handle, which serves {} of {}", rank,
+                         served_.count(), common_.header.n_logical);
   std::unique_ptr<LogicalWriter>& writer = writer_at(found->slot);
   if (!writer) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, old_size(*found));
@@ -135,8 +134,8 @@ Status WriteHandle::note_writer(LogicalWriter& writer) {
 Status WriteHandle::write(LogicalWriter& writer, std::span<const std::byte> data) {
   if (data.empty()) return {};
   if (data.size() > format::kMaxOffset - writer.position())
-    return Status::error(Code::out_of_range, "a write of " + std::to_string(data.size()) + " bytes at offset " +
-                                                 std::to_string(writer.position()) + " passes 2^63-1");
+    return Status::error(Code::out_of_range, "a write of {} bytes at offset {} passes 2^63-1", data.size(),
+                         writer.position());
   TW_RETURN_IF_ERROR(broken_);
   TW_RETURN_IF_ERROR(guard([&] { return note_writer(writer); }));
   return guard([&] { return writer.write(data); });

@@ -1,5 +1,7 @@
 #include "multifile/write/write_set.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 
@@ -82,9 +84,7 @@ Status WriteSet::sync() {
   return sync_name();
 }
 
-Status WriteSet::stopped() const {
-  return Status::error(Code::stopped, "closing '" + path_ + "': stopped by the caller");
-}
+Status WriteSet::stopped() const { return Status::error(Code::stopped, "closing '{}': stopped by the caller", path_); }
 
 Bytes WriteSet::deposit(Deposit mine) {
   const std::lock_guard lock(mutex_);
@@ -175,7 +175,7 @@ Bytes WriteSet::contribution() {
   deposits_.clear();
   if (status.ok()) return out.take();
   // It is task 0 that reports the status to all.
-  if (tasks_ > 1 || processes_ > 1) status = status.with_context("task " + std::to_string(rank));
+  if (tasks_ > 1 || processes_ > 1) status = status.with_context(fmt::format("task {}", rank));
   out = {};
   out.put_status(status);
   return out.take();
@@ -193,8 +193,7 @@ Status add_contribution(ByteSpan bytes, CloseContributions& all) {
     one.logical = bytes.subspan(static_cast<std::size_t>(logical.data() - bytes.data()), logical.size());
     one.shipped = in.get_view();
     if (physical >= all.files.size())
-      return Status::error(Code::internal, "a process wrote into physical file " + std::to_string(physical) + " of " +
-                                               std::to_string(all.files.size()));
+      return Status::error(Code::internal, "a process wrote into physical file {} of {}", physical, all.files.size());
     all.files[physical].push_back(one);
   }
   while (!in.rest().empty()) {

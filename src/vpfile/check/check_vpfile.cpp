@@ -2,6 +2,8 @@
 // then that the file is closed.
 #include "vpfile/check/check_vpfile.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -66,11 +68,11 @@ class CheckedVpfile {
     if (const Status whole = check_data_bytes(path_, *meta_, size); !whole.ok()) find(whole.message());
     health_.logical_bytes = meta_->geometry.lattice_bytes() * meta_->geometry.n;
     if (!meta_->closed)
-      return Status::error(Code::not_closed, "'" + path_ + "' was not closed; " + repair_command(path_) +
-                                                 " brings back what was flushed");
+      return Status::error(Code::not_closed, "'{}' was not closed; {} brings back what was flushed", path_,
+                           repair_command(path_));
     if (meta_->geometry.has_ib()) TW_RETURN_IF_ERROR(check_directory());
     if (health_.findings == 0) return {};
-    return Status::error(Code::corrupt_file, "'" + path_ + "' is damaged");
+    return Status::error(Code::corrupt_file, "'{}' is damaged", path_);
   }
 
  protected:
@@ -102,7 +104,7 @@ class CheckedVpfile {
   Status step(std::uint64_t done, std::uint64_t total) {
     done_ = std::max(done_, done);
     if (!watch_.progress || watch_.progress(done_, total)) return {};
-    return Status::error(Code::stopped, "'" + path_ + "': stopped");
+    return Status::error(Code::stopped, "'{}': stopped", path_);
   }
 
   Backend& backend_;
@@ -123,11 +125,10 @@ class CheckedVpfile {
     TW_ASSIGN_OR_RETURN(auto found, scan());
     for (const std::string& text : found.findings()) find(text);
     if (found.end() > meta_->end_of_superblocks)
-      find("there is a superblock " + std::to_string(found.end() - 1) + ", NAME.meta says that all are below " +
-           std::to_string(meta_->end_of_superblocks));
+      find(fmt::format("there is a superblock {}, NAME.meta says that all are below {}", found.end() - 1,
+                       meta_->end_of_superblocks));
     if (found.closed_count() != meta_->superblocks)
-      find("there are " + std::to_string(found.closed_count()) + " superblocks, NAME.meta says " +
-           std::to_string(meta_->superblocks));
+      find(fmt::format("there are {} superblocks, NAME.meta says {}", found.closed_count(), meta_->superblocks));
     SideFiles sides;
     const Status opened = sides.open(backend_, path_, *meta_, OpenMode::read);
     if (opened.code() == Code::corrupt_file) {
@@ -162,8 +163,7 @@ class CheckedVpfile {
     if (const Status found = directory.find_end(vp, bytes, cursor); !found.ok()) return lose_entry(vp, found);
     if (bytes > expected.bytes && !expected.damaged) ++shortened_;
     if (bytes != expected.bytes)
-      return lose_chain(
-          vp, "NAME.first says " + std::to_string(bytes) + " bytes, the superblocks " + std::to_string(expected.bytes));
+      return lose_chain(vp, fmt::format("NAME.first says {} bytes, the superblocks {}", bytes, expected.bytes));
     cursor = 0;
     std::uint64_t index = 0;
     for (BlockRun left : expected.runs) {
@@ -224,7 +224,7 @@ class CheckedVpfile {
   }
 
   Status lose_chain(std::uint64_t vp, const std::string& what) {
-    find("virtual processor " + std::to_string(vp) + ": " + what);
+    find(fmt::format("virtual processor {}: {}", vp, what));
     ++health_.damaged_logical;
     return {};
   }
@@ -288,17 +288,16 @@ class Repair : public CheckedVpfile {
     const std::string why = no_meta_.message();
     const std::uint64_t n = scan.geometry().n;
     if (scan.found().empty())
-      return Status::error(Code::corrupt_file, why +
-                                                   ", and no superblock tells what it said; `thalweg vp-import` makes "
-                                                   "one for an array");
+      return Status::error(Code::corrupt_file,
+                           "{}, and no superblock tells what it said; `thalweg vp-import` makes one for an array", why);
     if (shape.empty())
-      return Status::error(Code::invalid_argument, why + "; the shape of its " + std::to_string(n) +
-                                                       " virtual processors is needed to make it anew (`thalweg repair "
-                                                       "--shape`)");
+      return Status::error(
+          Code::invalid_argument,
+          "{}; the shape of its {} virtual processors is needed to make it anew (`thalweg repair --shape`)", why, n);
     TW_ASSIGN_OR_RETURN(const std::uint64_t given, format::count_vps(shape));
     if (given != n)
-      return Status::error(Code::invalid_argument, "'" + path_ + "' has " + std::to_string(n) +
-                                                       " virtual processors, the given shape " + std::to_string(given));
+      return Status::error(Code::invalid_argument, "'{}' has {} virtual processors, the given shape {}", path_, n,
+                           given);
     meta_.emplace();
     meta_->shape = shape;
     meta_->sequence = 0;
@@ -404,13 +403,13 @@ class Repair : public CheckedVpfile {
     if (!status.ok()) return status;
     if (missing_ > 0 && shortened == 0)
       return Status::error(Code::corrupt_file,
-                           "'" + path_ + "' can be read again, but " + std::to_string(missing_) +
-                               " superblocks of closed sessions are missing, and with them parts of its "
-                               "streams");
+                           "'{}' can be read again, but {} superblocks of closed sessions are missing, and with them "
+                           "parts of its streams",
+                           path_, missing_);
     if (shortened == 0) return status;
-    return Status::error(Code::corrupt_file, "'" + path_ + "' can be read again, but " + std::to_string(shortened) +
-                                                 " of its " + std::to_string(meta_->geometry.n) +
-                                                 " streams are shorter than they were");
+    return Status::error(Code::corrupt_file,
+                         "'{}' can be read again, but {} of its {} streams are shorter than they were", path_,
+                         shortened, meta_->geometry.n);
   }
 
   std::vector<SumChange> sums_;  // of the entries that were made
@@ -440,10 +439,10 @@ Result<format::VpMeta> read_vp_meta(Backend& backend, const std::string& path) {
   TW_RETURN_IF_ERROR(check_looks_like(path, known, format::KnownFormat::vpfile));
   const auto slots = read_meta_slots(backend, path);
   if (slots.status().code() == Code::not_found)
-    return Status::error(Code::corrupt_file, "'" + vp_meta_path(path) + "' is missing");
+    return Status::error(Code::corrupt_file, "'{}' is missing", vp_meta_path(path));
   if (!slots.has_value()) return slots.error();
   auto parsed = format::parse_meta(slots.value());
-  if (!parsed.has_value()) return parsed.error().with_context("'" + path + "'");
+  if (!parsed.has_value()) return parsed.error().with_context(fmt::format("'{}'", path));
   return parsed;
 }
 

@@ -116,24 +116,25 @@ Status check_room(Backend& backend, const std::string& to, std::uint64_t n, std:
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, backend.describe(to));
   std::uint64_t bytes = 0;
   if (!mul_overflow(n, record, &bytes) && bytes <= storage.free_bytes) return {};
-  return Status::error(Code::no_space, "'" + to + "' would have " + std::to_string(n) + " records of " +
-                                           std::to_string(record) + " bytes; the file system has " +
-                                           std::to_string(storage.free_bytes) + " bytes free");
+  return Status::error(Code::no_space, "'{}' would have {} records of {} bytes; the file system has {} bytes free", to,
+                       n, record, storage.free_bytes);
 }
 
 // A vpfile that lost its NAME.meta would be read as records of anything.
 Status check_is_no_vpfile(Backend& backend, const std::string& path, StoredFile& data) {
   TW_ASSIGN_OR_RETURN(const bool has_superblocks, holds_superblocks(data));
   if (has_superblocks)
-    return Status::error(Code::unsafe, "'" + path +
-                                           "' holds blocks of a vpfile that has lost its NAME.meta and is no array; "
-                                           "`thalweg repair --shape` makes NAME.meta anew");
+    return Status::error(Code::unsafe,
+                         "'{}' holds blocks of a vpfile that has lost its NAME.meta and is no array; `thalweg repair "
+                         "--shape` makes NAME.meta anew",
+                         path);
   const std::string first = vp_side_path(path, format::DirectoryFile::first);
   TW_ASSIGN_OR_RETURN(const format::KnownFormat side, format_of(backend, first));
   if (side != format::KnownFormat::vp_side) return {};
-  return Status::error(Code::unsafe, "'" + first + "' lies beside '" + path +
-                                         "', which looks like a vpfile that has lost its NAME.meta; remove it if '" +
-                                         path + "' is an array");
+  return Status::error(
+      Code::unsafe,
+      "'{}' lies beside '{}', which looks like a vpfile that has lost its NAME.meta; remove it if '{}' is an array",
+      first, path, path);
 }
 
 }  // namespace
@@ -150,7 +151,7 @@ Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from,
     TW_ASSIGN_OR_RETURN(record_bytes, longest_stream(file, watch));
   }
   if (record_bytes == 0)
-    return Status::error(Code::invalid_argument, "'" + from + "' is empty: give the bytes of a record");
+    return Status::error(Code::invalid_argument, "'{}' is empty: give the bytes of a record", from);
   TW_RETURN_IF_ERROR(check_room(*backend, to, file.vps().count(), record_bytes));
   TW_ASSIGN_OR_RETURN(const auto out, backend->open(to, OpenMode::create_exclusive));
   Status status = Flatten(file, *out, record_bytes, fill, watch).run();
@@ -166,15 +167,15 @@ Status import_array(Backend& backend, const std::string& path, const VpShape& sh
   TW_ASSIGN_OR_RETURN(const auto data, hold_file(backend, path));
   TW_ASSIGN_OR_RETURN(const format::KnownFormat known, format_of(backend, path));
   if (known != format::KnownFormat::none && known != format::KnownFormat::vpfile)
-    return Status::error(Code::unsafe, "'" + path + "' looks like " + format::name_of(known) + ", which is no array");
+    return Status::error(Code::unsafe, "'{}' looks like {}, which is no array", path, format::name_of(known));
   TW_ASSIGN_OR_RETURN(const bool has_meta, has_meta_bytes(backend, path));
   if (!has_meta) TW_RETURN_IF_ERROR(check_is_no_vpfile(backend, path, *data));
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, data->size());
   const std::uint64_t all = record_bytes <= (std::uint64_t{1} << 62) / n ? record_bytes * n : 0;
   if (all == 0 || size % all != 0)
     return Status::error(Code::invalid_argument,
-                         "'" + path + "' has " + std::to_string(size) + " bytes, which is no multiple of records of " +
-                             std::to_string(record_bytes) + " bytes of " + std::to_string(n) + " virtual processors");
+                         "'{}' has {} bytes, which is no multiple of records of {} bytes of {} virtual processors",
+                         path, size, record_bytes, n);
   format::VpMeta meta;
   meta.shape = shape;
   meta.id = new_vp_identity();

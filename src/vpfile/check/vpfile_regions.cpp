@@ -1,5 +1,7 @@
 #include "vpfile/check/check_vpfile.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -69,7 +71,7 @@ class RegionWalk {
 
   Status walk_superblock(std::uint64_t number, ByteView image) {
     auto parsed = format::parse_superblock(image, id_, number, geometry_);
-    if (!parsed.has_value()) return parsed.error().with_context("'" + data_.path() + "'");
+    if (!parsed.has_value()) return parsed.error().with_context(fmt::format("'{}'", data_.path()));
     const format::Seal& seal = parsed.value().seal;
     const std::uint64_t begin = number * geometry_.superblock_bytes;
     const auto number_told = static_cast<std::int64_t>(number);

@@ -1,5 +1,7 @@
 #include "vpfile/format/directory.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 
@@ -41,11 +43,11 @@ std::array<std::byte, kDirectoryHeader> encode_directory_header(DirectoryFile wh
 
 Status check_directory_header(ByteView bytes, DirectoryFile which, const VpIdentity& id, const VpGeometry& geometry) {
   const std::string name = name_of(which);
-  if (bytes.size() < kDirectoryHeader) return corrupt(name + " is shorter than its header");
+  if (bytes.size() < kDirectoryHeader) return corrupt("{} is shorter than its header", name);
   if (load_le<std::uint32_t>(bytes.subspan(kDirectoryCrcOffset)) != crc32c(bytes.first(kDirectoryCrcOffset)))
-    return corrupt(name + ": the checksum of its header does not match");
+    return corrupt("{}: the checksum of its header does not match", name);
   if (!std::ranges::equal(bytes.first(kDirectoryHeader), encode_directory_header(which, id, geometry)))
-    return corrupt(name + " belongs to another vpfile");
+    return corrupt("{} belongs to another vpfile", name);
   return {};
 }
 
@@ -70,17 +72,17 @@ Status EntrySealer::check(ByteView entry, std::uint64_t number) const {
   if (is_zero(entry)) return {};
   const std::size_t covered = entry.size() - 4;
   const std::size_t pointers = (entry.size() - 32) / 8;
-  const auto where = [&] { return std::string(name_of(which_)) + ", entry " + std::to_string(number); };
+  const auto where = [&] { return fmt::format("{}, entry {}", name_of(which_), number); };
   if (load_le<std::uint32_t>(entry.subspan(covered)) != crc_of(entry.first(covered), number))
-    return corrupt(where() + ": its checksum does not match");
+    return corrupt("{}: its checksum does not match", where());
   const auto used = load_le<std::uint32_t>(entry.subspan(covered - 4));
-  if (used > pointers) return corrupt(where() + ": it has more pointers in use than there are");
+  if (used > pointers) return corrupt("{}: it has more pointers in use than there are", where());
   for (std::uint32_t i = 0; i < used; ++i) {
     const auto pointer = load_le<std::uint64_t>(entry.subspan(16 + 8 * std::size_t{i}));
     const BlockRun run = decode_pointer(pointer);
     const bool hole = (pointer & kHolePointer) != 0;
     if (run.blocks == 0 || (hole ? run.blocks > kMostHole : run.address == 0))
-      return corrupt(where() + ": pointer " + std::to_string(i) + " is none");
+      return corrupt("{}: pointer {} is none", where(), i);
   }
   return {};
 }

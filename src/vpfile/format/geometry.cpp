@@ -1,5 +1,7 @@
 #include "vpfile/format/geometry.hpp"
 
+#include <fmt/core.h>
+
 #include <string>
 
 #include "base/checked_math.hpp"
@@ -62,7 +64,7 @@ Status check_geometry(const VpGeometry& geometry) {
       geometry.record_bytes == 0 ? geometry.nb_bytes == 0 : geometry.nb_bytes % geometry.record_bytes == 0;
   if (!records)
     return bad_field(kGeometryName, "bytes of the NB segment", geometry.nb_bytes,
-                     "a multiple of " + std::to_string(geometry.record_bytes));
+                     fmt::format("a multiple of {}", geometry.record_bytes));
   if (geometry.buffer_bytes == 0 && geometry.cb_bytes != 0)
     return bad_field(kGeometryName, "bytes of the CB segment", geometry.cb_bytes, "0");
   if (!fits(geometry)) return bad_field(kGeometryName, "virtual processors", geometry.n, "what ends below 2^63");

@@ -1,5 +1,7 @@
 #include "vpfile/format/meta.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -75,7 +77,7 @@ Status read_shape(ByteView slot, std::uint32_t dimensions, VpMeta& meta) {
       return bad_field(kMetaName, "a dimension", meta.shape.back(), "what has the VPs as its product");
   }
   if (meta.geometry.n % others != 0)
-    return bad_field(kMetaName, "virtual processors", meta.geometry.n, "a multiple of " + std::to_string(others));
+    return bad_field(kMetaName, "virtual processors", meta.geometry.n, fmt::format("a multiple of {}", others));
   meta.shape.push_back(meta.geometry.n / others);
   return {};
 }
@@ -94,13 +96,13 @@ Status check_ends(const VpMeta& meta) {
   const std::uint64_t most = (std::uint64_t{1} << 63) / geometry.superblock_bytes - 1;
   if (meta.end_of_superblocks < geometry.first_superblock || meta.end_of_superblocks > most)
     return bad_field(kMetaName, "end of superblocks", meta.end_of_superblocks,
-                     std::to_string(geometry.first_superblock) + " to " + std::to_string(most));
+                     fmt::format("{} to {}", geometry.first_superblock, most));
   if (meta.superblocks > meta.end_of_superblocks - geometry.first_superblock)
     return bad_field(kMetaName, "superblocks", meta.superblocks,
-                     "0 to " + std::to_string(meta.end_of_superblocks - geometry.first_superblock));
+                     fmt::format("0 to {}", meta.end_of_superblocks - geometry.first_superblock));
   const std::uint64_t most_entries = (std::uint64_t{1} << 62) / entry_bytes(geometry.pointers);
   if (meta.end_of_entries < 1 || meta.end_of_entries > most_entries)
-    return bad_field(kMetaName, "end of entries", meta.end_of_entries, "1 to " + std::to_string(most_entries));
+    return bad_field(kMetaName, "end of entries", meta.end_of_entries, fmt::format("1 to {}", most_entries));
   return {};
 }
 
@@ -108,8 +110,7 @@ Status check_ends(const VpMeta& meta) {
 
 Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape) {
   if (shape.empty() || shape.size() > kMostDimensions)
-    return Status::error(Code::out_of_range,
-                         "a shape of " + std::to_string(shape.size()) + " dimensions; 1 to 64 are allowed");
+    return Status::error(Code::out_of_range, "a shape of {} dimensions; 1 to 64 are allowed", shape.size());
   std::uint64_t n = 1;
   for (const std::uint64_t extent : shape) {
     if (extent == 0) return Status::error(Code::out_of_range, "a dimension of the shape is 0; 1 or more is allowed");
@@ -166,8 +167,8 @@ Result<VpMeta> parse_meta_slot(ByteView slot) {
   std::ranges::copy(in.get_bytes(meta.id.size()), meta.id.begin());
   const auto features = in.get<std::uint64_t>();
   if (features != 0)
-    return Status::error(Code::unsupported_version, "NAME.meta: required features " + std::to_string(features) +
-                                                        " are not known to this version; use a newer one");
+    return Status::error(Code::unsupported_version,
+                         "NAME.meta: required features {} are not known to this version; use a newer one", features);
   const auto state = in.get<std::uint32_t>();
   if (state != kOpen && state != kClosed) return bad_field(kMetaName, "state", state, "1 or 2");
   meta.closed = state == kClosed;

@@ -1,5 +1,7 @@
 #include "vpfile/format/superblock.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -16,7 +18,7 @@ constexpr std::string_view kSuperblockMagic = "TWVPSUPR";
 constexpr std::size_t kSuperblockCrcOffset = kSuperblockFixed - 4;
 constexpr std::size_t kSealCrcOffset = 28;
 
-std::string name_of(std::uint64_t number) { return "superblock " + std::to_string(number); }
+std::string name_of(std::uint64_t number) { return fmt::format("superblock {}", number); }
 
 constexpr std::uint32_t kUpdating = 1;  // flags of a seal
 constexpr std::uint32_t kOrdered = 2;
@@ -114,14 +116,14 @@ Result<ParsedSuperblock> parse_superblock(ByteView image, const VpIdentity& id, 
   if (!header.has_value()) return header.error().with_context(name_of(number));
   parsed.header = header.value();
   if (parsed.header.id != id || parsed.header.number != number)
-    return corrupt(name_of(number) + ": it belongs to another place or file");
+    return corrupt("{}: it belongs to another place or file", name_of(number));
   if (geometry.has_ib() && parsed.header.geometry != geometry)
-    return corrupt(name_of(number) + ": it tells another layout than NAME.meta");
+    return corrupt("{}: it tells another layout than NAME.meta", name_of(number));
   if (image.size() != parsed.header.geometry.superblock_bytes)
     return bad_size("superblock", image.size(), parsed.header.geometry.superblock_bytes);
   const auto odd = parse_seal(image, 0, parsed.header);
   const auto even = parse_seal(image, 1, parsed.header);
-  if (!odd.has_value() && !even.has_value()) return corrupt(name_of(number) + ": no seal of its table matches");
+  if (!odd.has_value() && !even.has_value()) return corrupt("{}: no seal of its table matches", name_of(number));
   const bool odd_holds = odd.has_value() && (!even.has_value() || odd->turn > even->turn);
   parsed.seal = odd_holds ? *odd : *even;
   if (blocks_match(image, parsed.header.geometry, parsed.seal)) return parsed;
@@ -138,9 +140,9 @@ Result<SuperblockRow> parse_row(ByteView image, const VpGeometry& geometry, cons
   for (auto* number : {&row.vp, &row.index}) *number = in.get<std::uint64_t>();
   for (auto* number : {&row.n, &row.blocks, &row.first_block, &row.bytes}) *number = in.get<std::uint32_t>();
   constexpr const char* kWhat = "row of a superblock";
-  if (row.vp >= geometry.n) return bad_field(kWhat, "vp", row.vp, "less than " + std::to_string(geometry.n));
+  if (row.vp >= geometry.n) return bad_field(kWhat, "vp", row.vp, fmt::format("less than {}", geometry.n));
   if (row.n < 1 || row.n > geometry.n - row.vp)
-    return bad_field(kWhat, "number of VPs", row.n, "1 to " + std::to_string(geometry.n - row.vp));
+    return bad_field(kWhat, "number of VPs", row.n, fmt::format("1 to {}", geometry.n - row.vp));
   const std::uint64_t blocks = std::uint64_t{row.n} * row.blocks;
   if (row.blocks > seal.blocks || row.first_block > seal.blocks || blocks > seal.blocks - row.first_block)
     return bad_field(kWhat, "blocks", row.blocks, "what the superblock has");

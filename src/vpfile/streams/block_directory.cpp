@@ -29,8 +29,8 @@ BlockDirectory::BlockDirectory(const SegmentSetup& setup)
       next_(first_of_page(first_page_)) {}
 
 Status BlockDirectory::broken(const EntryFile& file, std::uint64_t vp, const char* what) {
-  return Status::error(Code::corrupt_file, "'" + file.path() + "': the chain of virtual processor " +
-                                               std::to_string(vp) + " " + what + "; `thalweg repair` makes it anew");
+  return Status::error(Code::corrupt_file, "'{}': the chain of virtual processor {} {}; `thalweg repair` makes it anew",
+                       file.path(), vp, what);
 }
 
 Status BlockDirectory::find_end(std::uint64_t vp, std::uint64_t& bytes, Cursor& last) {

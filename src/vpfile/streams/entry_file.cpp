@@ -1,5 +1,7 @@
 #include "vpfile/streams/entry_file.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 
@@ -97,7 +99,7 @@ bool EntryFile::has_its_sum(Page& page, std::uint64_t number) const {
 }
 
 Status EntryFile::broken(const std::string& what) const {
-  return Status::error(Code::corrupt_file, "'" + path() + "': " + what + "; `thalweg repair` makes it anew");
+  return Status::error(Code::corrupt_file, "'{}': {}; `thalweg repair` makes it anew", path(), what);
 }
 
 // What the file has of page `number`; behind its end it is zero.
@@ -105,9 +107,7 @@ Status EntryFile::read(Page& page, std::uint64_t number) const {
   const std::uint64_t offset = offset_of(number);
   TW_ASSIGN_OR_RETURN(const std::size_t got, file_->read(offset, page.bytes));
   const std::uint64_t there = std::min<std::uint64_t>(stored_end_ - std::min(stored_end_, offset), page.bytes.size());
-  if (got < there)
-    return broken("at " + std::to_string(offset) + " " + std::to_string(got) + " bytes of " + std::to_string(there) +
-                  " could be read");
+  if (got < there) return broken(fmt::format("at {} {} bytes of {} could be read", offset, got, there));
   std::fill(page.bytes.begin() + static_cast<std::ptrdiff_t>(got), page.bytes.end(), std::byte{0});
   return {};
 }
@@ -120,8 +120,8 @@ Status EntryFile::read_stored(Page& page, std::uint64_t number) const {
     if (is_own(number) || reads == kMostReads) break;
     sleep_for(std::chrono::microseconds(50 * reads));
   }
-  return broken("entries " + std::to_string(first_of(number)) + " to " + std::to_string(first_of(number + 1) - 1) +
-                " are not those with which the file was closed");
+  return broken(fmt::format("entries {} to {} are not those with which the file was closed", first_of(number),
+                            first_of(number + 1) - 1));
 }
 
 // A page of this task alone that it begins is zero: a session that the machine ended may have left entries there, which

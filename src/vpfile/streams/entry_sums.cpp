@@ -64,9 +64,9 @@ Result<EntrySums> EntrySums::read(StoredFile& meta_file, const format::VpMeta& m
   for (const auto& [page, its] : sums.pages_)
     for (std::uint64_t i = 0; i < its.size(); ++i) seal += format::sum_hash(page * kSumsPerPage + i, its[i]);
   if (seal == meta.side_seals[which]) return sums;
-  return Status::error(Code::corrupt_file, "'" + meta_file.path() + "': the sums of the entries of " +
-                                               (first ? "NAME.first" : "NAME.dir") +
-                                               " are not those with which the file was closed" + kWayOut);
+  return Status::error(Code::corrupt_file,
+                       "'{}': the sums of the entries of {} are not those with which the file was closed{}",
+                       meta_file.path(), first ? "NAME.first" : "NAME.dir", kWayOut);
 }
 
 // The changes of one page of sums, of which the first `stored` sums are there.

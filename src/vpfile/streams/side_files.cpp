@@ -16,12 +16,11 @@ static Status check_stored(StoredFile& side, const std::string& path, const form
   std::array<std::byte, format::kDirectoryHeader> bytes{};
   TW_ASSIGN_OR_RETURN(const std::size_t got, side.read(0, bytes));
   const Status whole = format::check_directory_header(std::span(bytes).first(got), which, meta.id, meta.geometry);
-  if (!whole.ok()) return Status::error(whole.code(), whole.message() + "; " + repair_command(path) + " makes it anew");
+  if (!whole.ok()) return Status::error(whole.code(), "{}; {} makes it anew", whole.message(), repair_command(path));
   TW_ASSIGN_OR_RETURN(const std::uint64_t there, side.size());
   if (there >= meta.side_bytes[which]) return {};
-  return Status::error(Code::corrupt_file, "'" + side.path() + "' was cut off: it has " + std::to_string(there) +
-                                               " bytes of " + std::to_string(meta.side_bytes[which]) + "; " +
-                                               repair_command(path) + " makes it anew");
+  return Status::error(Code::corrupt_file, "'{}' was cut off: it has {} bytes of {}; {} makes it anew", side.path(),
+                       there, meta.side_bytes[which], repair_command(path));
 }
 
 Status SideFiles::open(Backend& backend, const std::string& path, const format::VpMeta& meta, OpenMode mode) {
@@ -31,7 +30,7 @@ Status SideFiles::open(Backend& backend, const std::string& path, const format::
     const std::string name = format::vp_side_path(path, which);
     auto opened = backend.open(name, mode);
     if (opened.status().code() == Code::not_found)
-      return Status::error(Code::corrupt_file, "'" + name + "' is missing; " + repair_command(path) + " makes it anew");
+      return Status::error(Code::corrupt_file, "'{}' is missing; {} makes it anew", name, repair_command(path));
     if (!opened.has_value()) return opened.error();
     TW_RETURN_IF_ERROR(check_stored(*opened.value(), path, meta, which));
     TW_ASSIGN_OR_RETURN(const auto meta_file, backend.open(format::vp_meta_path(path), OpenMode::read));

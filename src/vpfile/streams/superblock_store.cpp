@@ -1,5 +1,7 @@
 #include "vpfile/streams/superblock_store.hpp"
 
+#include <fmt/core.h>
+
 #include <bit>
 #include <cstring>
 #include <string>
@@ -144,12 +146,12 @@ Result<SuperblockStore::Superblock*> SuperblockStore::make_room(std::uint64_t nu
 // Blocks of superblocks that are not in use would be overwritten by new ones, and those of other tasks are not there
 // yet.
 Result<SuperblockStore::Superblock*> SuperblockStore::load(std::uint64_t number) {
-  const std::string where = "'" + setup_.data->path() + "'";
+  const std::string where = fmt::format("'{}'", setup_.data->path());
   const std::uint64_t sealed = setup_.end_of_superblocks;
   const bool made_here = number >= sealed && number < end_ && (number - sealed) % setup_.tasks == setup_.task;
   if (number >= sealed && !made_here)
-    return Status::error(Code::corrupt_file, where + ": a pointer names superblock " + std::to_string(number) +
-                                                 ", which is behind the last one");
+    return Status::error(Code::corrupt_file, "{}: a pointer names superblock {}, which is behind the last one", where,
+                         number);
   TW_ASSIGN_OR_RETURN(Superblock * place, make_room(number));
   const std::span<std::byte> image = image_of(*place);
   TW_ASSIGN_OR_RETURN(const std::size_t got, setup_.data->read(number * image.size(), image));
@@ -157,8 +159,8 @@ Result<SuperblockStore::Superblock*> SuperblockStore::load(std::uint64_t number)
   const auto found = parse_superblock(image, setup_.id, number, setup_.geometry);
   if (!found.has_value()) return found.error().with_context(where);
   if (found.value().damaged)
-    return Status::error(Code::corrupt_file, where + ": superblock " + std::to_string(number) +
-                                                 ": the checksum of its blocks does not match");
+    return Status::error(Code::corrupt_file, "{}: superblock {}: the checksum of its blocks does not match", where,
+                         number);
   cache_.put(*place, number);
   place->seal = found.value().seal;
   place->rows = place->seal.rows;
@@ -182,7 +184,7 @@ Result<SuperblockStore::Superblock*> SuperblockStore::place_for_new(std::uint64_
 
 Status SuperblockStore::make_new() {
   if (next_ >= kMostOffset / setup_.geometry.superblock_bytes)
-    return Status::error(Code::out_of_range, "'" + setup_.data->path() + "' would end above 2^63-1");
+    return Status::error(Code::out_of_range, "'{}' would end above 2^63-1", setup_.data->path());
   if (current_ != nullptr) full_rows_ = current_->rows;
   TW_ASSIGN_OR_RETURN(Superblock * place, place_for_new(next_));
   place->previous_rows = full_rows_;
@@ -215,8 +217,8 @@ void SuperblockStore::mark_changed(Superblock& superblock, std::uint64_t first, 
 }
 
 Status SuperblockStore::no_such_blocks(std::uint64_t number) const {
-  return Status::error(Code::corrupt_file, "'" + setup_.data->path() + "': a pointer names blocks that superblock " +
-                                               std::to_string(number) + " does not have");
+  return Status::error(Code::corrupt_file, "'{}': a pointer names blocks that superblock {} does not have",
+                       setup_.data->path(), number);
 }
 
 }  // namespace thalweg

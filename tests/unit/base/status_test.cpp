@@ -20,7 +20,7 @@ TEST(Status, OkHasNoDetail) {
 }
 
 TEST(Status, AFailureKeepsWhatItWasTold) {
-  const Status failure = Status::error(Code::no_space, "write of 5 bytes", ENOSPC);
+  const Status failure = Status::failed_call(Code::no_space, ENOSPC, "write of 5 bytes");
 
   EXPECT_FALSE(failure.ok());
   EXPECT_EQ(failure.code(), Code::no_space);

@@ -238,7 +238,7 @@ TEST(WritePlan, TheFirstTaskThatIsWrongIsNamed) {
   EXPECT_EQ(refused(told).message().substr(0, 26), "task 7 gave another path, ") << refused(told).message();
   told[5].arguments = 1;
   EXPECT_EQ(refused(told).message().substr(0, 26), "task 5 gave another path, ") << refused(told).message();
-  told[3].status = Status::error(Code::out_of_range, "that is too much", 27);
+  told[3].status = Status::failed_call(Code::out_of_range, 27, "that is too much");
   EXPECT_EQ(refused(told).message(), "task 3: that is too much");
   EXPECT_EQ(refused(told).code(), Code::out_of_range);
   EXPECT_EQ(refused(told).os_errno(), 27);

@@ -100,7 +100,7 @@ TEST(WriteSet, SyncsAnewForWhoAsksWhileASyncRuns) {
 TEST(WriteSet, FailsEverySyncAfterAFailedOne) {
   int syncs = 0;
   const auto backend =
-      std::make_shared<SyncedFiles>([&] { return ++syncs == 1 ? Status::error(Code::io_error, "lost", 5) : Status{}; });
+      std::make_shared<SyncedFiles>([&] { return ++syncs == 1 ? Status::failed_call(Code::io_error, 5, "lost") : Status{}; });
   WriteSet set(backend, "file", 1, 1);
   open_files(set, 1);
 
