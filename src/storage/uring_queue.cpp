@@ -6,7 +6,6 @@
 // StoredFile::descriptor), so that every queue reports the same failures. Neither registered files nor registered
 // buffers are used: they gain nothing here, see docs/design/storage.md.
 #include <liburing.h>
-#include <exception>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "os/end_program.hpp"
 #include "os/pieces.hpp"
 #include "storage/posix_queue.hpp"
 #include "storage/uring_seam.hpp"
@@ -48,8 +48,8 @@ class UringQueue final : public IoQueue {
   ~UringQueue() override try {
     while (in_flight() > 0) wait(std::chrono::seconds(1));
     if (!slots_.empty()) io_uring_queue_exit(&ring_);
-  } catch (...) {
-    std::terminate();  // the kernel may still write into memory that would be freed
+  } catch (...) {  // the kernel may still write into the memory of a transfer
+    end_program("out of memory", "in a transfer of io_uring");
   }
   Status open(unsigned depth);
 
@@ -86,12 +86,12 @@ Status UringQueue::open(unsigned depth) {
     free_.reserve(depth);
   } catch (const std::bad_alloc&) {
     slots_.clear();
-    return Status::error(Code::no_memory, "no memory for a queue of " + std::to_string(depth) + " transfers");
+    return Status::error(Code::no_memory, "no memory for a queue of {} transfers", depth);
   }
   const int answer = io_uring_queue_init_params(depth, &ring_, &parameters);
   if (answer != 0) {
     slots_.clear();
-    return os_error(-answer, "cannot set up an io_uring for " + std::to_string(depth) + " transfers");
+    return os_error(-answer, "cannot set up an io_uring for {} transfers", depth);
   }
   if (parameters.sq_entries < depth) slots_.resize(parameters.sq_entries);
   for (Slot& slot : slots_) free_.push_back(&slot);
