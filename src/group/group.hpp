@@ -49,7 +49,9 @@ enum class Reduction { min, max, sum, bit_or };
 struct Folding {
   static constexpr std::size_t kMost = 512;
   // For a record in the frame of a coroutine, where GCC 12 ignores `alignas` of a variable.
-  using Room = std::max_align_t[kMost / sizeof(std::max_align_t)];
+  struct alignas(std::max_align_t) Room {
+    std::byte bytes[kMost];
+  };
   std::size_t bytes;
   void (*join)(void* left, const void* right);
 };

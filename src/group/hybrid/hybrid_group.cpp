@@ -1,13 +1,13 @@
 // Hybrid: all threads of all ranks, one numbering (rank = threads of lower ranks + own thread number).
 //
-// Built from two groups: the threads of this process, and the processes, which only thread 0 (the leader) uses. Every
-// collective has three steps: the threads pass the leader the addresses of their data; the leader does the collective
+// Built from two groups: the threads of this process, and the processes, which only thread 0 (the leader) uses. Most
+// collectives have three steps: the threads pass the leader the addresses of their data; the leader does the collective
 // between processes; the leader publishes the result, and each thread takes its share. Published data stay in place
 // until the third step is over. What leaders gather, scatter and exchange is packed for each process.
 //
 // Invariant: a failure anywhere reaches all tasks. Publishing and sharing take little memory. Leaders agree before
-// they send; where the shares of tasks may need much memory, all tasks agree afterwards, which all of them know in
-// advance.
+// they send what needed memory; where the shares of tasks may need much memory, all tasks agree afterwards, which all of
+// them know in advance.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -175,8 +175,8 @@ class HybridGroup final : public BasicGroup {
 
   // Between the steps: whether all leaders can continue; the same answer on all of them.
   Op<Status> leaders_agree(Status mine, const char* collective);
-  // After the third step, where some tasks may need much memory: whether each task has its share.
-  Op<Status> all_agree(bool had_memory, bool needs_much, const char* collective);
+  // After the third step: whether each task had memory for its share.
+  Op<Status> all_agree(bool had_memory, const char* collective);
   Result<std::vector<Message>> by_process() const;
   Result<Gathered> pack_for_processes(const Gathered& parts) const;
 
@@ -213,10 +213,9 @@ Op<Status> HybridGroup::leaders_agree(Status mine, const char* collective) {
   co_return bad_arguments_in(collective);
 }
 
-Op<Status> HybridGroup::all_agree(bool had_memory, bool needs_much, const char* collective) {
+Op<Status> HybridGroup::all_agree(bool had_memory, const char* collective) {
   Status status = had_memory ? Status{} : no_memory_for(collective);
-  if (needs_much) status = co_await agree(*this, std::move(status));
-  co_return status;
+  co_return co_await agree(*this, std::move(status));
 }
 
 Op<Status> HybridGroup::barrier() {
@@ -242,8 +241,12 @@ Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
   received = co_await share(std::move(received));
   if (!received->has_value()) co_return received->error();
   Bytes mine;
+  if (received->value().size() <= kSmallPart) {
+    mine = received->value();
+    co_return mine;
+  }
   const bool good = try_assign(mine, received->value());
-  const Status status = co_await all_agree(good, received->value().size() > kSmallPart, "broadcast");
+  const Status status = co_await all_agree(good, "broadcast");
   if (!status.ok()) co_return status;
   co_return mine;
 }
@@ -280,7 +283,7 @@ Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
                       });
                       all.begin.push_back(all.data.size());
                     });
-  const Status status = co_await all_agree(good, true, "gather");
+  const Status status = co_await all_agree(good, "gather");
   if (!status.ok()) co_return status;
   co_return all;
 }
@@ -319,7 +322,7 @@ Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
       if (receiver == rank()) mine.assign(data.begin(), data.end());
     });
   });
-  const Status status = co_await all_agree(good, true, "scatter");
+  const Status status = co_await all_agree(good, "scatter");
   if (!status.ok()) co_return status;
   co_return mine;
 }
@@ -348,10 +351,11 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
   if (leads() && !large) sent.resize(mine.size());
   auto here = co_await threads_->allreduce(std::move(mine), how);
   if (!threads_->ended().ok()) co_return end_here(here.error());
+  if (!large && here.status().code() == Code::no_memory) throw std::bad_alloc();  // ends the program
   auto result = std::make_shared<Result<std::vector<std::int64_t>>>(std::vector<std::int64_t>{});
   if (leads()) {
     Status status;
-    // A short vector can only have a wrong length, a defect of the program. The other processes must not wait for it.
+    // What is left is a short vector of a wrong length, a defect of the program. The other processes must not wait for it.
     if (large) status = room ? here.status() : no_memory_for("allreduce");
     if (large) status = co_await leaders_agree(std::move(status), "allreduce");
     if (here.has_value() && status.ok()) std::copy(here.value().begin(), here.value().end(), sent.begin());
@@ -396,9 +400,9 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
   std::memcpy(mine, between->records.data(), how.bytes);
   if (layout_->mine == 0) co_return Status{};
   Folding::Room lower;
-  std::memcpy(lower, between->records.data() + how.bytes, how.bytes);
-  if (threads_->rank() > 0) how.join(lower, before);
-  std::memcpy(before, lower, how.bytes);
+  std::memcpy(&lower, between->records.data() + how.bytes, how.bytes);
+  if (threads_->rank() > 0) how.join(&lower, before);
+  std::memcpy(before, &lower, how.bytes);
   co_return Status{};
 }
 
@@ -436,7 +440,7 @@ Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outg
   const bool good = try_to([&] {
     for (const Message& from_process : received->value()) take_messages(from_process.data, rank(), mine);
   });
-  const Status status = co_await all_agree(good, true, "exchange");
+  const Status status = co_await all_agree(good, "exchange");
   if (!status.ok()) co_return status;
   co_return mine;
 }

@@ -72,8 +72,7 @@ Op<Result<Leaver>> mpi_fold(const MpiChannel& channel, void* mine, void* before,
     std::memcpy(first + bytes, mine, bytes);
     between.resize(between.size() - bytes);
     const Status status = co_await mpi_send(channel, packet.message(2 * bytes, rank + bit), "fold");
-    if (!status.ok() && leaver.call != Call::none) co_return leaver;  // known here: the group has ended
-    if (!status.ok()) co_return status;
+    if (!status.ok() && leaver.call == Call::none) co_return status;  // the other children still learn who has left
   }
   co_return leaver;
 }

@@ -1,5 +1,7 @@
 #include "vpfile/check/superblock_scan.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -16,7 +18,7 @@ constexpr std::uint64_t kChainsUnasked = std::uint64_t{1} << 14;
 constexpr const char* kWrongBlocks = ": the checksum of its blocks does not match";
 constexpr std::uint64_t kMostLostRuns = std::uint64_t{1} << 16;  // of a gap
 
-std::string name_of(std::uint64_t number) { return "superblock " + std::to_string(number); }
+std::string name_of(std::uint64_t number) { return fmt::format("superblock {}", number); }
 
 // Puts a run over what is there: the later one holds.
 void put_over(std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>>& all, std::uint64_t index,
@@ -86,7 +88,7 @@ Result<std::optional<format::SuperblockHeader>> find_superblock(
 
 Status SuperblockScan::ask() const {
   if (!go_on_ || go_on_()) return {};
-  return Status::error(Code::stopped, "reading the superblocks of '" + data_->path() + "': stopped by the caller");
+  return Status::error(Code::stopped, "reading the superblocks of '{}': stopped by the caller", data_->path());
 }
 
 void SuperblockScan::lose(std::uint64_t number, const std::string& finding) {
@@ -127,8 +129,7 @@ std::string SuperblockScan::why_previous_is_wrong(const Found& one) const {
   const auto previous = kept_.find(one.previous);
   if (previous == kept_.end()) return name_of(one.previous) + " is missing";
   if (!previous->second.has_value() || *previous->second == one.previous_rows) return "";
-  return name_of(one.previous) + " has " + std::to_string(*previous->second) + " rows of " +
-         std::to_string(one.previous_rows);
+  return fmt::format("{} has {} rows of {}", name_of(one.previous), *previous->second, one.previous_rows);
 }
 
 // Why a superblock of a session that was not closed does not count; "" if it does.
@@ -149,8 +150,8 @@ void SuperblockScan::find_missing(const Found& one) {
     lose(one.previous, why);
   if (one.before == before_ || one.session == 0 || session_compared_) return;
   session_compared_ = true;
-  const std::string finding = name_of(one.number) + ": its header counts " + std::to_string(one.before) +
-                              " superblocks of earlier sessions, the file has " + std::to_string(before_);
+  const std::string finding = fmt::format("{}: its header counts {} superblocks of earlier sessions, the file has {}",
+                                          name_of(one.number), one.before, before_);
   while (kept_.count(next_absent_) != 0) ++next_absent_;
   if (one.before > before_ && next_absent_ < one.number)
     lose(next_absent_, finding);
@@ -362,9 +363,10 @@ void SuperblockScan::join(std::span<const Placed> placed, VpChain& chain) {
 
 Result<std::vector<VpChain>> SuperblockScan::chains(std::uint64_t& next) {
   const std::uint64_t begin = next_named(next);
-  next = begin < geometry_.n ? end_of_window(begin) : geometry_.n;
+  next = begin;
   std::vector<VpChain> chains;
   if (begin >= geometry_.n) return chains;
+  next = end_of_window(begin);
   TW_ASSIGN_OR_RETURN(const std::vector<Placed> placed, placed_in(begin, next));
   std::uint64_t done = 0;
   for (const Placed& one : placed) {
