@@ -86,6 +86,7 @@ void use_group(tw_group* group, const char*, Told& told) {
   tw_group* copy = nullptr;
   told.hear(tw_group_allreduce(group, values, 40, TW_SUM));
   told.hear(tw_group_broadcast(group, data, sizeof data, 1));
+  told.hear(tw_group_broadcast(group, data, 8, 0));
   told.hear(tw_group_agree(group, tw_group_rank(group) == 0 ? TW_ERR_IO : TW_OK, 0, "a failure of one task"));
   told.hear(tw_group_duplicate(group, &copy));
   tw_group_free(&copy);
@@ -183,7 +184,11 @@ class FewWords : public SharedFiles {
   }
 };
 
-TEST_F(FewWords, OfAGroup) { try_in_worlds(use_group); }
+TEST_F(FewWords, OfAGroup) {
+  try_in_worlds(use_group);
+  try_all(
+      4, [](const auto& body) { on_processes(2, 2, body); }, use_group);
+}
 TEST_F(FewWords, OfASharedFile) { try_in_worlds(use_file); }
 TEST_F(FewWords, OfAMultifile) { try_in_worlds(use_multifile); }
 TEST_F(FewWords, OfAVpfile) { try_in_worlds(use_vpfile); }
