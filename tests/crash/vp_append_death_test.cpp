@@ -24,21 +24,21 @@ class VpAppendDeath : public testing::Test {
   }
   // A session of one write to the blocks of one VP, or of none.
   void write(const char* mode, std::uint64_t at, std::uint64_t bytes) {
-    VpOpen how;
-    how.path = kPath;
-    open_as(how, mode);
-    how.shape = {1};
-    how.hints.block_bytes = 16;
-    how.hints.superblock_bytes = 4096;
-    how.hints.directory_pointers = 1;  // the chain of a VP needs entries of NAME.dir
-    auto file = run(VpFile::open(*group_, storage_, std::move(how))).value();
-    if (bytes > 0) {
-      const std::uint64_t version = history_.begin(at, bytes);
-      EXPECT_TRUE(file->stream(0).seek(static_cast<std::int64_t>(at), SEEK_SET).ok());
-      EXPECT_TRUE(file->stream(0).write(written_bytes(0, history_.writes.back(), version)).has_value());
-    }
+    const auto file = open(mode);
+    if (bytes > 0) put(*file, at, bytes);
     EXPECT_TRUE(run(file->close()).ok());
     history_.flushed = history_.writes.size();
+  }
+  // A session without a close that writes bytes and flushes them, and stops amid the flush of a second update.
+  void begin_to_update_twice(std::uint64_t at, std::uint64_t bytes) {
+    const auto file = open("r+");
+    put(*file, at, bytes);
+    EXPECT_TRUE(file->stream(0).flush().ok());
+    history_.flushed = history_.writes.size();
+    put(*file, at, bytes);
+    const FaultRule after_the_seal{.kind = CallKind::write, .at = 2, .lasting = true};
+    storage_->go_on({.rules = {after_the_seal}, .keep_journal = true});
+    EXPECT_FALSE(file->stream(0).flush().ok());
   }
   void reach_storage() {
     storage_->restart({.keep_journal = true});
@@ -56,6 +56,22 @@ class VpAppendDeath : public testing::Test {
   }
 
  private:
+  std::unique_ptr<VpFile> open(const char* mode) {
+    VpOpen how;
+    how.path = kPath;
+    open_as(how, mode);
+    how.shape = {1};
+    how.hints.block_bytes = 16;
+    how.hints.superblock_bytes = 4096;
+    how.hints.directory_pointers = 1;  // the chain of a VP needs entries of NAME.dir
+    return run(VpFile::open(*group_, storage_, std::move(how))).value();
+  }
+  void put(VpFile& file, std::uint64_t at, std::uint64_t bytes) {
+    const std::uint64_t version = history_.begin(at, bytes);
+    EXPECT_TRUE(file.stream(0).seek(static_cast<std::int64_t>(at), SEEK_SET).ok());
+    EXPECT_TRUE(file.stream(0).write(written_bytes(0, history_.writes.back(), version)).has_value());
+  }
+
   const std::unique_ptr<Group> group_ = make_self_group();
   std::shared_ptr<FaultBackend> storage_;
   History history_;
@@ -67,6 +83,16 @@ TEST_F(VpAppendDeath, BlocksThatItOverwroteAreNotHidden) {
     write("w+", 0, 1500);
     reach_storage();
     write("r+", 200, 700);
+    EXPECT_EQ(die(seed), "") << "seed " << seed;
+  }
+}
+
+TEST_F(VpAppendDeath, BlocksThatItCopiedAreNotLostWhenTheCopyIsUpdated) {
+  for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
+    begin();
+    write("w+", 0, 1500);
+    reach_storage();
+    begin_to_update_twice(200, 700);
     EXPECT_EQ(die(seed), "") << "seed " << seed;
   }
 }

@@ -80,7 +80,8 @@ void BlockStore::grew(StreamState& state, std::uint64_t bytes) {
 // Makes new blocks of those of `run`, or of as many of them as there is room for, with the same content.
 Result<std::byte*> BlockStore::renew(StreamState& state, std::uint64_t vp, std::uint64_t index, BlockRun& run) {
   old_.assign(run.blocks * block_, std::byte{0});
-  if (!run.is_hole()) {
+  const bool is_copy = !run.is_hole();
+  if (is_copy) {
     TW_ASSIGN_OR_RETURN(const std::byte* memory, superblocks_.blocks(run, false));
     std::memcpy(old_.data(), memory, old_.size());
   }
@@ -91,6 +92,7 @@ Result<std::byte*> BlockStore::renew(StreamState& state, std::uint64_t vp, std::
   state.set_cursor(0);  // entries move
   TW_RETURN_IF_ERROR(directory_.replace(vp, index, run, state.last));
   superblocks_.take(run, vp, index, bytes);
+  if (is_copy) superblocks_.mark_copies();
   return memory;
 }
 

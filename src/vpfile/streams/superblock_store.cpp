@@ -37,6 +37,15 @@ Status SuperblockStore::write_seal(Superblock& superblock, const format::Seal& s
   return {};
 }
 
+// Syncs what updating seals will cover, if something was synced, or if copies hide blocks of earlier sessions.
+Status SuperblockStore::sync_before_update() {
+  if (ordered_ == durable_ && !copies_unsynced_) return {};
+  TW_RETURN_IF_ERROR(setup_.data->sync());
+  ordered_ = durable_;
+  copies_unsynced_ = false;
+  return {};
+}
+
 // Before sealed blocks are overwritten.
 Status SuperblockStore::announce_change(Superblock& superblock) {
   format::Seal seal = superblock.seal;
@@ -50,6 +59,7 @@ Status SuperblockStore::announce_change(Superblock& superblock) {
 // there.
 Status SuperblockStore::store_content(Superblock& superblock) {
   const format::VpGeometry& geometry = setup_.geometry;
+  if (superblock.has_copies) copies_unsynced_ = !durable_;
   if (superblock.is_changed())
     TW_RETURN_IF_ERROR(write(superblock, block_offset(geometry, superblock.changed_begin),
                              block_offset(geometry, superblock.changed_end)));
@@ -91,6 +101,7 @@ Status SuperblockStore::seal(Superblock& superblock) {
     TW_RETURN_IF_ERROR(write_seal(superblock, seal));
   }
   superblock.changed_begin = superblock.changed_end = 0;
+  superblock.has_copies = false;
   return {};
 }
 
@@ -98,7 +109,7 @@ Status SuperblockStore::seal(Superblock& superblock) {
 Status SuperblockStore::store(std::span<Superblock* const> superblocks) {
   const auto is_changed = [](const Superblock* superblock) { return superblock->is_changed(); };
   if (std::ranges::any_of(superblocks, is_changed)) {
-    if (!std::exchange(ordered_, durable_)) TW_RETURN_IF_ERROR(order_on_storage());  // earlier seals
+    TW_RETURN_IF_ERROR(sync_before_update());
     for (Superblock* superblock : superblocks)
       if (superblock->is_changed()) TW_RETURN_IF_ERROR(announce_change(*superblock));
     TW_RETURN_IF_ERROR(order_on_storage());

@@ -8,7 +8,9 @@
 //   2. blocks and rows that were added
 //   3. the seal of all that; of a new superblock the header with it
 //
-// Once something was synced, each step reaches the storage before the next one begins.
+// Once something was synced, each step reaches the storage before the next one begins. Otherwise stored copies of blocks
+// of earlier sessions are synced before step 1: an "updating" seal holds even if its blocks are lost, and a copy hides
+// the original.
 //
 // One call at a time.
 #pragma once
@@ -50,6 +52,8 @@ class SuperblockStore {
     current_->blocks += blocks;
     current_->partial += bytes < most ? 1 : 0;
   }
+  // The blocks that take() took last are copies of blocks of an earlier session.
+  void mark_copies() { current_->has_copies = true; }
   // Whether the blocks of a run may be changed: they are of this session.
   bool may_change(format::BlockRun run) const { return run.address >> superblock_shift_ >= setup_.end_of_superblocks; }
   // The blocks of a run. `change`: the caller writes to them. Valid until the next call.
@@ -91,6 +95,7 @@ class SuperblockStore {
     std::uint32_t changed_end = 0;
     std::uint32_t previous_rows = 0;  // of the superblock that was made before it
     std::uint32_t partial = 0;        // blocks that were not full when they were taken
+    bool has_copies = false;          // copies of blocks of earlier sessions that are not sealed yet
     bool is_changed() const { return changed_end > changed_begin; }
     bool dirty() const { return seal.rows != rows || seal.blocks != blocks || is_changed(); }
   };
@@ -127,6 +132,7 @@ class SuperblockStore {
   void mark_changed(Superblock& superblock, std::uint64_t first, std::uint64_t blocks);
   Status store(Superblock& superblock);
   Status store(std::span<Superblock* const> superblocks);
+  Status sync_before_update();
   Status announce_change(Superblock& superblock);
   Status store_content(Superblock& superblock);
   Status seal(Superblock& superblock);
@@ -168,7 +174,8 @@ class SuperblockStore {
   std::uint64_t end_ = 0;
   std::uint64_t made_ = 0;
   bool durable_ = false;
-  bool ordered_ = false;  // all seals from before durable_ was set have been synced
+  bool ordered_ = false;          // all seals from before durable_ was set have been synced
+  bool copies_unsynced_ = false;  // stored copies of blocks of earlier sessions; not once durable_ is set
   VpPageCache<Superblock> cache_;
   Superblock* current_ = nullptr;    // that is being filled
   std::uint32_t full_rows_ = 0;      // of the last one that was filled
