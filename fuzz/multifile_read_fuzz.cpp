@@ -12,7 +12,7 @@
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
 #include "storage/backend.hpp"
-#include "support/damage_seal.hpp"
+#include "support/damage/damage_seal.hpp"
 
 namespace thalweg::fuzz {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "engine/plan/plan.hpp"
 #include "fuzz_support.hpp"
-#include "support/extent_model.hpp"
+#include "support/models/extent_model.hpp"
 
 namespace thalweg::fuzz {
 namespace {

@@ -1,6 +1,6 @@
 // Views drawn from the input, compared byte by byte with naive views.
 #include "fuzz_support.hpp"
-#include "support/view_model.hpp"
+#include "support/models/view_model.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace thalweg;

@@ -1,7 +1,7 @@
 // Headers and entries of NAME.first and NAME.dir of a vpfile. Input: u8 flags (bit 0: keep the checksum, else recompute
 // it; bit 1: NAME.dir; from bit 2: pointers), u64 number, 64 bytes of a header, the entry.
 #include "fuzz_support.hpp"
-#include "support/vp_damage_seal.hpp"
+#include "support/damage/vp_damage_seal.hpp"
 #include "vpfile/format/directory.hpp"
 
 namespace thalweg::fuzz {

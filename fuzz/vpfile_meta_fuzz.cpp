@@ -2,7 +2,7 @@
 // equals its own re-encoding, and its sums do not overflow.
 #include "base/size_units.hpp"
 #include "fuzz_support.hpp"
-#include "support/vp_damage_seal.hpp"
+#include "support/damage/vp_damage_seal.hpp"
 #include "vpfile/format/meta.hpp"
 
 namespace thalweg::fuzz {

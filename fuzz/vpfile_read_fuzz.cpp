@@ -11,7 +11,7 @@
 #include "group/groups.hpp"
 #include "sim/memory_backend.hpp"
 #include "storage/backend.hpp"
-#include "support/vp_damage_seal.hpp"
+#include "support/damage/vp_damage_seal.hpp"
 #include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 #include "vpfile/vpfile_storage.hpp"

@@ -4,7 +4,7 @@
 
 #include "base/size_units.hpp"
 #include "fuzz_support.hpp"
-#include "support/vp_damage_seal.hpp"
+#include "support/damage/vp_damage_seal.hpp"
 #include "vpfile/format/superblock.hpp"
 
 namespace thalweg::fuzz {

@@ -5,9 +5,9 @@
 
 #include <array>
 
-#include "support/counting_new.hpp"
+#include "support/files/shared_files.hpp"
+#include "support/memory/counting_new.hpp"
 #include "support/sanitized.hpp"
-#include "support/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

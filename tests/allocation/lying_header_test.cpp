@@ -8,9 +8,9 @@
 #include "group/groups.hpp"
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
-#include "support/counting_new.hpp"
-#include "support/damage_check.hpp"
-#include "support/damage_seal.hpp"
+#include "support/damage/damage_check.hpp"
+#include "support/damage/damage_seal.hpp"
+#include "support/memory/counting_new.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "support/counting_new.hpp"
-#include "support/run_on.hpp"
+#include "support/groups/run_on.hpp"
+#include "support/memory/counting_new.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "omp_file/omp_file_support.hpp"
-#include "support/counting_new.hpp"
+#include "support/memory/counting_new.hpp"
 
 namespace omp_file_test {
 namespace {

@@ -1,1 +1,1 @@
-#include "support/replaced_new.hpp"
+#include "support/memory/replaced_new.hpp"

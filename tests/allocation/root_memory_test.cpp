@@ -7,7 +7,7 @@
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
 #include "sim/sim_group.hpp"
-#include "support/counting_new.hpp"
+#include "support/memory/counting_new.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "sharedfile/plain_file.hpp"
 #include "storage/queues.hpp"
-#include "support/counting_new.hpp"
+#include "support/files/shared_files.hpp"
+#include "support/memory/counting_new.hpp"
 #include "support/sanitized.hpp"
-#include "support/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

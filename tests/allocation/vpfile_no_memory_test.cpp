@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "support/counting_new.hpp"
-#include "support/vp_files.hpp"
+#include "support/files/vp_files.hpp"
+#include "support/memory/counting_new.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -2,8 +2,8 @@
 // every flush or close that succeeded is kept, and the file can be repaired and is then whole. Buffers are included.
 #include <gtest/gtest.h>
 
-#include "support/counting_new.hpp"
-#include "support/on_disk.hpp"
+#include "support/files/on_disk.hpp"
+#include "support/memory/counting_new.hpp"
 
 // Allocations of ByteBuffer.
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {

@@ -1,9 +1,9 @@
 // death_campaign: plays lives of multifiles (even seeds) and vpfiles (odd seeds) with a death of the machine
-// (support/dying_file.hpp) and checks 25 images of each. Arguments: support/seed_program.hpp.
+// (support/crash/dying_file.hpp) and checks 25 images of each. Arguments: support/campaign/seed_program.hpp.
 #include <string>
 
-#include "support/dying_file.hpp"
-#include "support/seed_program.hpp"
+#include "support/campaign/seed_program.hpp"
+#include "support/crash/dying_file.hpp"
 
 namespace {
 

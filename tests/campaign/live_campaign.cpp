@@ -1,12 +1,12 @@
 // live_campaign: plays commands beside processes that write a multifile (even seeds) or a vpfile (odd seeds)
-// (support/live_file.hpp). Arguments: support/seed_program.hpp. The command is $THALWEG, by default the one of this
+// (support/crash/live_file.hpp). Arguments: support/campaign/seed_program.hpp. The command is $THALWEG, by default the one of this
 // build.
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
-#include "support/live_file.hpp"
-#include "support/seed_program.hpp"
+#include "support/campaign/seed_program.hpp"
+#include "support/crash/live_file.hpp"
 
 namespace {
 

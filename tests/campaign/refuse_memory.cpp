@@ -1,6 +1,6 @@
 // sim_campaign refuses large allocations.
-#include "support/refuse_memory.hpp"
-#include "support/replaced_new.hpp"
+#include "support/memory/refuse_memory.hpp"
+#include "support/memory/replaced_new.hpp"
 
 namespace thalweg::test {
 

@@ -1,5 +1,5 @@
 // Clang's sanitizers replace operator new themselves: no allocation is refused.
-#include "support/refuse_memory.hpp"
+#include "support/memory/refuse_memory.hpp"
 
 namespace thalweg::test {
 

@@ -1,12 +1,12 @@
-// sim_campaign: plays seeds of the campaign (support/campaign.hpp). Arguments: support/seed_program.hpp.
+// sim_campaign: plays seeds of the campaign (support/campaign/campaign.hpp). Arguments: support/campaign/seed_program.hpp.
 #include <map>
 #include <sstream>
 #include <string>
 #include <utility>
 
-#include "support/campaign.hpp"
-#include "support/refuse_memory.hpp"
-#include "support/seed_program.hpp"
+#include "support/campaign/campaign.hpp"
+#include "support/campaign/seed_program.hpp"
+#include "support/memory/refuse_memory.hpp"
 
 namespace {
 

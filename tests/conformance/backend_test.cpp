@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "support/storage_kinds.hpp"
+#include "support/engine/storage_kinds.hpp"
 
 namespace thalweg {
 namespace {

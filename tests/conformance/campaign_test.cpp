@@ -1,5 +1,5 @@
 // The campaign itself: equal seeds give equal runs, and errors are detected.
-#include "support/campaign.hpp"
+#include "support/campaign/campaign.hpp"
 
 #include <gtest/gtest.h>
 

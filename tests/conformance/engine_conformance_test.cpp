@@ -7,9 +7,9 @@
 #include <string>
 
 #include "sim/memory_backend.hpp"
-#include "support/engine_bodies.hpp"
+#include "support/engine/engine_bodies.hpp"
+#include "support/groups/worlds.hpp"
 #include "support/sanitized.hpp"
-#include "support/worlds.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "support/run_on.hpp"
+#include "support/groups/run_on.hpp"
 #include "thalweg/group.h"
 
 namespace thalweg::test {

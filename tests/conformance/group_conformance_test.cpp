@@ -1,8 +1,8 @@
 // Conformance of every kind of group. MPI has its own program (tests/mpi), OpenMP its own file.
 #include <gtest/gtest.h>
 
-#include "support/group_bodies.hpp"
-#include "support/worlds.hpp"
+#include "support/groups/group_bodies.hpp"
+#include "support/groups/worlds.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "capi/handles.hpp"
-#include "support/group_bodies.hpp"
+#include "support/groups/group_bodies.hpp"
 #include "thalweg/group_omp.h"
 
 namespace thalweg::test {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "group/agree.hpp"
-#include "support/run_on.hpp"
+#include "support/groups/run_on.hpp"
 #include "support/sanitized.hpp"
 #include "thalweg/group.h"
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "storage/io_queue.hpp"
-#include "support/aligned_buffer.hpp"
-#include "support/storage_kinds.hpp"
-#include "support/virtual_memory.hpp"
+#include "support/engine/aligned_buffer.hpp"
+#include "support/engine/storage_kinds.hpp"
+#include "support/memory/virtual_memory.hpp"
 #include "testing/fault_backend.hpp"
 
 namespace thalweg {

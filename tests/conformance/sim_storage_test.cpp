@@ -5,7 +5,7 @@
 
 #include "sim/memory_backend.hpp"
 #include "sim/sim_storage.hpp"
-#include "support/engine_bodies.hpp"
+#include "support/engine/engine_bodies.hpp"
 
 namespace thalweg::test {
 namespace {

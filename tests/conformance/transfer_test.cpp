@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "storage/backend.hpp"
-#include "support/aligned_buffer.hpp"
-#include "support/storage_kinds.hpp"
+#include "support/engine/aligned_buffer.hpp"
+#include "support/engine/storage_kinds.hpp"
 
 namespace thalweg {
 namespace {

@@ -4,8 +4,8 @@
 #include "group/groups.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
-#include "support/crash_check.hpp"
-#include "support/crash_program.hpp"
+#include "support/crash/crash_check.hpp"
+#include "support/crash/crash_program.hpp"
 #include "testing/fault_journal.hpp"
 
 namespace thalweg::test {

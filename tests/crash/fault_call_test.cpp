@@ -11,8 +11,8 @@
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
-#include "support/crash_program.hpp"
-#include "support/run_on.hpp"
+#include "support/crash/crash_program.hpp"
+#include "support/groups/run_on.hpp"
 #include "testing/fault_backend.hpp"
 
 namespace thalweg::test {

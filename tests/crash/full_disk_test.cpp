@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <random>
 
-#include "support/crash_check.hpp"
-#include "support/process_small_disk.hpp"
-#include "support/run_on.hpp"
+#include "support/crash/crash_check.hpp"
+#include "support/crash/process_small_disk.hpp"
+#include "support/groups/run_on.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

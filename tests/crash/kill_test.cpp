@@ -14,8 +14,8 @@
 #include <filesystem>
 #include <random>
 
-#include "support/crash_check.hpp"
-#include "support/process_journal.hpp"
+#include "support/crash/crash_check.hpp"
+#include "support/crash/process_journal.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "support/process_journal.hpp"
-#include "support/run_on.hpp"
-#include "support/vp_crash_program.hpp"
+#include "support/crash/process_journal.hpp"
+#include "support/crash/vp_crash_program.hpp"
+#include "support/groups/run_on.hpp"
 #include "vpfile/check/check_vpfile.hpp"
 
 namespace thalweg::test {

@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "support/multifile_model.hpp"
-#include "support/process_journal.hpp"
+#include "support/crash/process_journal.hpp"
+#include "support/models/multifile_model.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

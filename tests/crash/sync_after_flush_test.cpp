@@ -7,8 +7,8 @@
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
-#include "support/crash_check.hpp"
-#include "support/crash_program.hpp"
+#include "support/crash/crash_check.hpp"
+#include "support/crash/crash_program.hpp"
 
 namespace thalweg::test {
 namespace {

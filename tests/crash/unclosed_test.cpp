@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "support/open_options.hpp"
-#include "support/run_on.hpp"
+#include "support/files/open_options.hpp"
+#include "support/groups/run_on.hpp"
 #include "support/sanitized.hpp"
 #include "thalweg/thalweg.h"
 

@@ -3,9 +3,9 @@
 
 #include "group/groups.hpp"
 #include "sim/memory_backend.hpp"
-#include "support/crash_program.hpp"
-#include "support/vp_crash_check.hpp"
-#include "support/vp_open.hpp"
+#include "support/crash/crash_program.hpp"
+#include "support/crash/vp_crash_check.hpp"
+#include "support/files/vp_open.hpp"
 #include "testing/fault_journal.hpp"
 #include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"

@@ -9,10 +9,10 @@
 
 #include "sim/memory_backend.hpp"
 #include "sim/sim_group.hpp"
-#include "support/crash_program.hpp"
+#include "support/crash/crash_program.hpp"
+#include "support/crash/vp_crash_check.hpp"
+#include "support/crash/vp_crash_program.hpp"
 #include "support/sanitized.hpp"
-#include "support/vp_crash_check.hpp"
-#include "support/vp_crash_program.hpp"
 #include "vpfile/check/check_vpfile.hpp"
 
 namespace thalweg::test {

@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "support/process_journal.hpp"
-#include "support/process_trace.hpp"
-#include "support/vp_crash_check.hpp"
-#include "support/vp_crash_program.hpp"
+#include "support/crash/process_journal.hpp"
+#include "support/crash/process_trace.hpp"
+#include "support/crash/vp_crash_check.hpp"
+#include "support/crash/vp_crash_program.hpp"
 
 namespace thalweg::test {
 namespace {

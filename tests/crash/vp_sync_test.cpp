@@ -5,8 +5,8 @@
 
 #include "group/groups.hpp"
 #include "sim/memory_backend.hpp"
+#include "support/files/vp_open.hpp"
 #include "support/sanitized.hpp"
-#include "support/vp_open.hpp"
 #include "testing/fault_backend.hpp"
 #include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"

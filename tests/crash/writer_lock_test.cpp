@@ -13,8 +13,8 @@
 #include <string>
 #include <thread>
 
-#include "support/open_options.hpp"
-#include "support/process_ranks.hpp"
+#include "support/files/open_options.hpp"
+#include "support/groups/process_ranks.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

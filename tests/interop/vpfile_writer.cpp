@@ -1,6 +1,6 @@
 // Writes a random vpfile in some sessions of 1 to 3 tasks: vpfile_writer NAME SEED. NAME.expected has the expected
 // content of the streams. vpfile_reader_test.py starts it.
-#include "support/vp_streams.hpp"
+#include "support/files/vp_streams.hpp"
 
 namespace thalweg::test {
 namespace {

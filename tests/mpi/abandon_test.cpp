@@ -1,9 +1,9 @@
 // Ranks, and threads of ranks, one of which abandons an open file.
 #include <unistd.h>
 
-#include "support/process_mpi.hpp"
+#include "support/groups/process_mpi.hpp"
 // The types inside the library have the names of those of C++: their headers come first.
-#include "support/abandoned_cpp.hpp"
+#include "support/crash/abandoned_cpp.hpp"
 
 namespace thalweg::test {
 namespace {

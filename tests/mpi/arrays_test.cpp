@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "support/array_model.hpp"
-#include "support/process_mpi.hpp"
+#include "support/groups/process_mpi.hpp"
+#include "support/models/array_model.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "capi/handles.hpp"
-#include "support/engine_bodies.hpp"
-#include "support/process_mpi.hpp"
+#include "support/engine/engine_bodies.hpp"
+#include "support/groups/process_mpi.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "support/open_options.hpp"
-#include "support/process_mpi.hpp"
-#include "support/replaced_new.hpp"
-#include "support/told_transfers.hpp"
+#include "support/engine/told_transfers.hpp"
+#include "support/files/open_options.hpp"
+#include "support/groups/process_mpi.hpp"
+#include "support/memory/replaced_new.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "support/process_mpi.hpp"
-#include "support/process_small_disk.hpp"
+#include "support/crash/process_small_disk.hpp"
+#include "support/groups/process_mpi.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

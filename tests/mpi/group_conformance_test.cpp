@@ -9,7 +9,7 @@
 
 #include "group/groups.hpp"
 #include "group/mpi/mpi_group.hpp"
-#include "support/group_bodies.hpp"
+#include "support/groups/group_bodies.hpp"
 
 namespace thalweg::test {
 namespace {

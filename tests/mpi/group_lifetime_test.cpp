@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/process_mpi.hpp"
+#include "support/groups/process_mpi.hpp"
 #include "thalweg/thalweg.hpp"
 
 namespace thalweg::test {

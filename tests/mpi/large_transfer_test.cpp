@@ -7,8 +7,8 @@
 #include <string>
 
 #include "capi/handles.hpp"
-#include "support/process_mpi.hpp"
-#include "support/virtual_memory.hpp"
+#include "support/groups/process_mpi.hpp"
+#include "support/memory/virtual_memory.hpp"
 
 namespace thalweg::test {
 namespace {

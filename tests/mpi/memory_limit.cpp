@@ -14,7 +14,7 @@
 #include <string>
 
 #include "group/mpi/mpi_transfers.hpp"
-#include "support/accesses.hpp"
+#include "support/engine/accesses.hpp"
 #include "thalweg/group_mpi.h"
 #include "thalweg/thalweg.h"
 

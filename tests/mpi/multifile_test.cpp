@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "support/process_mpi.hpp"
+#include "support/groups/process_mpi.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

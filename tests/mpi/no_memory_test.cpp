@@ -6,8 +6,8 @@
 #include "capi/handles.hpp"
 #include "group/mpi/mpi_group.hpp"
 #include "sharedfile/plain_file.hpp"
-#include "support/process_mpi.hpp"
-#include "support/refused_collectives.hpp"
+#include "support/groups/process_mpi.hpp"
+#include "support/groups/refused_collectives.hpp"
 
 namespace thalweg::test {
 namespace {

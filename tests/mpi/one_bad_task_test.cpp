@@ -4,7 +4,7 @@
 #include <mpi.h>
 
 #include "group/mpi/mpi_group.hpp"
-#include "support/process_mpi.hpp"
+#include "support/groups/process_mpi.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -1,14 +1,14 @@
 // Ranks, and threads of ranks, that make different collective calls on one open file at once: all calls fail, and none
 // waits, then or later.
-#include "support/out_of_step.hpp"
-#include "support/open_options.hpp"
+#include "support/groups/out_of_step.hpp"
+#include "support/files/open_options.hpp"
 
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
 
-#include "support/process_mpi.hpp"
+#include "support/groups/process_mpi.hpp"
 
 namespace thalweg::test {
 namespace {

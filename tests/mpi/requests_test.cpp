@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "support/process_mpi.hpp"
+#include "support/groups/process_mpi.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "support/open_options.hpp"
-#include "support/process_mpi.hpp"
+#include "support/files/open_options.hpp"
+#include "support/groups/process_mpi.hpp"
 #include "thalweg/thalweg.h"
 
 namespace {

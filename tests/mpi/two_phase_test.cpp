@@ -15,9 +15,9 @@
 
 #include "os/node_id.hpp"
 #include "os/peer_memory.hpp"
-#include "support/accesses.hpp"
-#include "support/open_options.hpp"
-#include "support/process_mpi.hpp"
+#include "support/engine/accesses.hpp"
+#include "support/files/open_options.hpp"
+#include "support/groups/process_mpi.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

@@ -1,4 +1,4 @@
-// The random programs on vpfiles (support/vp_program.hpp) on MPI groups: ranks, and all threads of all ranks; and the
+// The random programs on vpfiles (support/files/vp_program.hpp) on MPI groups: ranks, and all threads of all ranks; and the
 // calls of vpfile.h between ranks.
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "capi/handles.hpp"
-#include "support/open_options.hpp"
-#include "support/process_mpi.hpp"
-#include "support/vp_program.hpp"
+#include "support/files/open_options.hpp"
+#include "support/files/vp_program.hpp"
+#include "support/groups/process_mpi.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

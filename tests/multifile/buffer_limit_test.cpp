@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "capi/multifile_handle.hpp"
-#include "support/on_disk.hpp"
+#include "support/files/on_disk.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "support/on_disk.hpp"
-#include "support/open_options.hpp"
+#include "support/files/on_disk.hpp"
+#include "support/files/open_options.hpp"
 
 namespace thalweg {
 namespace {

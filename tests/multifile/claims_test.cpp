@@ -8,8 +8,8 @@
 #include "multifile/check/regions.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
-#include "support/damage_images.hpp"
-#include "support/damage_seal.hpp"
+#include "support/damage/damage_images.hpp"
+#include "support/damage/damage_seal.hpp"
 #include "testing/fault_backend.hpp"
 
 namespace thalweg::test {

@@ -8,7 +8,7 @@
 #include <new>
 #include <sstream>
 
-#include "support/on_disk.hpp"
+#include "support/files/on_disk.hpp"
 
 namespace thalweg::test {
 namespace {

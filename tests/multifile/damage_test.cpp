@@ -1,5 +1,5 @@
 // Small undamaged multifiles, truncated at any byte or with any metadata bit flipped, one damage at a time: read,
-// recovered, verified and repaired (support/damage_check.hpp has the checks).
+// recovered, verified and repaired (support/damage/damage_check.hpp has the checks).
 //
 // Every stride()-th damage is tried, in the nightly run each. In data, tails and holes a sample of the bits is flipped;
 // in padding one bit of each byte gets all checks, the others only reads.
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "support/damage_check.hpp"
+#include "support/damage/damage_check.hpp"
 #include "support/sanitized.hpp"
 
 namespace thalweg::test {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "support/on_disk.hpp"
+#include "support/files/on_disk.hpp"
 
 namespace thalweg {
 namespace {

@@ -2,8 +2,8 @@
 // format.
 #include <filesystem>
 
-#include "support/known_files.hpp"
-#include "support/shared_files.hpp"
+#include "support/files/known_files.hpp"
+#include "support/files/shared_files.hpp"
 #include "thalweg/multifile.h"
 #include "thalweg/vpfile.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <tuple>
 
-#include "support/on_disk.hpp"
+#include "support/files/on_disk.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "group/groups.hpp"
 #include "multifile/multifile.hpp"
-#include "support/on_disk.hpp"
+#include "support/files/on_disk.hpp"
 #include "testing/fault_backend.hpp"
 
 namespace thalweg::test {

@@ -7,8 +7,8 @@
 
 #include "multifile/check/check_multifile.hpp"
 #include "sim/memory_backend.hpp"
-#include "support/multifile_model.hpp"
-#include "support/run_on.hpp"
+#include "support/groups/run_on.hpp"
+#include "support/models/multifile_model.hpp"
 #include "support/sanitized.hpp"
 
 namespace thalweg::test {

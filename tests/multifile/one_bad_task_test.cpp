@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "sim/memory_backend.hpp"
-#include "support/run_on.hpp"
+#include "support/groups/run_on.hpp"
 
 namespace thalweg::test {
 namespace {

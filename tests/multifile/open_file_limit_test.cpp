@@ -1,7 +1,7 @@
 // A multifile with more physical files than the process may have open.
 #include <sys/resource.h>
 
-#include "support/on_disk.hpp"
+#include "support/files/on_disk.hpp"
 
 namespace thalweg::test {
 namespace {

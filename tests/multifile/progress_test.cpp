@@ -1,7 +1,7 @@
 // Progress reports of verify, repair and defrag, and the files after the caller stops them.
 #include <limits>
 
-#include "support/on_disk.hpp"
+#include "support/files/on_disk.hpp"
 
 namespace thalweg::test {
 namespace {

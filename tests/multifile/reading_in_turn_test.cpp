@@ -1,6 +1,6 @@
 // A task that alternates between more logical files than it has windows.
 #include "os/file_ops.hpp"
-#include "support/on_disk.hpp"
+#include "support/files/on_disk.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -5,8 +5,8 @@
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
-#include "support/damage_check.hpp"
-#include "support/damage_seal.hpp"
+#include "support/damage/damage_check.hpp"
+#include "support/damage/damage_seal.hpp"
 
 namespace thalweg::test {
 namespace {

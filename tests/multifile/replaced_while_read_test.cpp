@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/on_disk.hpp"
+#include "support/files/on_disk.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -12,8 +12,8 @@
 #include "group/groups.hpp"
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
-#include "support/damage_check.hpp"
-#include "support/damage_seal.hpp"
+#include "support/damage/damage_check.hpp"
+#include "support/damage/damage_seal.hpp"
 #include "support/sanitized.hpp"
 
 namespace thalweg::test {

@@ -1,7 +1,7 @@
 // Threads, processes and threads of processes, one of which abandons an open file.
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 // The types inside the library have the names of those of C++: their headers come first.
-#include "support/abandoned_cpp.hpp"
+#include "support/crash/abandoned_cpp.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -1,7 +1,7 @@
 // Parts of arrays, written and read by every task of a team, against a model of loops over indices.
-#include "support/array_model.hpp"
+#include "support/models/array_model.hpp"
 
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/accesses.hpp"
+#include "support/engine/accesses.hpp"
 #include "thalweg/thalweg.hpp"
 
 namespace {

@@ -1,8 +1,8 @@
 // A shared file may have any format except Thalweg's own, which would be destroyed: HDF5 and others write through it.
 #include <filesystem>
 
-#include "support/known_files.hpp"
-#include "support/shared_files.hpp"
+#include "support/files/known_files.hpp"
+#include "support/files/shared_files.hpp"
 #include "thalweg/multifile.h"
 #include "thalweg/vpfile.h"
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 #include "thalweg/thalweg.hpp"
 
 namespace thalweg::test {

@@ -3,7 +3,7 @@
 #include <set>
 #include <span>
 
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

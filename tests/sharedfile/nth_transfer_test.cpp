@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "storage/io_queue.hpp"
+#include "support/engine/told_transfers.hpp"
+#include "support/files/shared_files.hpp"
 #include "support/sanitized.hpp"
-#include "support/shared_files.hpp"
-#include "support/told_transfers.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "capi/handles.hpp"
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

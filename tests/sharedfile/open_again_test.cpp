@@ -5,7 +5,7 @@
 
 #include "sharedfile/plain_file.hpp"
 #include "sim/memory_backend.hpp"
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 #include "testing/fault_backend.hpp"
 
 namespace thalweg::test {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

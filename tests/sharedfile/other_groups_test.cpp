@@ -1,5 +1,5 @@
 // tw_file_access_all() with a group: threads that use a file opened by others.
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

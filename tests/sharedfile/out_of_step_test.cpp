@@ -1,11 +1,11 @@
 // Tasks that make different collective calls on one open file at once: all calls fail, none waits, and no later call
 // waits for a task that has closed.
-#include "support/out_of_step.hpp"
+#include "support/groups/out_of_step.hpp"
 
 #include <atomic>
 #include <thread>
 
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

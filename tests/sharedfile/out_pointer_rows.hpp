@@ -4,7 +4,7 @@
 
 #include <cstdarg>
 
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 #include "thalweg/storage.h"
 
 namespace thalweg::test {

@@ -13,8 +13,8 @@
 #include <fstream>
 #include <thread>
 
-#include "support/shared_files.hpp"
-#include "support/told_transfers.hpp"
+#include "support/engine/told_transfers.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <thread>
 
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

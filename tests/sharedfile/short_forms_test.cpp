@@ -1,5 +1,5 @@
 // Every short form of file.h, its nonblocking form, and lists of extents, on teams of 1, 2, 3 and 5 threads.
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "os/file_ops.hpp"
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

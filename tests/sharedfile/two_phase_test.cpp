@@ -10,7 +10,7 @@
 #include "os/file_ops.hpp"
 #include "os/peer_memory.hpp"
 #include "sharedfile/plain_file.hpp"
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

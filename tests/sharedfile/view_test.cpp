@@ -2,7 +2,7 @@
 #include <array>
 #include <memory>
 
-#include "support/shared_files.hpp"
+#include "support/files/shared_files.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <set>
 
-#include "support/vp_files.hpp"
+#include "support/files/vp_files.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -1,10 +1,10 @@
 // Vpfiles that claim far more virtual processors than have data: work, memory and output are proportional to the data.
 // The tests count calls and bytes, never time.
 #include "sim/memory_backend.hpp"
-#include "support/shared_files.hpp"
-#include "support/vp_crash_check.hpp"
-#include "support/vp_damage_seal.hpp"
-#include "support/vp_open.hpp"
+#include "support/crash/vp_crash_check.hpp"
+#include "support/damage/vp_damage_seal.hpp"
+#include "support/files/shared_files.hpp"
+#include "support/files/vp_open.hpp"
 #include "testing/fault_backend.hpp"
 #include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "support/vp_files.hpp"
+#include "support/files/vp_files.hpp"
 #include "thalweg/thalweg.hpp"
 
 namespace {

@@ -1,8 +1,8 @@
 // Damaged, missing and unclosed files: reading returns an error that names the file, or the written data.
 #include <filesystem>
 
+#include "support/files/vp_files.hpp"
 #include "support/sanitized.hpp"
-#include "support/vp_files.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "sim/memory_backend.hpp"
+#include "support/files/shared_files.hpp"
+#include "support/files/vp_open.hpp"
 #include "support/sanitized.hpp"
-#include "support/shared_files.hpp"
-#include "support/vp_open.hpp"
 #include "testing/fault_backend.hpp"
 #include "vpfile/vpfile.hpp"
 

@@ -2,8 +2,8 @@
 // the format.
 #include <filesystem>
 
-#include "support/known_files.hpp"
-#include "support/vp_files.hpp"
+#include "support/files/known_files.hpp"
+#include "support/files/vp_files.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/crc32c.hpp"
-#include "support/open_options.hpp"
+#include "support/files/open_options.hpp"
 #include "thalweg/vpfile.h"
 
 namespace thalweg {

@@ -1,7 +1,7 @@
 // The modes of accesses of all VPs, the reasons for them, and the resulting mode of the file.
 #include <filesystem>
 
-#include "support/vp_files.hpp"
+#include "support/files/vp_files.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -1,7 +1,7 @@
 // Opening a vpfile: modes, shapes, boxes, hints, plain arrays, and files written by other numbers of tasks.
 #include <filesystem>
 
-#include "support/vp_files.hpp"
+#include "support/files/vp_files.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -1,8 +1,8 @@
 // Tasks that make different collective calls on one vpfile at once: all calls fail, none waits, no later call waits for
 // a task that has closed, and the file does not count as closed.
-#include "support/out_of_step.hpp"
+#include "support/groups/out_of_step.hpp"
 
-#include "support/vp_files.hpp"
+#include "support/files/vp_files.hpp"
 
 namespace thalweg::test {
 namespace {

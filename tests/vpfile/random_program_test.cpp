@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "support/files/vp_program.hpp"
+#include "support/groups/worlds.hpp"
 #include "support/sanitized.hpp"
-#include "support/vp_program.hpp"
-#include "support/worlds.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -1,9 +1,9 @@
 // Files left by a death of the process, after a repair.
 #include "sim/memory_backend.hpp"
-#include "support/crash_program.hpp"
-#include "support/shared_files.hpp"
-#include "support/vp_crash_check.hpp"
-#include "support/vp_open.hpp"
+#include "support/crash/crash_program.hpp"
+#include "support/crash/vp_crash_check.hpp"
+#include "support/files/shared_files.hpp"
+#include "support/files/vp_open.hpp"
 #include "testing/fault_backend.hpp"
 #include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"

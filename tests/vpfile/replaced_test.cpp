@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "group/groups.hpp"
-#include "support/busy_storage.hpp"
-#include "support/vp_files.hpp"
-#include "support/vp_open.hpp"
+#include "support/engine/busy_storage.hpp"
+#include "support/files/vp_files.hpp"
+#include "support/files/vp_open.hpp"
 #include "vpfile/check/check_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 

@@ -5,9 +5,9 @@
 
 #include "group/groups.hpp"
 #include "sim/memory_backend.hpp"
-#include "support/vp_crash_check.hpp"
-#include "support/vp_files.hpp"
-#include "support/vp_open.hpp"
+#include "support/crash/vp_crash_check.hpp"
+#include "support/files/vp_files.hpp"
+#include "support/files/vp_open.hpp"
 #include "testing/fault_backend.hpp"
 #include "vpfile/vpfile.hpp"
 

@@ -1,7 +1,7 @@
 // Threads of one task that make concurrent calls as vpfile.h permits: calls of one VP, each thread on VPs of its own.
 #include <thread>
 
-#include "support/vp_files.hpp"
+#include "support/files/vp_files.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "support/vp_files.hpp"
+#include "support/files/vp_files.hpp"
 
 namespace thalweg::test {
 namespace {

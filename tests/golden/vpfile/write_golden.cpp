@@ -3,7 +3,7 @@
 // Run once for each version that changes what the library writes; the files it wrote before stay. Beside each vpfile
 // stand NAME.txt, bytes of a record where no NAME.meta tells it and what it is, and NAME.expected, what its streams
 // hold.
-#include "support/vp_streams.hpp"
+#include "support/files/vp_streams.hpp"
 
 namespace thalweg::test {
 namespace {

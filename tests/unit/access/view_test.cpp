@@ -6,7 +6,7 @@
 #include <array>
 #include <random>
 
-#include "support/view_model.hpp"
+#include "support/models/view_model.hpp"
 
 namespace thalweg {
 namespace {

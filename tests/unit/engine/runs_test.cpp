@@ -6,7 +6,7 @@
 #include <array>
 #include <random>
 
-#include "support/extent_model.hpp"
+#include "support/models/extent_model.hpp"
 #include "support/sanitized.hpp"
 
 namespace thalweg {

@@ -1,7 +1,7 @@
 // Known formats are recognised by their first bytes; similar ones are not.
 #include "formats/known_format.hpp"
 #include "multifile/format/header.hpp"
-#include "support/known_files.hpp"
+#include "support/files/known_files.hpp"
 #include "unit/multifile/format_support.hpp"
 #include "vpfile/format/directory.hpp"
 #include "vpfile/format/meta.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "support/refused_collectives.hpp"
-#include "support/run_on.hpp"
+#include "support/groups/refused_collectives.hpp"
+#include "support/groups/run_on.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "group/agree.hpp"
 #include "group/groups.hpp"
-#include "support/run_on.hpp"
+#include "support/groups/run_on.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "support/meeting.hpp"
+#include "support/groups/meeting.hpp"
 
 namespace thalweg {
 namespace {

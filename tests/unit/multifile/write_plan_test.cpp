@@ -10,7 +10,7 @@
 
 #include "base/endian.hpp"
 #include "multifile/write/create_files.hpp"
-#include "support/random.hpp"
+#include "support/campaign/random.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-#include "support/meeting.hpp"
+#include "support/groups/meeting.hpp"
 
 namespace thalweg {
 namespace {
@@ -99,8 +99,8 @@ TEST(WriteSet, SyncsAnewForWhoAsksWhileASyncRuns) {
 
 TEST(WriteSet, FailsEverySyncAfterAFailedOne) {
   int syncs = 0;
-  const auto backend =
-      std::make_shared<SyncedFiles>([&] { return ++syncs == 1 ? Status::failed_call(Code::io_error, 5, "lost") : Status{}; });
+  const auto backend = std::make_shared<SyncedFiles>(
+      [&] { return ++syncs == 1 ? Status::failed_call(Code::io_error, 5, "lost") : Status{}; });
   WriteSet set(backend, "file", 1, 1);
   open_files(set, 1);
 

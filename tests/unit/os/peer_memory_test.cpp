@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "support/virtual_memory.hpp"
+#include "support/memory/virtual_memory.hpp"
 
 namespace thalweg {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "group/agree.hpp"
-#include "support/run_on.hpp"
+#include "support/groups/run_on.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "storage/io_queue.hpp"
 #include "storage/uring_seam.hpp"
-#include "support/aligned_buffer.hpp"
-#include "support/storage_kinds.hpp"
+#include "support/engine/aligned_buffer.hpp"
+#include "support/engine/storage_kinds.hpp"
 
 namespace thalweg {
 namespace {

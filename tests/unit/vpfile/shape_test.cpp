@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "support/random.hpp"
+#include "support/campaign/random.hpp"
 
 namespace thalweg {
 namespace {
