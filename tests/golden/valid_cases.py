@@ -398,6 +398,26 @@ def unclosed_checksum_none_lost_sector():
     return [part], {0: b"x" * 500}
 
 
+def unclosed_checksum_none_damaged_after_a_sync():
+    """Without checksums: synced bytes that never arrived in a sector, a piece of a pack or behind the end of the file."""
+    part = Part(4, checksum=0)
+    part.session([65536])
+    at = part.slab(0, 0)
+    lost = {}
+    for rank in range(4):
+        if rank == 1:
+            part.pack(at, [(1, 0, 5, b"first", 0)])
+            part.put(at + 128 + 48, bytes(5))
+            at += 512
+        data = part.chunk(at, rank, 5 if rank == 1 else 0, b"x" * 1000, extent=8192, fills=[(0, 900), (1, 1000)])
+        part.fill(at, 0, 900, 1, data - at, synced=1)
+        lost[rank] = data + 512
+        at += 8192
+    part.put(lost[0], bytes(488))
+    del part.bytes[lost[3] + 100:]
+    return [part], {0: None, 1: None, 2: b"x" * 1000, 3: None}
+
+
 def piece_falls_back():
     """A compressed piece, not synced, whose bytes never arrived: the synced chunk under it is shown."""
     part = Part(1, checksum=0)
@@ -441,6 +461,7 @@ READ = [small, no_logical_files, empty_logical_files, granules, checksum_none, c
         three_physical_files, table_mapping, table_with_an_empty_file, names_and_attributes, later_minor_version, appended,
         growing_slabs_closed, extent_over_the_index, listed_entries, listed_entries_of_several_pages]
 RECOVER = [growing_slabs_unclosed, unclosed_flushed, unclosed_append, unclosed_torn_slot, unclosed_damaged_frame, unclosed_machine_died,
-          unclosed_damaged_after_a_sync, unclosed_checksum_none, unclosed_checksum_none_lost_sector, piece_falls_back,
+          unclosed_damaged_after_a_sync, unclosed_checksum_none, unclosed_checksum_none_lost_sector,
+          unclosed_checksum_none_damaged_after_a_sync, piece_falls_back,
           append_never_arrived, close_of_an_append_never_arrived, unclosed_append_to_listed_entries, listed_page_lost,
           listed_page_and_session_lost]

@@ -222,6 +222,9 @@ class Logical:
         self.physical, self.rank, self.pieces = physical, rank, pieces
         self.size, self.mode, self.flags = entry[0], entry[3], entry[6]
 
+    def verifies(self):
+        return self.physical.checksum or self.flags & 1
+
     def stored(self, piece):
         """Returns the verified bytes of a piece."""
         p = self.physical
@@ -240,7 +243,7 @@ class Logical:
         need(size <= 2**26 and (stored == size if codec == 0 else stored <= size + size // 128 + 4096),
              "piece entry: stored bytes")
         data = p.exactly(offset, stored)
-        need(not p.checksum or crc32c(data) == crc, f"{p.path}: checksum of the piece at {offset}")
+        need(not self.verifies() or crc32c(data) == crc, f"{p.path}: checksum of the piece at {offset}")
         return data if codec == 0 else decompress(codec, data, size)
 
     def chunk(self, logical, offset, size):
@@ -249,7 +252,7 @@ class Logical:
         need(isinstance(frame, tuple) and frame[0] == 1 and frame[4] == self.rank and frame[6] == logical
              and size <= frame[2] - frame[3], f"{p.path}: frame of the chunk at {offset}")
         front = frame[3]
-        if p.checksum:
+        if self.verifies():
             slots = [s for s in p.fill_slots(offset, frame[2] - front) if s[0] == size]
             need(slots or size % p.granule == 0, f"{p.path}: no fill slot of the chunk at {offset} has {size} bytes")
             need(all(p.granule_is_sound(offset, front, i) for i in range(size // p.granule))

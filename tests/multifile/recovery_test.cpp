@@ -230,6 +230,44 @@ TEST_F(Recovered, APackWithoutItsDirectoryLeavesASoundFile) {
   EXPECT_TRUE(read(0, false).ok());
 }
 
+// ---- Lost bytes without checksums --------------------------------------------------------------------------------
+
+enum class Cut { end_of_file, sector };
+
+class SyncedBytesLost : public Recovered, public testing::WithParamInterface<Cut> {};
+
+// A repair writes its index behind the chunk, so the end of the file no longer shows which bytes are missing.
+TEST_P(SyncedBytesLost, AreRefusedBeforeAndAfterARepair) {
+  MultifileOptions options = many_parts(1);
+  options.checksum = format::Checksum::none;
+  auto file = create(2, options);
+  for (const std::uint64_t rank : {1, 0}) write(*file->writing, rank);
+  ASSERT_TRUE(file->writing->sync().ok());
+  ASSERT_TRUE(file->writing->write(*file->writing->current(), FileBytes(100, std::byte{1})).ok());
+  ASSERT_TRUE(file->writing->flush().ok());  // its fill slot proves the sync
+  FileBytes bytes = bytes_of(0);
+  std::size_t frame = bytes.size() / 512 * 512;  // of logical file 0, the one written last
+  while (frame > 0 && !begins_with(bytes, frame, "TWFRAME1")) frame -= 512;
+  ASSERT_NE(frame, 0U);
+  const std::size_t data = frame + load_le<std::uint64_t>(ByteView(bytes).subspan(frame + 24));
+  if (GetParam() == Cut::sector)
+    std::fill_n(bytes.begin() + static_cast<long>(data) + 512, 512, std::byte{0});
+  else
+    bytes.resize(data + 4000);
+  put(0, bytes);
+
+  EXPECT_EQ(read(0, true).code(), Code::corrupt_file);
+  EXPECT_TRUE(read(1, true).ok());
+  EXPECT_EQ(repair().code(), Code::corrupt_file);
+  EXPECT_EQ(health_.damaged_logical, 1U) << findings_;
+  EXPECT_EQ(read(0, false).code(), Code::corrupt_file);
+  EXPECT_TRUE(read(1, false).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(, SyncedBytesLost, testing::Values(Cut::end_of_file, Cut::sector), [](const auto& instance) {
+  return std::string(instance.param == Cut::sector ? "Sector" : "EndOfFile");
+});
+
 // ---- Sizes -------------------------------------------------------------------------------------------------------
 
 // Few of very many logical files have bytes: opening needs memory for those only, and a repair counts all.

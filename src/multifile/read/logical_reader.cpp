@@ -7,6 +7,7 @@
 #include "base/compress.hpp"
 #include "base/crc32c.hpp"
 #include "base/endian.hpp"
+#include "multifile/format/data_seal.hpp"
 
 namespace thalweg {
 
@@ -188,14 +189,20 @@ Status LogicalReader::fill_from_pack(const Span& span) {
   return {};
 }
 
+// Without checksums the arrival seals show which flushed bytes are lost: behind a repair zeros may stand in their place.
 bool LogicalReader::verifies() const {
-  return settings_.verify && physical_.header().checksum == format::Checksum::crc32c;
+  return settings_.verify &&
+         (physical_.header().checksum == format::Checksum::crc32c || (entry_.flags & format::kFileDamaged) != 0);
+}
+
+bool LogicalReader::verifies_every_byte() const {
+  return verifies() && physical_.header().checksum == format::Checksum::crc32c;
 }
 
 // Bytes that are not verified may belong to a file that replaced this one.
 Status LogicalReader::read_stored(std::uint64_t offset, std::span<std::byte> to) const {
   TW_RETURN_IF_ERROR(read_exactly(physical_.file(), offset, to));
-  if (verifies()) return {};
+  if (verifies_every_byte()) return {};
   const Status status = physical_.check_not_replaced();
   if (!status.ok()) std::memset(to.data(), 0, to.size());
   return status;
@@ -214,7 +221,7 @@ Status LogicalReader::read_ahead(std::uint64_t offset, std::span<std::byte> to) 
     ahead.physical = nullptr;
     ahead.bytes.resize(backwards ? end - begin : kReadAheadBytes);
     TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(begin, ahead.bytes));
-    if (!verifies()) TW_RETURN_IF_ERROR(physical_.check_not_replaced());
+    if (!verifies_every_byte()) TW_RETURN_IF_ERROR(physical_.check_not_replaced());
     ahead.bytes.resize(got);
     ahead.begin = begin;
     ahead.physical = &physical_;
@@ -278,7 +285,7 @@ Status LogicalReader::read_granules(std::uint64_t within, std::span<std::byte> t
     const std::uint64_t number = (within + done) / granule;
     const auto expected =
         load_le<std::uint32_t>(std::span<const std::byte>(chunk_table_).subspan(number * sizeof(std::uint32_t)));
-    if (crc32c(bytes) != expected) {
+    if (format::data_seal(physical_.header().checksum, bytes) != expected) {
       std::memset(to.data(), 0, to.size());  // nothing unverified is left with the caller
       return damaged("data contradict their checksum", chunk_data_ + within + done);
     }

@@ -84,7 +84,8 @@ class LogicalReader {
   Status open_chunk(std::uint32_t piece);
   Status load_table(const format::PieceEntry& piece, const format::Frame& frame);
   Status read_granules(std::uint64_t within, std::span<std::byte> to);
-  bool verifies() const;
+  bool verifies() const;  // by checksums or arrival seals
+  bool verifies_every_byte() const;
   Status read_stored(std::uint64_t offset, std::span<std::byte> to) const;
   Status read_ahead(std::uint64_t offset, std::span<std::byte> to);
   Status damaged(const std::string& what, std::uint64_t physical_offset) const;
