@@ -99,11 +99,11 @@ concept CharacterArray = PlainRange<Range> && std::is_array_v<std::remove_refere
 
 // How an object that owns a handle ends: it closes, which is collective; or, where an exception leaves the scope of the
 // object, it abandons, so that nothing says that the file is whole, and waits for nobody.
-template <class Handle, tw_status (*kClose)(Handle**), tw_status (*kAbandon)(Handle**)>
+template <class Handle, tw_status (*Close)(Handle**), tw_status (*Abandon)(Handle**)>
 struct End {
   int exceptions = std::uncaught_exceptions();  // where it was opened, which is no destructor that runs meanwhile
   void operator()(Handle* handle) const noexcept {
-    (void)(std::uncaught_exceptions() > exceptions ? kAbandon(&handle) : kClose(&handle));
+    (void)(std::uncaught_exceptions() > exceptions ? Abandon(&handle) : Close(&handle));
   }
 };
 

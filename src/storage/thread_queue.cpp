@@ -9,7 +9,6 @@
 #include <new>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "os/end_program.hpp"

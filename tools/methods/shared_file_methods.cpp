@@ -48,8 +48,8 @@ class Session {
 
 constexpr std::int32_t kNew = TW_WRITE | TW_CREATE | TW_TRUNCATE;
 
-void must_have_read(std::int64_t got, const Task& task) {
-  if (got != task.block.bytes())
+void must_have_read(std::size_t got, const Task& task) {
+  if (got != static_cast<std::size_t>(task.block.bytes()))
     throw Failed("'" + file_of(task.folder) + "' is too short: a rank read " + std::to_string(got) + " of " +
                  std::to_string(task.block.bytes()) + " bytes");
 }

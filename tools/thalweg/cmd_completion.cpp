@@ -19,7 +19,7 @@ std::vector<std::string> option_names(const CLI::Option& option) {
 std::string words_after(const CLI::Option& option) {
   if (option.check_lname("hint")) {
     std::string words;
-    for (size_t i = 0; const tw_hint* hint = tw_hint_info(i); ++i) {
+    for (int64_t i = 0; const tw_hint* hint = tw_hint_info(i); ++i) {
       if (!std::string_view(hint->scope).starts_with("multifile")) continue;  // the commands write multifiles only
       words += fmt::format("{}{}=", words.empty() ? "" : " ", hint->name);
     }

@@ -10,7 +10,7 @@ namespace {
 
 int run(const Common& common) {
   Json hints = Json::array();
-  for (size_t i = 0; const tw_hint* hint = tw_hint_info(i); ++i) {
+  for (int64_t i = 0; const tw_hint* hint = tw_hint_info(i); ++i) {
     hints.push_back({{"name", hint->name},
                      {"type", hint->type},
                      {"default", hint->default_value},

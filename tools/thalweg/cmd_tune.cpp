@@ -327,12 +327,12 @@ int run(const Options& options, const Common& common) {
 Run add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   const CLI::Validator size = as_size();
-  constexpr uint64_t most = uint64_t{1} << 60;
+  constexpr uint64_t kMost = uint64_t{1} << 60;
   plain_word(app.add_option("DIR", options->folder, "A folder on the file system")->type_name("DIR"));
   app.add_option("--size", options->bytes,
                  "Bytes of the scratch file, in whole MiB; default 256MiB, with --quick 64MiB")
       ->transform(size)
-      ->check(CLI::Range(static_cast<uint64_t>(kMiB), most))
+      ->check(CLI::Range(static_cast<uint64_t>(kMiB), kMost))
       ->type_name("SIZE");
   app.add_flag("--quick", options->quick, "A smaller scratch file, and fewer cells of methods");
   app.add_option("--seconds", options->seconds,

@@ -139,10 +139,10 @@ int keep_region(const MapRegion* region, Builder& builder) {
   return caught_signal();
 }
 
-template <auto take>
+template <auto Take>
 int of_multifile(const tw_region* region, void* user) {
   const MapRegion same{region->kind, region->physical, region->offset, region->bytes, region->rank, region->rank};
-  return take(&same, *static_cast<Builder*>(user));
+  return Take(&same, *static_cast<Builder*>(user));
 }
 
 int32_t kind_of(const tw_vpfile_region& region) {
@@ -164,13 +164,13 @@ int32_t kind_of(const tw_vpfile_region& region) {
   }
 }
 
-template <auto take>
+template <auto Take>
 int of_vpfile(const tw_vpfile_region* region, void* user) {
   const int32_t kind = kind_of(*region);
   const bool data = kind == TW_REGION_DATA;
   const MapRegion same{
       kind, 0, region->offset, region->bytes, data ? region->first_vp : -1, data ? region->last_vp : -1};
-  return take(&same, *static_cast<Builder*>(user));
+  return Take(&same, *static_cast<Builder*>(user));
 }
 
 // `walk(take)` runs twice: to count, and to keep.

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <new>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace thalweg {

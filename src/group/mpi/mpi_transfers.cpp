@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <memory>
 #include <new>
-#include <string>
-#include <utility>
 
 #include "async/callers.hpp"
 #include "async/last_words.hpp"

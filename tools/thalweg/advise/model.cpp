@@ -23,7 +23,7 @@ double meetings_of(const methods::MethodInfo& method, const Load& load) {
   // Ranks without a core delay each step of a barrier: as in src/engine/plan/plan.cpp.
   const double crowd = load.ranks > load.cores ? 4 * load.ranks / load.cores : 1;
   const double calls = method.id == "mpiio-global-1" ? std::max(1.0, load.runs / load.ranks) : 1;
-  return calls * std::bit_width(static_cast<uint64_t>(load.ranks)) * crowd;
+  return calls * static_cast<double>(std::bit_width(static_cast<uint64_t>(load.ranks))) * crowd;
 }
 
 double stretches_of(const methods::MethodInfo& method, std::string_view phase, const Load& load) {

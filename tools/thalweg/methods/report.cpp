@@ -70,9 +70,9 @@ void Report::add_unnamed_methods() {
 }
 
 const MethodFound& Report::method(const std::string& id) const {
-  static const MethodFound kUnknown;
+  static const MethodFound unknown;
   const auto found = std::ranges::find(methods_, id, &MethodFound::id);
-  return found == methods_.end() ? kUnknown : *found;
+  return found == methods_.end() ? unknown : *found;
 }
 
 const ResultRow* Report::find(const std::string& method, const std::string& phase, const Cell& cell) const {
