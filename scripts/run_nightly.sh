@@ -101,8 +101,8 @@ part_asan() {
 part_valgrind() {
   local program
   # Optimized: the tests of all small accesses take 17 times as long without.
-  cmake --preset dev -B build/valgrind -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTW_TEST_SETS=unit -DTW_WITH_MPI=OFF -DTW_WITH_TOOLS=OFF -DTW_WITH_BENCH=OFF \
-    -DTW_WITH_EXAMPLES=OFF > /dev/null
+  cmake --preset dev -B build/valgrind -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTW_TEST_SETS=unit -DTW_WITH_MPI=OFF \
+    -DTW_WITH_TOOLS=OFF -DTW_WITH_BENCH=OFF -DTW_WITH_EXAMPLES=OFF > /dev/null
   cmake --build build/valgrind -j "$jobs"
   for program in build/valgrind/tests/unit_*; do
     if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi

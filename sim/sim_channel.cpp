@@ -1,5 +1,7 @@
 #include "sim/sim_channel.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -259,8 +261,8 @@ std::string SimChannel::describe() const {
   TaskRank missing = 0;
   while (missing < size() && tasks_[static_cast<std::size_t>(missing)] != nullptr) ++missing;
   const SimArrival& first = *tasks_[static_cast<std::size_t>(first_)];
-  return std::to_string(arrived_) + " wait in " + name_of(first.call) + " for task " + std::to_string(missing) +
-         (arrived_ + 1 < size() ? " and others" : "");
+  return fmt::format("{} wait in {} for task {}{}", arrived_, name_of(first.call), missing,
+                     arrived_ + 1 < size() ? " and others" : "");
 }
 
 }  // namespace thalweg

@@ -119,8 +119,8 @@ Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp) {
   const auto local = vp >= 0 ? vpfile.impl->vps().local(static_cast<std::uint64_t>(vp)) : std::nullopt;
   const bool in_shape = is_in_shape(vpfile, vp);
   if (in_shape && local.has_value()) return *local;
-  return Status::error(Code::invalid_argument, "virtual processor {} of '{}{}", vp, vpfile.impl->path(),
-                       in_shape ? "' is another task's" : "' is not in its shape");
+  return Status::error(Code::invalid_argument, "virtual processor {} of '{}' is {}", vp, vpfile.impl->path(),
+                       in_shape ? "another task's" : "not in its shape");
 }
 
 }  // namespace thalweg

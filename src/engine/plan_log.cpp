@@ -33,7 +33,7 @@ bool logs_plans() {
 
 // One call, so that lines of several processes do not mix.
 void log_line(const std::string& path, const std::string& text) {
-  std::fputs((fmt::format("thalweg: '{}': {}\n", path, text)).c_str(), stderr);
+  std::fputs(fmt::format("thalweg: '{}': {}\n", path, text).c_str(), stderr);
 }
 
 }  // namespace

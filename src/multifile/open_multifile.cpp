@@ -82,8 +82,8 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
   out = std::make_unique<Multifile>();
   const MultifileOptions& options = request.options;
   const std::uint32_t n_physical = set->header().n_physical;
-  out->strategy = fmt::format("{}{}; buffered reads of up to {}; checksums {}", n_physical,
-                              n_physical == 1 ? " physical file" : " physical files", exact_size(options.buffer_bytes),
+  out->strategy = fmt::format("{} physical file{}; buffered reads of up to {}; checksums {}", n_physical,
+                              n_physical == 1 ? "" : "s", exact_size(options.buffer_bytes),
                               set->header().checksum == format::Checksum::none ? "none"
                               : options.verify                                 ? "verified"
                                                                                : "not verified");

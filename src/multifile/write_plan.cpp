@@ -30,7 +30,7 @@ constexpr char kAsCreated[] = "as it was created";
 std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
   const WriteRequests& all = input.requests;
   const auto nodes = static_cast<std::uint64_t>(all.nodes());
-  const std::string where = fmt::format("{}{}", nodes, nodes == 1 ? " node" : " nodes");
+  const std::string where = fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
   if (input.options.physical_files == kOnePerNode) {
     why = "one per node, " + where;
     return static_cast<std::uint32_t>(nodes);
@@ -42,8 +42,8 @@ std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
   const std::uint64_t at_once = std::min<std::uint64_t>(all.tasks_on_fullest_node(), kWritersPerCore * input.cores);
   const std::uint64_t n = std::clamp<std::uint64_t>(std::min(at_once * nodes, all.n_logical()), 1, 65536);
   why = n == 1 ? "one writer"
-               : std::to_string(at_once) + " tasks write at once on " + where + (nodes > 1 ? " each" : "") +
-                     ": Linux lets one buffered writer at a time into a file";
+               : fmt::format("{} tasks write at once on {}{}: Linux lets one buffered writer at a time into a file",
+                             at_once, where, nodes > 1 ? " each" : "");
   return static_cast<std::uint32_t>(n);
 }
 
@@ -123,9 +123,9 @@ std::string describe(const WritePlan& plan, const WritePlanInput& input, const s
                      const std::string& why_alignment) {
   const char* codecs[] = {"none", "lz4", "zstd"};
   const format::FileHeader& header = plan.files[0].header;
-  return fmt::format("{}{}{}); buffered writes; alignment {} ({}); {}; checksum {}; compression {}", header.n_physical,
-                     header.n_physical == 1 ? " physical file (" : " physical files (", why_files,
-                     exact_size(header.alignment), why_alignment, describe_chunks(plan, input),
+  return fmt::format("{} physical file{} ({}); buffered writes; alignment {} ({}); {}; checksum {}; compression {}",
+                     header.n_physical, header.n_physical == 1 ? "" : "s", why_files, exact_size(header.alignment),
+                     why_alignment, describe_chunks(plan, input),
                      header.checksum == format::Checksum::crc32c ? "crc32c" : "none",
                      codecs[static_cast<int>(input.options.codec)]);
 }
@@ -224,13 +224,13 @@ Status invert_ranks(ReadSet& old, WritePlan& plan) {
     for (std::uint64_t i = 0; i < ranks.size(); ++i, ++n) {
       TW_ASSIGN_OR_RETURN(const PlacedRange told, old.locate(ranks[i], cache));
       if (told.physical != k || told.local != i)
-        return old.first().corrupt("physical file {} holds logical file {}, which the table tells elsewhere", k,
-                                   ranks[i]);
+        return old.first().corrupt(
+            fmt::format("physical file {} holds logical file {}, which the table tells elsewhere", k, ranks[i]));
       plan.ranks.table[ranks[i]] = i << 32 | k;
     }
   }
   if (n == plan.ranks.table.size()) return {};
-  return old.first().corrupt("its physical files hold {} of {} logical files", n, plan.ranks.table.size());
+  return old.first().corrupt(fmt::format("its physical files hold {} of {} logical files", n, plan.ranks.table.size()));
 }
 
 }  // namespace

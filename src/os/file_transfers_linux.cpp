@@ -68,9 +68,8 @@ TransferCalls& transfer_calls() {
 }
 
 Status transfer_error(int err, const TransferPlace& place, std::uint64_t bytes) {
-  return os_error(err, "{}{} bytes at offset {} of '{}'",
-                  place.direction == Direction::write ? "cannot write " : "cannot read ", bytes, place.offset,
-                  place.path);
+  return os_error(err, "cannot {} {} bytes at offset {} of '{}'",
+                  place.direction == Direction::write ? "write" : "read", bytes, place.offset, place.path);
 }
 
 Result<std::uint64_t> transfer_at(const FileDescriptor& file, TransferPlace place, std::span<const Piece> pieces) {
@@ -103,7 +102,7 @@ Result<std::uint64_t> bytes_of(std::span<const Piece> pieces, std::uint64_t offs
   for (const Piece& piece : pieces) too_many |= add_overflow(sum, piece.bytes, &sum);
   if (!too_many && offset <= kMostOffset && sum <= kMostOffset - offset) return sum;
   return Status::error(Code::out_of_range, "cannot reach {} bytes at offset {} of '{}': files end at 2^63-1",
-                       too_many ? std::string("2^64 or more") : std::to_string(sum), offset, path);
+                       too_many ? "2^64 or more" : std::to_string(sum), offset, path);
 }
 
 Status check_direct(std::span<const Piece> pieces, std::uint64_t offset, std::uint32_t alignment,

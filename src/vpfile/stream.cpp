@@ -155,10 +155,8 @@ static Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t loc
   if (!__builtin_add_overflow(static_cast<std::int64_t>(base), offset, &sum) && sum >= 0)
     return static_cast<std::uint64_t>(sum);
   const LocalVps& vps = parts.vps;
-  return Status::error(Code::invalid_argument, "'" + parts.path + "': cannot seek by " + std::to_string(offset) +
-                                                   " from " + std::to_string(base) +
-                                                   " in the stream of virtual processor " +
-                                                   std::to_string(vps.count() > local ? vps.number(local) : 0));
+  return Status::error(Code::invalid_argument, "'{}': cannot seek by {} from {} in the stream of virtual processor {}",
+                       parts.path, offset, base, vps.count() > local ? vps.number(local) : 0);
 }
 
 Status VpStream::seek(std::int64_t offset, int whence, std::uint64_t cleared) {

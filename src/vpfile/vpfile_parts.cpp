@@ -93,9 +93,8 @@ Status VpParts::check_record() const {
 }
 
 Status VpParts::too_long(std::uint64_t local) const {
-  return Status::error(Code::out_of_range, "'" + path + "': the stream of virtual processor " +
-                                               std::to_string(vps.count() > local ? vps.number(local) : 0) +
-                                               " would be longer than it may");
+  return Status::error(Code::out_of_range, "'{}': the stream of virtual processor {} would be longer than it may", path,
+                       vps.count() > local ? vps.number(local) : 0);
 }
 
 }  // namespace thalweg

@@ -240,11 +240,8 @@ Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
   }
   received = co_await share(std::move(received));
   if (!received->has_value()) co_return received->error();
+  if (received->value().size() <= kSmallPart) co_return received->value();
   Bytes mine;
-  if (received->value().size() <= kSmallPart) {
-    mine = received->value();
-    co_return mine;
-  }
   const bool good = try_assign(mine, received->value());
   const Status status = co_await all_agree(good, "broadcast");
   if (!status.ok()) co_return status;
@@ -355,7 +352,7 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
   auto result = std::make_shared<Result<std::vector<std::int64_t>>>(std::vector<std::int64_t>{});
   if (leads()) {
     Status status;
-    // What is left is a short vector of a wrong length, a defect of the program. The other processes must not wait for it.
+    // A short vector of a wrong length is a defect of the program; the other processes must not wait for it.
     if (large) status = room ? here.status() : no_memory_for("allreduce");
     if (large) status = co_await leaders_agree(std::move(status), "allreduce");
     if (here.has_value() && status.ok()) std::copy(here.value().begin(), here.value().end(), sent.begin());

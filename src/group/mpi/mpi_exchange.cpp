@@ -40,8 +40,8 @@ class LengthExchange final : public MpiWait {
   int distance_ = 0;  // of the current round of the barrier; 0: not entered
   MPI_Request round_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   std::vector<Message> received_;
-  std::vector<std::uint64_t>
-      received_bytes_;  // the length of each; memory for the data is taken outside of the turn (mpi_turn.hpp)
+  // The length of each; memory for the data is taken outside of the turn (mpi_turn.hpp).
+  std::vector<std::uint64_t> received_bytes_;
   bool had_memory_ = true;
 };
 

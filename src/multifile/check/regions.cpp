@@ -1,5 +1,7 @@
 #include "multifile/check/regions.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -57,7 +59,7 @@ class PhysicalRegions {
     const auto damage = [&damaged](std::uint64_t offset) { damaged = damaged == 0 ? offset : damaged; };
     TW_RETURN_IF_ERROR(walk_session(physical_, session, visit, damage, go_on_));
     if (damaged == 0) return {};
-    return physical_.corrupt("the frame at offset {} is damaged", damaged);
+    return physical_.corrupt(fmt::format("the frame at offset {} is damaged", damaged));
   }
 
   Status add_frame(const format::Frame& frame) {

@@ -32,14 +32,14 @@ Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>
 }
 
 Status damaged_summary(const std::string& path, const CheckResult& result) {
-  const std::string findings = fmt::format("{}{}", result.findings, result.findings == 1 ? " finding)" : " findings)");
+  const std::string findings = fmt::format("{} finding{}", result.findings, result.findings == 1 ? "" : "s");
   if (result.damaged_logical == 0)
     return Status::error(
         Code::corrupt_file,
-        "'{}': all logical files can be read, but it is not sound ({}; `thalweg defrag` makes a copy that is", path,
+        "'{}': all logical files can be read, but it is not sound ({}); `thalweg defrag` makes a copy that is", path,
         findings);
-  return Status::error(Code::corrupt_file, "'{}': {} of {} logical files are damaged ({}", path, result.damaged_logical,
-                       result.n_logical, findings);
+  return Status::error(Code::corrupt_file, "'{}': {} of {} logical files are damaged ({})", path,
+                       result.damaged_logical, result.n_logical, findings);
 }
 
 // Empty for a single logical file, which the message names.

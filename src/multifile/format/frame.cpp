@@ -64,7 +64,7 @@ void list_directory_entry(Io& io, Entry& e) {
 }
 
 Status bad_entry(std::uint64_t number, const char* field, std::uint64_t value, const std::string& allowed) {
-  return bad_field((fmt::format("directory entry {}", number)).c_str(), field, value, allowed);
+  return bad_field(fmt::format("directory entry {}", number).c_str(), field, value, allowed);
 }
 
 Status check_directory_entry(const DirectoryEntry& e, std::uint64_t number, const Frame& frame,

@@ -241,16 +241,17 @@ Result<Attributes> parse_attributes(ByteView bytes) {
   Attributes attributes;
   ByteView rest = bytes;
   while (!rest.empty()) {
-    const std::string where = fmt::format("attributes, at byte {}: ", bytes.size() - rest.size());
-    if (rest.size() < 8) return corrupt("{}they end within a pair", where);
+    const std::string where = fmt::format("attributes, at byte {}", bytes.size() - rest.size());
+    if (rest.size() < 8) return corrupt("{}: they end within a pair", where);
     const auto key_bytes = load_le<std::uint32_t>(rest);
     const auto value_bytes = load_le<std::uint32_t>(rest.subspan(4));
     rest = rest.subspan(8);
     std::string key, value;
     if (!take_text(&rest, key_bytes, &key) || !take_text(&rest, value_bytes, &value))
-      return corrupt("{}a key of {} and a value of {} bytes reach beyond their end", where, key_bytes, value_bytes);
-    if (!key_is_legal(key)) return corrupt("{}keys have 1 to 255 bytes without NUL", where);
-    if (!attributes.empty() && key <= attributes.rbegin()->first) return corrupt("{}the keys are not ascending", where);
+      return corrupt("{}: a key of {} and a value of {} bytes reach beyond their end", where, key_bytes, value_bytes);
+    if (!key_is_legal(key)) return corrupt("{}: keys have 1 to 255 bytes without NUL", where);
+    if (!attributes.empty() && key <= attributes.rbegin()->first)
+      return corrupt("{}: the keys are not ascending", where);
     attributes.emplace_hint(attributes.end(), std::move(key), std::move(value));
   }
   return attributes;

@@ -1,5 +1,7 @@
 #include "multifile/read/logical_reader.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -25,7 +27,7 @@ Result<std::unique_ptr<LogicalReader>> LogicalReader::make(const PhysicalReader&
                                                            ReaderSettings& settings) {
   for (const format::PieceEntry& piece : pieces) {
     if (piece.logical_offset <= entry.bytes && piece.logical_bytes <= entry.bytes - piece.logical_offset) continue;
-    return physical.corrupt("a piece of logical file {} reaches beyond its {} bytes", rank, entry.bytes);
+    return physical.corrupt(fmt::format("a piece of logical file {} reaches beyond its {} bytes", rank, entry.bytes));
   }
   std::unique_ptr<LogicalReader> reader(new LogicalReader(physical, rank, entry, std::move(pieces), settings));
   TW_RETURN_IF_ERROR(reader->resolve());
@@ -189,14 +191,13 @@ Status LogicalReader::fill_from_pack(const Span& span) {
   return {};
 }
 
-// Without checksums the arrival seals show which flushed bytes are lost: behind a repair zeros may stand in their place.
+// Without checksums, the arrival seals show which flushed bytes are lost: after a repair they may read as zeros.
 bool LogicalReader::verifies() const {
-  return settings_.verify &&
-         (physical_.header().checksum == format::Checksum::crc32c || (entry_.flags & format::kFileDamaged) != 0);
+  return verifies_every_byte() || (settings_.verify && (entry_.flags & format::kFileDamaged) != 0);
 }
 
 bool LogicalReader::verifies_every_byte() const {
-  return verifies() && physical_.header().checksum == format::Checksum::crc32c;
+  return settings_.verify && physical_.header().checksum == format::Checksum::crc32c;
 }
 
 // Bytes that are not verified may belong to a file that replaced this one.

@@ -159,7 +159,7 @@ Result<std::vector<std::byte>> PhysicalReader::section(SectionKind kind, std::ui
   constexpr std::uint64_t kAtOnce = 256;  // pages
   const std::uint64_t n_pages = format::section_pages(n_entries, entry_bytes);
   if (offset > file_bytes_ || n_pages > (file_bytes_ - offset) / kPageBytes)
-    return corrupt("a section of {} entries at offset {} does not fit into the file", n_entries, offset);
+    return corrupt(fmt::format("a section of {} entries at offset {} does not fit into the file", n_entries, offset));
   const std::uint64_t per_page = format::kPagePayload / entry_bytes;
   std::vector<std::byte> entries, pages;
   for (std::uint64_t first = 0; first < n_pages; first += kAtOnce) {
@@ -309,7 +309,8 @@ Status PhysicalReader::check_order(const GoOn& go_on) const {
     for (std::uint64_t i = page * per_page; i < std::min((page + 1) * per_page, index_.n_entries); ++i) {
       auto local = local_at(i, cache);
       if (!local.has_value()) break;  // reported by its reader
-      if (*local < least) return corrupt("the listed entries of the index do not ascend: {} at place {}", *local, i);
+      if (*local < least)
+        return corrupt(fmt::format("the listed entries of the index do not ascend: {} at place {}", *local, i));
       least = *local + 1;
     }
   }

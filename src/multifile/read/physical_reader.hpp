@@ -5,8 +5,6 @@
 // logical files.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <functional>
 #include <memory>
 #include <optional>
@@ -112,11 +110,6 @@ class PhysicalReader {
 
   Status stopped() const;                         // the status of a call that its caller stopped
   Status corrupt(const std::string& what) const;  // corrupt_file, with the name of the file before `what`
-  template <class... T>
-    requires(sizeof...(T) > 0)
-  Status corrupt(fmt::format_string<T...> format, const T&... values) const {
-    return corrupt(fmt::vformat(format, fmt::make_format_args(values...)));
-  }
 
  private:
   Status read_header(std::uint32_t number);

@@ -1,5 +1,7 @@
 #include "multifile/read/read_handle.hpp"
 
+#include <fmt/core.h>
+
 #include "base/endian.hpp"
 
 namespace thalweg {
@@ -54,8 +56,8 @@ Result<format::FileEntry> ReadHandle::entry_in(std::uint64_t rank, const Physica
   TW_ASSIGN_OR_RETURN(const PlacedRange at, locate(rank));
   TW_ASSIGN_OR_RETURN(physical, files_->physical(at.physical));
   if (at.local >= physical->header().n_local)
-    return files_->first().corrupt("the table puts rank {} beyond the logical files of physical file {}", rank,
-                                   at.physical);
+    return files_->first().corrupt(
+        fmt::format("the table puts rank {} beyond the logical files of physical file {}", rank, at.physical));
   PageCache& cache = cache_of(*physical);
   if (physical->header().mapping == format::Mapping::table) {
     TW_ASSIGN_OR_RETURN(const auto bytes,

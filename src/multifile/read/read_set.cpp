@@ -1,5 +1,7 @@
 #include "multifile/read/read_set.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/endian.hpp"
@@ -26,7 +28,7 @@ Status ReadSet::use_as_first(PhysicalReader& physical) {
   TW_ASSIGN_OR_RETURN(bounds, physical.numbers(format::SectionKind::bounds, h.map_offset,
                                                std::uint64_t{h.n_physical} + 1, watch_.go_on));
   if (bounds.front() != 0 || bounds.back() != h.n_logical || !std::ranges::is_sorted(bounds))
-    return physical.corrupt("the bounds of its physical files do not ascend from 0 to {}", h.n_logical);
+    return physical.corrupt(fmt::format("the bounds of its physical files do not ascend from 0 to {}", h.n_logical));
   return check_member(physical);
 }
 
@@ -95,7 +97,8 @@ Result<PlacedRange> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_firs
                       first_->section_entry(format::SectionKind::table, h.map_offset, rank, 8, cache_of_first));
   const PlacedRange found{rank, 1, load_le<std::uint32_t>(entry.subspan(4)), load_le<std::uint32_t>(entry)};
   if (found.physical < h.n_physical) return found;
-  return first_->corrupt("the table puts rank {} into physical file {} of {}", rank, found.physical, h.n_physical);
+  return first_->corrupt(
+      fmt::format("the table puts rank {} into physical file {} of {}", rank, found.physical, h.n_physical));
 }
 
 Result<std::uint64_t> ReadSet::end_of_lost_places(std::uint64_t rank) const {

@@ -65,10 +65,10 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
   if (end < physical.header().n_local) unknown.push_back({end, physical.header().n_local});
   for (const SalvagedIndex::Range& range : unknown) n_unknown += range.end - range.begin;
   if (n_unknown > std::max(kFew, left.lost_entries))
-    return physical.corrupt(
+    return physical.corrupt(fmt::format(
         "a session cannot be read although the file was closed, and what is left of its index does not tell which of "
         "{} logical files have lost bytes",
-        n_unknown);
+        n_unknown));
   std::vector<RecoveredIndex::File>& files = left.index.files;
   const std::size_t n_old = files.size();
   for (const SalvagedIndex::Range& range : unknown)

@@ -1,5 +1,7 @@
 #include "multifile/read/slab_walk.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -32,11 +34,11 @@ Result<std::vector<std::uint64_t>> read_domains(const PhysicalReader& physical, 
   std::uint64_t left = session.round_bytes;
   for (std::size_t d = 0; d < domains.size(); ++d) {
     if (domains[d] == 0 || domains[d] > left || domains[d] % physical.header().alignment != 0)
-      return physical.corrupt("slab bytes of domain {} contradict the session page or the alignment", d);
+      return physical.corrupt(fmt::format("slab bytes of domain {} contradict the session page or the alignment", d));
     left -= domains[d];
   }
   if (left == 0) return domains;
-  return physical.corrupt("the domains of session {} do not add up to its round", session.session);
+  return physical.corrupt(fmt::format("the domains of session {} do not add up to its round", session.session));
 }
 
 // Whether slab k does not exist or ends behind `offset`.
@@ -184,7 +186,7 @@ Result<std::vector<format::DirectoryEntry>> read_directory(const PhysicalReader&
 
 Result<FoundSession> read_session(const PhysicalReader& physical, std::uint64_t offset) {
   if (offset > physical.file_bytes() || physical.file_bytes() - offset < format::kPageBytes)
-    return physical.corrupt("no session page at offset {}", offset);
+    return physical.corrupt(fmt::format("no session page at offset {}", offset));
   std::vector<std::byte> page(format::kPageBytes);
   TW_RETURN_IF_ERROR(read_exactly(physical.file(), offset, page));
   TW_ASSIGN_OR_RETURN(const format::SessionPage session,

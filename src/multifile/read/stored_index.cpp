@@ -1,5 +1,7 @@
 #include "multifile/read/stored_index.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -20,7 +22,8 @@ Status take_range(const PhysicalReader& physical, const char* what, std::uint64_
                   std::uint64_t n, std::uint64_t& end) {
   if (n == 0) return {};
   if (begin < end)
-    return physical.corrupt("the index gives {} {} to local logical file {} and to one before it", what, begin, local);
+    return physical.corrupt(
+        fmt::format("the index gives {} {} to local logical file {} and to one before it", what, begin, local));
   end = begin + n;
   return {};
 }

@@ -60,10 +60,9 @@ void each_number_of_slot(Meta& meta, Visit visit) {
 Status check_version(ByteView slot) {
   const auto major = load_le<std::uint16_t>(slot.subspan(8));
   if (major == kVpMajor) return {};
-  return Status::error(Code::unsupported_version, "NAME.meta is of format version " + std::to_string(major) +
-                                                      "; this library reads version " + std::to_string(kVpMajor) +
-                                                      ": use " +
-                                                      (major > kVpMajor ? "a newer one" : "the one that wrote it"));
+  return Status::error(Code::unsupported_version,
+                       "NAME.meta is of format version {}; this library reads version {}: use {}", major, kVpMajor,
+                       major > kVpMajor ? "a newer one" : "the one that wrote it");
 }
 
 Status read_shape(ByteView slot, std::uint32_t dimensions, VpMeta& meta) {
