@@ -40,6 +40,17 @@ class VpAppendDeath : public testing::Test {
     storage_->go_on({.rules = {after_the_seal}, .keep_journal = true});
     EXPECT_FALSE(file->stream(0).flush().ok());
   }
+  // The same, where the first sync fails, and with it the flush, which is then tried again.
+  void fail_to_update_twice(std::uint64_t at, std::uint64_t bytes) {
+    const auto file = open("r+");
+    put(*file, at, bytes);
+    EXPECT_TRUE(file->stream(0).flush().ok());
+    history_.flushed = history_.writes.size();
+    put(*file, at, bytes);
+    storage_->go_on({.rules = {{.kind = CallKind::sync, .at = 1}}, .keep_journal = true});
+    EXPECT_FALSE(file->stream(0).flush().ok());
+    EXPECT_FALSE(file->stream(0).flush().ok());
+  }
   void reach_storage() {
     storage_->restart({.keep_journal = true});
     history_.synced = history_.flushed;
@@ -63,6 +74,7 @@ class VpAppendDeath : public testing::Test {
     how.shape = {1};
     how.hints.block_bytes = 16;
     how.hints.superblock_bytes = 4096;
+    how.hints.cache_bytes = 0;
     how.hints.directory_pointers = 1;  // the chain of a VP needs entries of NAME.dir
     return run(VpFile::open(*group_, storage_, std::move(how))).value();
   }
@@ -93,6 +105,26 @@ TEST_F(VpAppendDeath, BlocksThatItCopiedAreNotLostWhenTheCopyIsUpdated) {
     write("w+", 0, 1500);
     reach_storage();
     begin_to_update_twice(200, 700);
+    EXPECT_EQ(die(seed), "") << "seed " << seed;
+  }
+}
+
+TEST_F(VpAppendDeath, CopiesInMoreSuperblocksThanTheCacheHoldsAreNotLostEither) {
+  for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
+    begin();
+    write("w+", 0, 30000);
+    reach_storage();
+    begin_to_update_twice(200, 29000);
+    EXPECT_EQ(die(seed), "") << "seed " << seed;
+  }
+}
+
+TEST_F(VpAppendDeath, CopiesAreNotUpdatedAfterAFailedSync) {
+  for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
+    begin();
+    write("w+", 0, 1500);
+    reach_storage();
+    fail_to_update_twice(200, 700);
     EXPECT_EQ(die(seed), "") << "seed " << seed;
   }
 }

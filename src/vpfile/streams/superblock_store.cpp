@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,12 +38,14 @@ Status SuperblockStore::write_seal(Superblock& superblock, const format::Seal& s
   return {};
 }
 
-// Syncs what updating seals will cover, if something was synced, or if copies hide blocks of earlier sessions.
-Status SuperblockStore::sync_before_update() {
-  if (ordered_ == durable_ && !copies_unsynced_) return {};
+// Before updating seals, the last of them that of superblock `last`: earlier seals are synced once the file is durable,
+// and copies that hide blocks of earlier sessions in any file.
+Status SuperblockStore::sync_before_update(std::uint64_t last) {
+  const bool seals_unsynced = durable_ && !ordered_;
+  if (!seals_unsynced && last < unsynced_copies_from_) return {};
   TW_RETURN_IF_ERROR(setup_.data->sync());
   ordered_ = durable_;
-  copies_unsynced_ = false;
+  unsynced_copies_from_ = kNoPage;
   return {};
 }
 
@@ -59,7 +62,7 @@ Status SuperblockStore::announce_change(Superblock& superblock) {
 // there.
 Status SuperblockStore::store_content(Superblock& superblock) {
   const format::VpGeometry& geometry = setup_.geometry;
-  if (superblock.has_copies) copies_unsynced_ = !durable_;
+  if (superblock.has_copies && !durable_) unsynced_copies_from_ = std::min(unsynced_copies_from_, superblock.number);
   if (superblock.is_changed())
     TW_RETURN_IF_ERROR(write(superblock, block_offset(geometry, superblock.changed_begin),
                              block_offset(geometry, superblock.changed_end)));
@@ -107,9 +110,11 @@ Status SuperblockStore::seal(Superblock& superblock) {
 
 // Dirty superblocks, in the order of their numbers.
 Status SuperblockStore::store(std::span<Superblock* const> superblocks) {
-  const auto is_changed = [](const Superblock* superblock) { return superblock->is_changed(); };
-  if (std::ranges::any_of(superblocks, is_changed)) {
-    TW_RETURN_IF_ERROR(sync_before_update());
+  std::optional<std::uint64_t> last_changed;
+  for (const Superblock* superblock : superblocks)
+    if (superblock->is_changed()) last_changed = superblock->number;
+  if (last_changed.has_value()) {
+    TW_RETURN_IF_ERROR(sync_before_update(*last_changed));
     for (Superblock* superblock : superblocks)
       if (superblock->is_changed()) TW_RETURN_IF_ERROR(announce_change(*superblock));
     TW_RETURN_IF_ERROR(order_on_storage());

@@ -132,7 +132,7 @@ class SuperblockStore {
   void mark_changed(Superblock& superblock, std::uint64_t first, std::uint64_t blocks);
   Status store(Superblock& superblock);
   Status store(std::span<Superblock* const> superblocks);
-  Status sync_before_update();
+  Status sync_before_update(std::uint64_t last);
   Status announce_change(Superblock& superblock);
   Status store_content(Superblock& superblock);
   Status seal(Superblock& superblock);
@@ -174,8 +174,8 @@ class SuperblockStore {
   std::uint64_t end_ = 0;
   std::uint64_t made_ = 0;
   bool durable_ = false;
-  bool ordered_ = false;          // all seals from before durable_ was set have been synced
-  bool copies_unsynced_ = false;  // stored copies of blocks of earlier sessions; not once durable_ is set
+  bool ordered_ = false;                          // all seals from before durable_ was set have been synced
+  std::uint64_t unsynced_copies_from_ = kNoPage;  // first superblock with stored copies of blocks of earlier sessions
   VpPageCache<Superblock> cache_;
   Superblock* current_ = nullptr;    // that is being filled
   std::uint32_t full_rows_ = 0;      // of the last one that was filled
