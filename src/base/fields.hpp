@@ -66,9 +66,8 @@ inline bool begins_with(ByteView bytes, std::string_view magic) {
 
 inline Status corrupt(const std::string& text) { return Status::error(Code::corrupt_file, text); }
 template <class... T>
-  requires(sizeof...(T) > 0)
-Status corrupt(fmt::format_string<T...> format, const T&... values) {
-  return corrupt(fmt::vformat(format, fmt::make_format_args(values...)));
+Status corrupt(FormatOf<T...> format, const T&... values) {
+  return corrupt(format.with(values...));
 }
 
 // "file header: alignment is 3000; a power of two from 512 to 67108864 is allowed"

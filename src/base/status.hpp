@@ -7,10 +7,12 @@
 #include <fmt/core.h>
 
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -48,15 +50,33 @@ struct ErrorDetail {
   std::string message;  // what failed, on which object, with which values, and what is allowed
 };
 
+// A format of {fmt} that uses all of its values, in their order, which {fmt} does not check.
+template <class... T>
+struct Format {
+  template <std::size_t N>
+    requires(sizeof...(T) > 0)
+  consteval Format(const char (&literal)[N]) : checked(literal) {
+    std::size_t fields = 0;
+    for (std::size_t i = 0; i + 1 < N; ++i) {
+      if (literal[i] != '{') continue;
+      literal[i + 1] == '{' ? ++i : ++fields;
+    }
+    if (fields != sizeof...(T)) throw "a format uses all of its values";
+  }
+  std::string with(const T&... values) const { return fmt::vformat(checked, fmt::make_format_args(values...)); }
+
+  fmt::format_string<T...> checked;
+};
+template <class... T>
+using FormatOf = Format<std::type_identity_t<T>...>;  // deduced from the values
+
 class [[nodiscard]] Status {
  public:
   Status() noexcept = default;  // OK
   static Status error(Code code, std::string message) { return failed_call(code, 0, std::move(message)); }
-  // A format of {fmt} and its values.
   template <class... T>
-    requires(sizeof...(T) > 0)
-  static Status error(Code code, fmt::format_string<T...> format, const T&... values) {
-    return error(code, fmt::vformat(format, fmt::make_format_args(values...)));
+  static Status error(Code code, FormatOf<T...> format, const T&... values) {
+    return error(code, format.with(values...));
   }
   static Status failed_call(Code code, int os_errno, std::string message) {  // errno as the call left it
     assert(code != Code::ok);
@@ -82,9 +102,8 @@ class [[nodiscard]] Status {
 // Turns a failed system call into a Status. `err` is errno, read in the first statement after the call.
 Status os_error(int err, const std::string& what);
 template <class... T>
-  requires(sizeof...(T) > 0)
-Status os_error(int err, fmt::format_string<T...> format, const T&... values) {
-  return os_error(err, fmt::vformat(format, fmt::make_format_args(values...)));
+Status os_error(int err, FormatOf<T...> format, const T&... values) {
+  return os_error(err, format.with(values...));
 }
 
 // A prebuilt status, for use where allocating a message fails.

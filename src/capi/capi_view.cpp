@@ -15,7 +15,7 @@ namespace {
 Status check_list(const char* function, const char* name, const std::int64_t* numbers, std::int64_t n) {
   if (n > 0 && numbers == nullptr) return null_argument(function, name);
   for (std::int64_t i = 0; i < n; ++i)
-    if (numbers[i] < 0) return check_number(function, name + (fmt::format("[{}]", i)), numbers[i]);
+    if (numbers[i] < 0) return check_number(function, fmt::format("{}[{}]", name, i), numbers[i]);
   return {};
 }
 

@@ -35,9 +35,8 @@ inline Status invalid_argument(const char* function, const std::string& what) {
   return Status::error(Code::invalid_argument, "{}: {}", function, what);
 }
 template <class... T>
-  requires(sizeof...(T) > 0)
-Status invalid_argument(const char* function, fmt::format_string<T...> format, const T&... values) {
-  return invalid_argument(function, fmt::vformat(format, fmt::make_format_args(values...)));
+Status invalid_argument(const char* function, FormatOf<T...> format, const T&... values) {
+  return invalid_argument(function, format.with(values...));
 }
 
 // For arguments that must not be NULL.
