@@ -6,7 +6,7 @@ find_package(Threads REQUIRED)
 find_package(ISAL REQUIRED)
 find_package(ZSTD REQUIRED)
 find_package(LZ4 REQUIRED)
-find_package(fmt REQUIRED)
+find_package(fmt 8 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
 # Stops the configuration when a requested optional part is missing, otherwise prints that it is omitted.

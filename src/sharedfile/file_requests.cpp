@@ -12,14 +12,14 @@ namespace {
 
 Status refuse_others(const SharedFile* file, Placement placement) {
   const std::string path = file != nullptr ? file->stored->path() : "";
-  return placement == Placement::in_view ? Status::error(Code::invalid_argument,
-                                                         "the position in the view of '{}' moves in accesses of the "
-                                                         "group that opened it; others use TW_AT_OFFSET",
-                                                         path)
-                                         : Status::error(Code::invalid_argument,
-                                                         "the shared position of '{}' moves in accesses of the group "
-                                                         "that opened it, which has several processes",
-                                                         path);
+  if (placement == Placement::in_view)
+    return Status::error(
+        Code::invalid_argument,
+        "the position in the view of '{}' moves in accesses of the group that opened it; others use TW_AT_OFFSET",
+        path);
+  return Status::error(
+      Code::invalid_argument,
+      "the shared position of '{}' moves in accesses of the group that opened it, which has several processes", path);
 }
 
 // A group other than that of the file may use the shared position only where all tasks of the file are in this

@@ -315,7 +315,8 @@ class Busy(CliTest):
         with subprocess.Popen([THALWEG, *words], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE) as child:
             deadline = time.monotonic() + 100
             started = None
-            while started is None or not (begun(child.pid) if begun else self.ticks(child.pid) >= started + 3):
+            begun = begun or (lambda pid: self.ticks(pid) >= started + 3)
+            while started is None or not begun(child.pid):
                 if started is None and self.handles(child.pid, number):
                     started = self.ticks(child.pid)
                 self.assertIsNone(child.poll(), f"{words} ended before it was stopped")

@@ -5,9 +5,9 @@
 // between processes; the leader publishes the result, and each thread takes its share. Published data stay in place
 // until the third step is over. What leaders gather, scatter and exchange is packed for each process.
 //
-// Invariant: a failure anywhere reaches all tasks. Publishing and sharing take little memory. Leaders agree before
-// they send what needed memory; where the shares of tasks may need much memory, all tasks agree afterwards, which all of
-// them know in advance.
+// Invariant: a failure anywhere reaches all tasks. Publishing and sharing take little memory. Where
+// packing needs memory, the leaders agree before they send. Where a share may be large, all tasks agree after the third
+// step; each knows in advance whether they will.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "async/callers.hpp"
+#include "async/last_words.hpp"
 #include "base/wire.hpp"
 #include "group/agree.hpp"
 #include "group/basic_group.hpp"
@@ -348,7 +349,7 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
   if (leads() && !large) sent.resize(mine.size());
   auto here = co_await threads_->allreduce(std::move(mine), how);
   if (!threads_->ended().ok()) co_return end_here(here.error());
-  if (!large && here.status().code() == Code::no_memory) throw std::bad_alloc();  // ends the program
+  if (!large && here.status().code() == Code::no_memory) end_in_call("out of memory");
   auto result = std::make_shared<Result<std::vector<std::int64_t>>>(std::vector<std::int64_t>{});
   if (leads()) {
     Status status;

@@ -72,7 +72,8 @@ Op<Result<Leaver>> mpi_fold(const MpiChannel& channel, void* mine, void* before,
     std::memcpy(first + bytes, mine, bytes);
     between.resize(between.size() - bytes);
     const Status status = co_await mpi_send(channel, packet.message(2 * bytes, rank + bit), "fold");
-    if (!status.ok() && leaver.call == Call::none) co_return status;  // the other children still learn who has left
+    // Once a rank has left, a failed send does not keep the other children from learning it.
+    if (!status.ok() && leaver.call == Call::none) co_return status;
   }
   co_return leaver;
 }

@@ -288,7 +288,8 @@ Status LogicalReader::read_granules(std::uint64_t within, std::span<std::byte> t
         load_le<std::uint32_t>(std::span<const std::byte>(chunk_table_).subspan(number * sizeof(std::uint32_t)));
     if (format::data_seal(physical_.header().checksum, bytes) != expected) {
       std::memset(to.data(), 0, to.size());  // nothing unverified is left with the caller
-      return damaged("data contradict their checksum", chunk_data_ + within + done);
+      return damaged(verifies_every_byte() ? "data contradict their checksum" : "data did not reach the storage whole",
+                     chunk_data_ + within + done);
     }
   }
   return {};
