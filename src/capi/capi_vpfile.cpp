@@ -49,8 +49,10 @@ Status fill_vp_open(const char* path, int32_t flags, const tw_options* options, 
   return fill_vp_shape(*options, how);
 }
 
+// Without the geometry, to which another thread may just add the IB segment.
 bool is_in_shape(const tw_vpfile& vpfile, std::int64_t vp) {
-  return vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile.impl->geometry().n;
+  const auto n = format::count_vps(vpfile.impl->shape());
+  return vp >= 0 && n.has_value() && static_cast<std::uint64_t>(vp) < n.value();
 }
 
 // Extents are below 2^63: the caller reads them where they lie.
@@ -117,10 +119,9 @@ tw_status on_vp(const char* function, tw_vpfile* vpfile, int64_t vp, Act act) {
 
 Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp) {
   const auto local = vp >= 0 ? vpfile.impl->vps().local(static_cast<std::uint64_t>(vp)) : std::nullopt;
-  const bool in_shape = is_in_shape(vpfile, vp);
-  if (in_shape && local.has_value()) return *local;
+  if (local.has_value()) return *local;
   return Status::error(Code::invalid_argument, "virtual processor {} of '{}' is {}", vp, vpfile.impl->path(),
-                       in_shape ? "another task's" : "not in its shape");
+                       is_in_shape(vpfile, vp) ? "another task's" : "not in its shape");
 }
 
 }  // namespace thalweg

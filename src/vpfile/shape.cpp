@@ -92,6 +92,7 @@ std::optional<std::uint64_t> LocalVps::local(std::uint64_t number) const {
     if (at < box_.start[i] || at - box_.start[i] >= box_.count[i]) return std::nullopt;
     local = local * box_.count[i] + (at - box_.start[i]);
   }
+  if (number != 0) return std::nullopt;  // of a shape without dimensions, which has VP 0 alone
   return local;
 }
 

@@ -40,7 +40,7 @@ class LocalVps {
   std::uint64_t number(std::uint64_t local) const {
     return n_runs_ == 1 ? begin_ + local : run_begin(local / run_length_) + local % run_length_;
   }
-  std::optional<std::uint64_t> local(std::uint64_t number) const;  // none: another task's
+  std::optional<std::uint64_t> local(std::uint64_t number) const;  // none: another task's, or not in the shape
 
  private:
   VpBox box_;
