@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Print the size budgets of the tree, and fail where one is exceeded.
+"""Print the size budgets of the tree, and fail where the tree has grown above what it may have.
 
-Usage: scripts/budgets.py [--warn] [ROOT]      --warn: print what is above its budget, but exit with 0
+Usage: scripts/budgets.py [ROOT]
+
+What is above its budget may not grow: its ceiling is what the tree has now. Lower the ceiling with each cut, until it
+is the budget.
 
 A code line has something on it besides blanks and comments. A type is a class, struct, union or enum that is defined
 with a body. A member function is a declaration with a parameter list in a class body (constructors, operators and
 destructors too). An entry point is a function that the shared libraries export (tests/abi/exported_symbols.txt).
-Exit status: 0 all are kept, 1 one is exceeded, 2 wrong usage.
+Exit status: 0 all ceilings are kept, 1 one is exceeded, 2 wrong usage.
 """
 
 import collections
@@ -83,7 +86,7 @@ def entry_points(root):
 
 
 def budgets(root):
-    """[(what, value, most, where)]"""
+    """[(what, value, budget, ceiling, where)]"""
     inside = sources_below(root, "src")
     largest = max(inside, key=code_lines)
     types = [(count, name, path) for path in inside for name, count in types_of(path)]
@@ -95,29 +98,31 @@ def budgets(root):
         return sum(map(code_lines, sources_below(root, *rooms)))
 
     return [
-        ("code lines of src/", lines("src"), 25000, ""),
-        ("code lines of src/, sim/ and testing/", lines("src", "sim", "testing"), 28000, ""),
-        ("code lines of the largest file of src/", code_lines(largest), 500, largest.relative_to(root)),
-        ("types in src/", len(types), 300, ""),
-        ("files in the largest folder of src/", folders[fullest], 25, fullest.relative_to(root)),
-        ("public entry points", entry_points(root), 160, ""),
-        ("member functions of the largest class", widest[0], 35, f"{widest[1]}, {widest[2].relative_to(root)}"),
-        ("code lines of tools/", lines("tools"), 16800, ""),
+        ("code lines of src/", lines("src"), 25000, 28460, ""),
+        ("code lines of src/, sim/ and testing/", lines("src", "sim", "testing"), 28000, 31540, ""),
+        ("code lines of the largest file of src/", code_lines(largest), 500, 500, largest.relative_to(root)),
+        ("types in src/", len(types), 300, 377, ""),
+        ("files in the largest folder of src/", folders[fullest], 25, 25, fullest.relative_to(root)),
+        ("public entry points", entry_points(root), 160, 160, ""),
+        ("member functions of the largest class", widest[0], 35, 35, f"{widest[1]}, {widest[2].relative_to(root)}"),
+        ("code lines of tools/", lines("tools"), 16800, 16800, ""),
     ]
 
 
 def main(argv):
-    warn = "--warn" in argv
-    rest = [argument for argument in argv[1:] if argument != "--warn"]
-    if len(rest) > 1:
+    if len(argv) > 2:
         print(__doc__, file=sys.stderr)
         return 2
-    above = 0
-    for what, value, most, where in budgets(pathlib.Path(rest[0] if rest else ".")):
-        verdict = "" if value <= most else "  ABOVE"
-        above += value > most
-        print(f"{what:<40} {value:>6} of {most:>6}{verdict}{f'  ({where})' if where else ''}")
-    return 1 if above and not warn else 0
+    failed = False
+    for what, value, budget, ceiling, where in budgets(pathlib.Path(argv[1] if len(argv) > 1 else ".")):
+        verdict = ""
+        if value > budget:
+            verdict = f"  {value - budget} above its budget; may not grow above {ceiling}"
+        if value > ceiling:
+            failed = True
+            verdict = f"  FAILED: {value - ceiling} more than it may have ({ceiling})"
+        print(f"{what:<40} {value:>6} of {budget:>6}{verdict}{f'  ({where})' if where else ''}")
+    return failed
 
 
 if __name__ == "__main__":
