@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include "os/pieces.hpp"
 #include "testing/fault_journal.hpp"

@@ -1,7 +1,6 @@
 #include "access/view_node.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace thalweg {

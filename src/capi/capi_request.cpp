@@ -1,7 +1,6 @@
 // request.h: waiting for what was started, and asking whether it is complete.
 #include <algorithm>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

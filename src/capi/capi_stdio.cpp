@@ -1,7 +1,6 @@
 // A FILE* on a logical file of a multifile, or on the stream of a VP.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>

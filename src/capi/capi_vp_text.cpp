@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "capi/vpfile_handle.hpp"
 #include "vpfile/formatted_text.hpp"
 
 using namespace thalweg;

@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>

@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 
-#include "vpfile/format/directory.hpp"
 #include "vpfile/format/meta.hpp"
 
 namespace thalweg {

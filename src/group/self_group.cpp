@@ -1,5 +1,4 @@
 // Self: a group of one task. Every collective is complete when it starts.
-#include <algorithm>
 
 #include "group/groups.hpp"
 #include "group/memory.hpp"

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <string>
 
 #include "os/peer_memory.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "async/callers.hpp"

@@ -3,7 +3,6 @@
 #include <thalweg/thalweg.hpp>
 
 #include <algorithm>
-#include <utility>
 
 #include "group_of.hpp"
 #include "pieces.hpp"

@@ -5,10 +5,7 @@
 #include <charconv>
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <map>
 #include <string_view>
-
-#include "pieces.hpp"
 
 namespace methods {
 

@@ -9,7 +9,6 @@
 #include <charconv>
 #include <string_view>
 
-#include "command.hpp"
 #include "new_multifile.hpp"
 #include "text.hpp"
 

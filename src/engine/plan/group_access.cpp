@@ -1,7 +1,6 @@
 #include "engine/plan/group_access.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace thalweg {
 

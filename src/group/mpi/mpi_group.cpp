@@ -8,7 +8,6 @@
 
 #include "group/find_place.hpp"
 #include "group/mpi/mpi_collectives.hpp"
-#include "group/mpi/mpi_end.hpp"
 #include "group/mpi/mpi_transfers.hpp"
 #include "group/mpi/mpi_turn.hpp"
 #include "os/backoff.hpp"

@@ -6,7 +6,6 @@
 //
 // When tasks make different calls, all of them detect it after the first epoch (in_step()): they return before any of
 // them reads a slot, and the group ends.
-#include <algorithm>
 #include <cstring>
 #include <new>
 #include <span>

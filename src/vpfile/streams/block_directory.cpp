@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
 #include <utility>
 
 #include "base/size_units.hpp"

@@ -1,8 +1,6 @@
 // Assumptions of an advice, extrapolation, and the error of the model.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "advice.hpp"
 
 namespace tool {

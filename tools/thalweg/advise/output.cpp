@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "common.hpp"
 #include "text.hpp"
 
 namespace tool {

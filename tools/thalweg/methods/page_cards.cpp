@@ -1,7 +1,6 @@
 // A card for each method: code, file, memory, recommended use.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ranges>
 
 #include "methods/cards.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <ranges>
 
 #include "methods/method_table.hpp"
 #include "methods/page_parts.hpp"
