@@ -17,12 +17,24 @@ tidy() {
   run-clang-tidy-16 -quiet -j "$(nproc)" -p "$folder" "$@" "^$what"
 }
 
+# includes REGEX: no file that matches includes what it does not use. What a file gets through its own header, or through
+# those of its room, it need not include again.
+includes() {
+  local findings
+  cmake --preset clang > /dev/null
+  findings=$(run-clang-tidy-19 -quiet -j "$(nproc)" -p build/clang -checks='-*,misc-include-cleaner' "^$PWD$1" 2> /dev/null) ||
+    true  # it fails for includes that are missing
+  ! grep 'is not used directly' <<< "$findings"
+}
+
 if [ $# -gt 0 ]; then
   cmake --preset clang > /dev/null
   tidy build/clang "$PWD$1"
+  includes "$1"
   exit
 fi
 cmake --preset clang -B build/tidy -DTW_WHOLE_ROOMS=ON > /dev/null
 # The files of a room, and those with their own compile options.
 tidy build/tidy "$PWD/build/tidy/src/.*/Unity" -checks=-bugprone-suspicious-include
 tidy build/tidy "$PWD/(src|frontends)/"
+includes '/(src|frontends)/'
