@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "capi/vpfile_handle.hpp"
 #include "vpfile/formatted_text.hpp"
 
 using namespace thalweg;
