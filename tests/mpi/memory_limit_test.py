@@ -41,6 +41,8 @@ class MemoryLimit(unittest.TestCase):
         for ranks, who, kib in itertools.product(RANKS, POOR, EXTRA_KIB):
             with self.subTest(ranks=ranks, who=who, kib=kib), tempfile.TemporaryDirectory() as folder:
                 status, words = run(ranks, kib, who, pathlib.Path(folder))
+                if status and not words:  # a launcher that ends its ranks may lose what they printed
+                    status, words = run(ranks, kib, who, pathlib.Path(folder))
                 self.assertIsNotNone(status, f"no end within {LIMIT_SECONDS} s: {words}")
                 self.assertNotIn("told different things", words)
                 if status != 0:
