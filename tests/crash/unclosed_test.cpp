@@ -217,7 +217,7 @@ TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
       return file;
     };
     static std::atomic<int> open{0};
-    std::thread([=, this] {
+    std::thread([=] {
       tw_vpfile* file = use(1, open);
       (void)tw_vpfile_flush_all(file);
     }).detach();
