@@ -28,9 +28,9 @@ enum {
   TW_ERR_UNSAFE = -23,       /* refused because it could harm other files */
   TW_ERR_IO = -30,           /* a system call failed; tw_last_errno() has its errno */
   TW_ERR_NO_SPACE = -31,     /* file system full, quota used up or file too large for it */
-  TW_ERR_NO_MEMORY = -32,    /* memory could not be had */
+  TW_ERR_NO_MEMORY = -32,    /* out of memory */
   TW_ERR_CORRUPT = -40,      /* bytes on disk contradict their checksum or the format */
-  TW_ERR_VERSION = -41,      /* written by a newer version, or needs a feature this build lacks */
+  TW_ERR_VERSION = -41,      /* written in another version of the format, or needs a feature this build lacks */
   TW_ERR_NOT_CLOSED = -42,   /* a task has abandoned the open file, or the program that wrote it did not close it; then
                                 `thalweg repair` makes a multifile or a vpfile readable, and a shared file is plain */
   TW_ERR_STOPPED = -50,      /* a callback of the caller asked to stop */
