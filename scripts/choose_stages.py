@@ -3,10 +3,9 @@
 
 Usage: scripts/choose_stages.py [--minutes M] [--base COMMIT]
 
-Prints the names of stages of scripts/run_tests.sh with a total of at most M minutes (default 24). Stages for files that
-differ from COMMIT come first (default: the upstream of this branch, if it differs from HEAD), then the others in
-rotation: the number of commits selects a group, so that five consecutive runs cover every stage. Without a base only
-the rotation applies.
+Prints the names of stages of scripts/run_tests.sh with a total of at most M minutes (default 24). The number of commits
+selects two stages of a rotation, so that five consecutive runs cover every stage. Then come stages for files that
+differ from COMMIT (default: the upstream of this branch, if it differs from HEAD), then others.
 """
 
 import argparse
@@ -31,27 +30,16 @@ def git(*arguments):
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def groups(minutes):
-    """Consecutive stages of the table that fit into the time; each stage is in one group."""
-    found, left = [], 0
-    for name, takes, _ in STAGES:
-        if takes > left:
-            found.append([])
-            left = minutes
-        found[-1].append(name)
-        left -= takes
-    return found
-
-
 def choose(minutes, commits, changed):
     """Stage names. `changed`: paths, or None for an unknown base."""
     touched = [name for name, _, about in STAGES if changed and any(re.search(about, path) for path in changed)]
-    all_groups = groups(minutes)
-    turn = all_groups[commits % len(all_groups)]
+    names = [name for name, _, _ in STAGES]
+    pairs = [names[i : i + 2] for i in range(0, len(names), 2)]
+    turn = pairs[commits % len(pairs)]
     takes = {name: minutes_of for name, minutes_of, _ in STAGES}
     chosen, left = [], minutes
     # The rotation comes first: otherwise, with changes always in src/, the other stages would never run.
-    for name in dict.fromkeys(turn[:1] + touched + turn[1:] + list(takes)):
+    for name in dict.fromkeys(turn + touched + names):
         if takes[name] <= left:
             chosen.append(name)
             left -= takes[name]
