@@ -41,4 +41,9 @@ Status check_has_its_name(Backend& backend, StoredFile& file) {
                        file.path());
 }
 
+void remove_own(Backend& backend, StoredFile& file) {
+  auto is_it = file.has_its_name();
+  if (is_it.has_value() && *is_it) (void)backend.remove(file.path()).ok();
+}
+
 }  // namespace thalweg

@@ -21,6 +21,9 @@ Result<bool> hold_opened(StoredFile& file);
 // For a file opened earlier: not_found when it was removed, unsafe when its name belongs to another file.
 Status check_has_its_name(Backend& backend, StoredFile& file);
 
+// Removes an open file unless its name belongs to another file. Failures are ignored.
+void remove_own(Backend& backend, StoredFile& file);
+
 inline constexpr int kMostTriesToHold = 100;
 Status replaced_again_and_again(const std::string& path);
 

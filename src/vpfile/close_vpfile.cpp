@@ -316,7 +316,10 @@ Op<Status> VpFile::close(Status mine) {
   };
   Status data = co_await parts_.file->close();
   keep_first(std::move(data));
-  if (group().rank() == group().place().process_leader) keep_first(parts_.sides->close());
+  // Other threads of the process may still write where the group has ended: the last handle closes their side files.
+  const Place place = group().place();
+  const bool shared = !group().ended().ok() && place.tasks_in_process > 1;
+  if (!shared && group().rank() == place.process_leader) keep_first(parts_.sides->close());
   if (parts_.meta_file != nullptr) keep_first(parts_.meta_file->close());
   if (!group().ended().ok()) co_return status;
   co_return co_await agree(group(), std::move(status));

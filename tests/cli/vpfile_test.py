@@ -377,6 +377,22 @@ class Flatten(VpTest):
             self.assertNotIn(".part", message)
             self.assertEqual(self.tree("."), before)
 
+    def test_what_comes_between_is_kept(self):
+        for other in ("flat", "flat.meta"):
+            before = self.tree(".")
+            words = ["vp-flatten", "ib.vp", "flat", "--record-bytes", str(1 << 24), "--fill", "0xff"]
+            with subprocess.Popen([THALWEG, *words], cwd=self.folder, stderr=subprocess.PIPE) as child:
+                deadline = time.monotonic() + 60
+                while not any(name.startswith("flat") for name in os.listdir(self.folder)):
+                    self.assertLess(time.monotonic(), deadline)
+                child.send_signal(signal.SIGSTOP)
+                self.write(other, b"of another program")
+                child.send_signal(signal.SIGCONT)
+                self.assertIn(f"'{other}' exists already".encode(), child.communicate(timeout=60)[1])
+                self.assertEqual(child.returncode, UNSAFE)
+            (self.folder / other).unlink()
+            self.assertEqual(self.tree("."), before)
+
     def test_what_is_stopped_leaves_nothing(self):
         before = self.tree(".")
         for number in (signal.SIGINT, signal.SIGTERM):

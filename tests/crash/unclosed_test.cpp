@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <barrier>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -226,6 +228,36 @@ TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
     tw_team_free(&team);
   });
   EXPECT_EQ(told.find("Sanitizer"), std::string::npos) << told;
+}
+
+// A thread has abandoned the vpfile and the others know, so that the close of one waits for nobody: another writes on.
+TEST_F(Unclosed, AVpfileStaysLockedUntilItsLastThreadHasClosed) {
+  constexpr std::int64_t kVps = 3;
+  const auto repair = [&] { return tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr); };
+  std::barrier<> step(2);
+  on_team(3, [&](tw_group* group, std::int64_t task) {
+    tw_vpfile* file = create_vp(group, kVps);
+    if (task == 2) {
+      EXPECT_EQ(tw_vpfile_abandon(&file), TW_OK);
+      return;
+    }
+    const auto write = [&] {
+      EXPECT_EQ(tw_vpfile_write(file, task, bytes_of(task).data(), 100, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_flush(file, task), TW_OK) << tw_last_error();
+    };
+    write();
+    EXPECT_EQ(tw_vpfile_flush_all(file), TW_ERR_NOT_CLOSED) << tw_last_error();
+    if (task == 0) {
+      EXPECT_EQ(tw_vpfile_close(&file), TW_ERR_NOT_CLOSED) << tw_last_error();
+    }
+    step.arrive_and_wait();
+    if (task == 0) return;
+    EXPECT_EQ(repair(), TW_ERR_UNSAFE) << tw_last_error();
+    for (int i = 1; i < 20; ++i) write();
+    EXPECT_EQ(repair(), TW_ERR_UNSAFE) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_close(&file), TW_ERR_NOT_CLOSED) << tw_last_error();
+  });
+  EXPECT_EQ(repaired_vps(kVps), (std::vector{bytes_of(0).substr(0, 100), std::string(2000, 'b'), std::string()}));
 }
 
 // Objects that the program destroys at exit close their files.

@@ -10,6 +10,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -301,15 +302,17 @@ std::string bytes_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What a live multifile is renamed to while a repair of the other one is under way.
+// What a live multifile is renamed to while a call works on the file of that name.
 struct Renames {
   std::filesystem::path from, to;
-  int at = 0;     // call of the repair
-  int calls = 0;  // so far
+  int at = 0;          // call of `progress`
+  int calls = 0;       // so far
+  bool stops = false;  // the call, once the file is renamed
+  bool done() const { return calls > at; }
   static int progress(std::int64_t, std::int64_t, void* user) {
     auto& self = *static_cast<Renames*>(user);
     if (self.calls++ == self.at) std::filesystem::rename(self.from, self.to);
-    return 0;
+    return self.stops && self.done() ? 1 : 0;
   }
   static void finding(const char*, void* user) { (void)progress(0, 0, user); }
 };
@@ -329,8 +332,8 @@ TEST(Repair, LeavesALiveFileAloneThatTakesTheNameOfWhatItRepairs) {
       renames.calls = 0;
       (void)tw_multifile_repair(dead.c_str(), Renames::finding, Renames::progress, &renames, nullptr);
 
-      if (renames.calls > renames.at) {
-        EXPECT_EQ(bytes_of(renames.to), before);
+      if (renames.done()) {
+        EXPECT_TRUE(bytes_of(renames.to) == before);
         std::filesystem::rename(renames.to, renames.from);
       }
       EXPECT_EQ(tw_multifile_close(&writer), TW_OK) << tw_last_error();
@@ -338,6 +341,66 @@ TEST(Repair, LeavesALiveFileAloneThatTakesTheNameOfWhatItRepairs) {
       for (const auto& entry : std::filesystem::directory_iterator(folder)) std::filesystem::remove(entry);
     }
   }
+  std::filesystem::remove_all(folder);
+}
+
+// A copy that fails removes what it made, not what has got its name.
+void expect_live_file_is_left(const std::function<tw_status(const std::string& to, Renames& renames)>& copy) {
+  std::string folder = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string live = folder + "/live.tw", to = folder + "/copy";
+  int renamed = 0;
+  for (const bool stops : {false, true}) {
+    for (Renames renames{live, to, 0, 0, stops}; renames.calls >= renames.at; ++renames.at) {
+      SCOPED_TRACE("call " + std::to_string(renames.at) + (stops ? ", stopped" : ""));
+      tw_multifile* writer = write_unclosed(live, "what the live one writes");
+      const std::string before = bytes_of(live);
+
+      renames.calls = 0;
+      const tw_status status = copy(to, renames);
+
+      if (renames.done() && std::filesystem::exists(live)) std::filesystem::rename(live, to);
+      if (renames.done()) {
+        EXPECT_NE(status, TW_OK);
+        EXPECT_TRUE(bytes_of(to) == before);
+        std::filesystem::rename(to, live);
+        ++renamed;
+      }
+      EXPECT_EQ(tw_multifile_close(&writer), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_verify(live.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+      for (const auto& entry : std::filesystem::directory_iterator(folder)) std::filesystem::remove(entry);
+    }
+  }
+  EXPECT_GE(renamed, 4);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Defrag, LeavesALiveFileAloneThatTakesTheNameOfTheCopy) {
+  std::string folder = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string from = folder + "/from.tw";
+  tw_multifile* file = write_unclosed(from, "what is copied");
+  ASSERT_EQ(tw_multifile_close(&file), TW_OK);
+  expect_live_file_is_left([&](const std::string& to, Renames& renames) {
+    return tw_multifile_defrag(from.c_str(), to.c_str(), nullptr, Renames::progress, &renames);
+  });
+  std::filesystem::remove_all(folder);
+}
+
+TEST(VpFlatten, LeavesALiveFileAloneThatTakesTheNameOfTheArray) {
+  std::string folder = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string from = folder + "/from.vp";
+  tw_vpfile* file = nullptr;
+  OpenWith options;
+  ASSERT_EQ(tw_vpfile_open(nullptr, from.c_str(), TW_CREATE | TW_TRUNCATE, options.shape(1, kVps), &file), TW_OK);
+  const std::string text(std::size_t{6} << 20, 'x');
+  for (std::int64_t vp = 0; vp < kVps[0]; ++vp)
+    ASSERT_EQ(tw_vpfile_write(file, vp, text.data(), text.size(), nullptr), TW_OK);
+  ASSERT_EQ(tw_vpfile_close(&file), TW_OK) << tw_last_error();
+  expect_live_file_is_left([&](const std::string& to, Renames& renames) {
+    return tw_vpfile_flatten(from.c_str(), to.c_str(), 0, 0, Renames::progress, &renames);
+  });
   std::filesystem::remove_all(folder);
 }
 

@@ -54,11 +54,13 @@ std::string NewVpfile::in_final_words(std::string message) const {
 
 void NewVpfile::publish() {
   stop_if_interrupted();
-  move_in(passing_ + kMeta, path_ + kMeta);
+  HeldFile held;  // the array keeps its lock under the new name, so that nobody writes it before NAME.meta is there
+  held.hold(AT_FDCWD, passing_, path_);
+  move_in(passing_, path_);
   try {
-    move_in(passing_, path_);
+    move_in(passing_ + kMeta, path_ + kMeta);
   } catch (const Failure&) {
-    unlink((path_ + kMeta).c_str());
+    move_file(AT_FDCWD, path_, passing_);
     throw;
   }
 }

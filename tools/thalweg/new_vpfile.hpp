@@ -1,4 +1,4 @@
-// An array with its NAME.meta that is written under a temporary name and appears complete under its own, or leaves no
+// An array with its NAME.meta that is written under a temporary name and gets its own when it is complete, or leaves no
 // file.
 #pragma once
 
@@ -16,7 +16,7 @@ class NewVpfile {
 
   const std::string& passing() const { return passing_; }
   std::string in_final_words(std::string message) const;  // with the path in place of the temporary name
-  void publish();                                         // NAME.meta first: the name shows no file before the data
+  void publish();  // locked; the array first: a NAME.meta under the final name could be a writer's that comes between
 
  private:
   std::string path_, passing_;

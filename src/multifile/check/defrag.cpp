@@ -7,6 +7,8 @@
 #include "multifile/check/all_logical_files.hpp"
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
+#include "multifile/write/create_files.hpp"
+#include "storage/hold_file.hpp"
 
 namespace thalweg {
 
@@ -136,13 +138,16 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   request.serving = {all ? Serving::Kind::range : Serving::Kind::list, n, 0, all ? n : 0, {}};
   if (!all) request.serving.list = std::move(stored);
   TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));
+  const format::FileHeader made = target->root->plan.files.front().header;
   Status status = copy_all(source, *target->writing, report);
-  if (status.ok()) {
-    status = run(close_multifile(*group, std::move(target)));
-  } else {
-    target.reset();  // the file is removed, so it needs no index
+  if (!status.ok()) {
+    remove_file(*backend, to, made);
+    return status;
   }
-  if (!status.ok()) (void)backend->remove(to).ok();
+  status = run(close_multifile(*group, std::move(target)));
+  if (status.ok()) return status;
+  const auto locked = hold_file(*backend, to);  // another program may write it by now
+  if (locked.has_value()) remove_file(*backend, to, made);
   return status;
 }
 

@@ -65,7 +65,8 @@ class Creation {
       return std::move(targets_[0].file);
     }
     for (const Target& target : targets_)
-      if (target.ours) (void)backend_.remove(target.name).ok();
+      if (target.ours) remove_own(backend_, *target.file);
+    remove_files(backend_, path_, plan_);  // those that are closed by now
     return status;
   }
 
@@ -203,18 +204,23 @@ Status begin_one(Backend& backend, const std::string& path, const WritePlan& pla
 
 }  // namespace
 
-Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::string& path,
-                                                   const format::FileHeader& header) {
-  TW_ASSIGN_OR_RETURN(auto file, backend.open(format::physical_name(path, header.id.physical), OpenMode::read_write));
+Status check_still_is(StoredFile& file, const format::FileHeader& header) {
   std::array<std::byte, format::kHeaderBytes> bytes{};
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
-  TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(0, bytes));
   auto found = format::parse_header(std::span(bytes).first(got), size);
-  if (found.has_value() && found->id == header.id) return file;
+  if (found.has_value() && found->id == header.id) return {};
   return Status::error(Code::unsafe,
                        "'{}' is not the file any more that was written: another one has its name, or another program "
                        "wrote over it; it is left as it is",
-                       file->path());
+                       file.path());
+}
+
+Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::string& path,
+                                                   const format::FileHeader& header) {
+  TW_ASSIGN_OR_RETURN(auto file, backend.open(format::physical_name(path, header.id.physical), OpenMode::read_write));
+  TW_RETURN_IF_ERROR(check_still_is(*file, header));
+  return file;
 }
 
 void abandon_session(Backend& backend, const std::string& path, const PlannedFile& planned) {
@@ -228,10 +234,13 @@ void abandon_session(Backend& backend, const std::string& path, const PlannedFil
   (void)write_state(**file, planned.header, closed).ok();
 }
 
+void remove_file(Backend& backend, const std::string& path, const format::FileHeader& header) {
+  auto made = open_to_change(backend, path, header);
+  if (made.has_value()) remove_own(backend, **made);
+}
+
 void remove_files(Backend& backend, const std::string& path, const WritePlan& plan) {
-  for (const PlannedFile& file : plan.files)
-    if (open_to_change(backend, path, file.header).status().code() != Code::unsafe)
-      (void)backend.remove(format::physical_name(path, file.header.id.physical)).ok();
+  for (const PlannedFile& file : plan.files) remove_file(backend, path, file.header);
 }
 
 Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,

@@ -14,6 +14,8 @@ std::vector<std::byte> encode_session_front(const WritePlan& plan, const Planned
 // `overwrite_foreign`: physical file 0 may be a file of another format; else that is Code::unsafe.
 Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,
                                                  bool overwrite_foreign, const WritePlan& plan);
+// unsafe: the file is not the physical file with this header.
+Status check_still_is(StoredFile& file, const format::FileHeader& header);
 // Opens a physical file for a change. unsafe: its name leads to another file by now, which is left as it is.
 Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::string& path,
                                                    const format::FileHeader& header);
@@ -21,6 +23,8 @@ Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan);
 // Closes a physical file as it was before the planned session. Failures are ignored.
 void abandon_session(Backend& backend, const std::string& path, const PlannedFile& planned);
+// Removes a physical file unless its name leads to another file by now. Failures are ignored.
+void remove_file(Backend& backend, const std::string& path, const format::FileHeader& header);
 // Removes the physical files of a creation that failed afterwards.
 void remove_files(Backend& backend, const std::string& path, const WritePlan& plan);
 

@@ -137,6 +137,49 @@ Status check_is_no_vpfile(Backend& backend, const std::string& path, StoredFile&
       first, path, path);
 }
 
+// Makes NAME.meta beside an array that is locked.
+Status import_held(Backend& backend, StoredFile& data, const VpShape& shape, std::uint64_t record_bytes) {
+  const std::string& path = data.path();
+  TW_ASSIGN_OR_RETURN(const std::uint64_t n, format::count_vps(shape));
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat known, format_of(backend, path));
+  if (known != format::KnownFormat::none && known != format::KnownFormat::vpfile)
+    return Status::error(Code::unsafe, "'{}' looks like {}, which is no array", path, format::name_of(known));
+  TW_ASSIGN_OR_RETURN(const bool has_meta, has_meta_bytes(backend, path));
+  if (!has_meta) TW_RETURN_IF_ERROR(check_is_no_vpfile(backend, path, data));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
+  const std::uint64_t all = record_bytes <= (std::uint64_t{1} << 62) / n ? record_bytes * n : 0;
+  if (all == 0 || size % all != 0)
+    return Status::error(Code::invalid_argument,
+                         "'{}' has {} bytes, which is no multiple of records of {} bytes of {} virtual processors",
+                         path, size, record_bytes, n);
+  format::VpMeta meta;
+  meta.shape = shape;
+  meta.id = new_vp_identity();
+  meta.closed = true;
+  meta.geometry.n = n;
+  meta.geometry.record_bytes = record_bytes;
+  meta.geometry.nb_bytes = size / n;
+  meta.data_bytes = size;
+  TW_ASSIGN_OR_RETURN(const bool has_empty_meta, has_meta ? Result<bool>(false) : backend.exists(vp_meta_path(path)));
+  TW_RETURN_IF_ERROR(check_has_its_name(backend, data));
+  const OpenMode mode = has_empty_meta ? OpenMode::create_keep : OpenMode::create_exclusive;
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), mode));
+  Status status = file->write(format::meta_offset(meta.sequence), format::encode_meta(meta));
+  if (!status.ok()) remove_own(backend, *file);
+  Status closed = file->close();
+  return status.ok() ? closed : status;
+}
+
+// A second descriptor, as a failed write may be reported by its close, before NAME.meta is made; the lock stays.
+Status write_array(Backend& backend, StoredFile& locked, VpFile& from, std::uint64_t record_bytes, std::byte fill,
+                   const Watch& watch) {
+  TW_ASSIGN_OR_RETURN(const auto out, backend.open(locked.path(), OpenMode::read_write));
+  TW_RETURN_IF_ERROR(check_has_its_name(backend, locked));
+  TW_RETURN_IF_ERROR(Flatten(from, *out, record_bytes, fill, watch).run());
+  TW_RETURN_IF_ERROR(out->close());
+  return import_held(backend, locked, from.shape(), record_bytes);
+}
+
 }  // namespace
 
 Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
@@ -153,45 +196,18 @@ Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from,
   if (record_bytes == 0)
     return Status::error(Code::invalid_argument, "'{}' is empty: give the bytes of a record", from);
   TW_RETURN_IF_ERROR(check_room(*backend, to, file.vps().count(), record_bytes));
-  TW_ASSIGN_OR_RETURN(const auto out, backend->open(to, OpenMode::create_exclusive));
-  Status status = Flatten(file, *out, record_bytes, fill, watch).run();
-  if (status.ok()) status = out->close();
-  if (status.ok()) status = import_array(*backend, to, file.shape(), record_bytes);
-  if (!status.ok()) static_cast<void>(backend->remove(to).ok());
+  TW_ASSIGN_OR_RETURN(const auto locked, open_to_lock(*backend, to, OpenMode::create_exclusive));
+  Status status = locked->lock_session();
+  if (status.ok()) status = write_array(*backend, *locked, file, record_bytes, fill, watch);
+  if (!status.ok()) remove_own(*backend, *locked);
   const Status closed = run(file.close());
   return status.ok() ? closed : status;
 }
 
 Status import_array(Backend& backend, const std::string& path, const VpShape& shape, std::uint64_t record_bytes) {
-  TW_ASSIGN_OR_RETURN(const std::uint64_t n, format::count_vps(shape));
   TW_ASSIGN_OR_RETURN(const auto data, hold_file(backend, path));
-  TW_ASSIGN_OR_RETURN(const format::KnownFormat known, format_of(backend, path));
-  if (known != format::KnownFormat::none && known != format::KnownFormat::vpfile)
-    return Status::error(Code::unsafe, "'{}' looks like {}, which is no array", path, format::name_of(known));
-  TW_ASSIGN_OR_RETURN(const bool has_meta, has_meta_bytes(backend, path));
-  if (!has_meta) TW_RETURN_IF_ERROR(check_is_no_vpfile(backend, path, *data));
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data->size());
-  const std::uint64_t all = record_bytes <= (std::uint64_t{1} << 62) / n ? record_bytes * n : 0;
-  if (all == 0 || size % all != 0)
-    return Status::error(Code::invalid_argument,
-                         "'{}' has {} bytes, which is no multiple of records of {} bytes of {} virtual processors",
-                         path, size, record_bytes, n);
-  format::VpMeta meta;
-  meta.shape = shape;
-  meta.id = new_vp_identity();
-  meta.closed = true;
-  meta.geometry.n = n;
-  meta.geometry.record_bytes = record_bytes;
-  meta.geometry.nb_bytes = size / n;
-  meta.data_bytes = size;
-  TW_ASSIGN_OR_RETURN(const bool has_empty_meta, has_meta ? Result<bool>(false) : backend.exists(vp_meta_path(path)));
-  TW_RETURN_IF_ERROR(check_has_its_name(backend, *data));
-  const OpenMode mode = has_empty_meta ? OpenMode::create_keep : OpenMode::create_exclusive;
-  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), mode));
-  Status status = file->write(format::meta_offset(meta.sequence), format::encode_meta(meta));
-  if (status.ok()) status = file->close();
-  if (!status.ok()) static_cast<void>(backend.remove(vp_meta_path(path)).ok());
-  return status;
+  TW_RETURN_IF_ERROR(import_held(backend, *data, shape, record_bytes));
+  return data->close();
 }
 
 }  // namespace thalweg
