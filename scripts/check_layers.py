@@ -110,6 +110,11 @@ def violations(root):
     for place in PLACES:
         for path in sorted(p for p in (root / place).rglob("*") if p.suffix in SOURCES and p.is_file()):
             yield from check_file(root, path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
+    named = {}
+    for path in sorted(p for p in (root / "src").rglob("*") if p.suffix in SOURCES):
+        other = named.setdefault(path.name, path)
+        if other is not path:
+            yield f"{path.relative_to(root)}:1: '{other.relative_to(root)}' has this name already: file names are unique in src/"
 
 
 if __name__ == "__main__":

@@ -15,11 +15,12 @@
  * NULL handle is an error of its caller alone: there is no group to inform.
  *
  * A task that skips a collective call, or makes another one, keeps the others waiting. Threads of a team that make
- * different calls at once are detected, also where the calls are made on different handles (a file and its group):
- * all get TW_ERR_INVALID, and the message names two tasks and their calls. A task that has freed its group
- * is named in the same way. From then on the handles involved fail at once in every collective call. Tasks of any group
- * are detected where they make different calls on one open file (file.h, vpfile.h), and with THALWEG_CHECK=1 in
- * the environment in any blocking collective calls. A nonblocking collective against another call is not detected.
+ * different calls at once are detected, also where the calls are made on different handles (a file and its group): all
+ * get TW_ERR_INVALID, and the message names two tasks and their calls. A task that has freed its group is named in the
+ * same way. From then on the handles involved fail at once in every collective call. Tasks of any group are detected
+ * where they make different calls on one open file (file.h, vpfile.h). Ranks of tw_group_mpi() are detected in any
+ * blocking collective calls with THALWEG_CHECK=1 in the environment. A nonblocking collective against another call is
+ * not detected.
  *
  * Threads: a handle serves one call at a time; handles of different tasks are independent. Design:
  * docs/design/groups.md. */

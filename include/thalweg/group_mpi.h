@@ -7,12 +7,13 @@
  *
  * MPI_Finalize with requests outstanding completes those of groups of ranks first, as tw_request_wait() would: each
  * rank must have started them, or start them still on another thread. They can be waited for afterwards. With files and
- * groups open it succeeds too, and everything written is in the files; later calls on them fail with TW_ERR_INVALID,
- * also tw_file_close() and tw_multifile_close(), which free the handle all the same. What a multifile writes at its
- * close is missing then: it is readable as after a crash. tw_group_free() stays fine. The library notices the end by a
- * weak MPI_Finalize() of its own: name it before MPI when you link (CMake: thalweg::mpi alone, or before MPI::MPI_C).
- * Where it is not found, or a tool takes the call before it, and MPI is MPICH with MPI_THREAD_MULTIPLE, complete the
- * requests before.
+ * groups open it succeeds too, and what was written is in the files, but for the data of a handle that another thread
+ * is using and, where only some ranks forget the close, the last unflushed row of collective writes of a vpfile; later
+ * calls on them fail with TW_ERR_INVALID, also the closes, which free the handle all the same. What a multifile writes
+ * at its close is missing then: it is readable as after a crash. tw_group_free() stays fine. The library notices the
+ * end by a weak MPI_Finalize() of its own: name it before MPI when you link (CMake: thalweg::mpi alone, or before
+ * MPI::MPI_C). Where it is not found, or a tool takes the call before it, and MPI is MPICH with MPI_THREAD_MULTIPLE,
+ * complete the requests before.
  *
  * Errors that MPI reports on what the library does come back as TW_ERR_IO with the text of MPI: its communicators have
  * MPI_ERRORS_RETURN. The error handlers of the program's communicators stay as they are, and hear of tw_group_mpi()

@@ -109,7 +109,8 @@ TW_API_STATUS tw_status tw_multifile_close(tw_multifile** multifile);
  * Call:     independent.
  * Blocking: for storage; the call waits for no other task, whether the others are in their close, elsewhere, or gone.
  *           On a group of tw_group_callbacks() the close of the others notices it only where it has start_largest.
- * Returns TW_OK, or the failure of flushing, and the handle is freed all the same; TW_ERR_INVALID: it is not open. */
+ * Returns TW_OK, or the failure of flushing, and the handle is freed all the same; TW_ERR_INVALID: it is not open, or
+ * MPI has ended; TW_ERR_MODE: in the child of a fork. */
 TW_API_STATUS tw_status tw_multifile_abandon(tw_multifile** multifile);
 
 /* ---- Position ---------------------------------------------------------------------------------------------- */
@@ -143,19 +144,19 @@ TW_API_STATUS tw_status tw_multifile_available(tw_multifile* multifile, int64_t*
 
 /* ---- Write ------------------------------------------------------------------------------------------------- */
 
-/* Writes all of `bytes` bytes at the position and advances it. Calls above 4 GiB are fine; 0 bytes do nothing.
+/* Writes all of nbytes bytes at the position and advances it. Calls above 4 GiB are fine; 0 bytes do nothing.
  * Blocking: returns when `data` may be changed; bytes may still be in the handle's buffer. Small records are gathered
  * in a buffer per logical file (hint buffer_bytes; 0 turns it off), large ones bypass it. A handle that serves more
  * than 16 logical files keeps at most 16 MiB of buffers, and packs of 1 MiB.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_RANGE (the end would be beyond 2^63-1; nothing was written),
  * TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY. A failure may come late, from bytes of an earlier call; it then also
  * makes tw_multifile_close() fail. After TW_ERR_NO_MEMORY nothing more can be written with this handle. */
-TW_API_STATUS tw_status tw_multifile_write(tw_multifile* multifile, const void* data, size_t bytes);
+TW_API_STATUS tw_status tw_multifile_write(tw_multifile* multifile, const void* data, size_t nbytes);
 
 /* As tw_multifile_write() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays,
  * also when the call fails. What is already there is hidden, not overwritten: the old bytes take space until
  * `thalweg defrag`. */
-TW_API_STATUS tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset);
+TW_API_STATUS tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t nbytes, int64_t offset);
 
 /* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
  * process.
@@ -183,15 +184,15 @@ TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */
 
-/* Reads up to `bytes` bytes at the position and advances it; *got (may be NULL; set on failure, too) is how many:
+/* Reads up to nbytes bytes at the position and advances it; *nread (may be NULL; set on failure, too) is how many:
  * fewer than asked only at the end of the logical file, 0 at or beyond it. Checksums are verified before bytes are
  * given out (hint verify).
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT (what was read before the
- * damaged part is in *got). */
-TW_API_STATUS tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t bytes, size_t* got);
+ * damaged part is in *nread). */
+TW_API_STATUS tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t nbytes, size_t* got);
 
 /* As tw_multifile_read() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays. */
-TW_API_STATUS tw_status tw_multifile_read_at(tw_multifile* multifile, void* data, size_t bytes, int64_t offset,
+TW_API_STATUS tw_status tw_multifile_read_at(tw_multifile* multifile, void* data, size_t nbytes, int64_t offset,
                                              size_t* got);
 
 /* Moves the position of the current logical file behind the gap that it stands in: to the next byte that was written,

@@ -1,7 +1,7 @@
 /* Views: which bytes of a shared file a task sees, and in which order. C11 and C++.
  *
  *     tw_view *element, *mine;   // this task is `rank` of py * px tasks
- *     const tw_dimension dimensions[2] = {{ny, py, 64, TW_CYCLIC}, {nx, px, 64, TW_CYCLIC}};
+ *     const tw_distributed_dim dimensions[2] = {{ny, py, 64, TW_CYCLIC}, {nx, px, 64, TW_CYCLIC}};
  *     tw_view_contiguous(8, NULL, &element);                                    // a double
  *     tw_view_distributed(2, dimensions, rank, TW_ROW_MAJOR, element, &mine);   // block-cyclic, as in ScaLAPACK
  *     tw_file_set_view(file, 0, mine);                                          // by every task, its own
@@ -93,12 +93,12 @@ enum {
 };
 
 /* One dimension of an array that is dealt to a grid of tasks. */
-typedef struct tw_dimension {
+typedef struct tw_distributed_dim {
   int64_t size;  /* number of indices of the array */
   int64_t parts; /* number of tasks that the grid has in this dimension, >= 1 */
   int64_t block; /* number of indices in a block; 0: TW_BLOCK as few as suffice, TW_CYCLIC 1 */
   tw_distribution distribution;
-} tw_dimension;
+} tw_distributed_dim;
 
 /* Makes a view of what task `rank` has of an array that is distributed to a grid of tasks as in High Performance
  * Fortran. Its extent is that of the whole array.
@@ -107,7 +107,7 @@ typedef struct tw_dimension {
  *             blocks of `block` indices are fewer than `size`.
  * rank        [in]  number in the grid, whose last dimension changes fastest whatever `order` the array has.
  *             TW_ERR_INVALID: the grid does not have it. */
-TW_API_STATUS tw_status tw_view_distributed(int32_t n, const tw_dimension* dimensions, int64_t rank,
+TW_API_STATUS tw_status tw_view_distributed(int32_t n, const tw_distributed_dim* dimensions, int64_t rank,
                                             tw_array_order order, const tw_view* element, tw_view** view);
 
 /* Makes a view of the bytes of another one, with another extent.

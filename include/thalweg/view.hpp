@@ -44,7 +44,7 @@ class View {
     const auto n = static_cast<std::int32_t>(slices.size());
     return made([&](tw_view** view) { return tw_view_subarray(n, slices.data(), order, element.get(), view); });
   }
-  static View distributed(std::span<const tw_dimension> dimensions, std::int64_t rank, const View& element,
+  static View distributed(std::span<const tw_distributed_dim> dimensions, std::int64_t rank, const View& element,
                           tw_array_order order = TW_ROW_MAJOR) {
     const auto n = static_cast<std::int32_t>(dimensions.size());
     return made(

@@ -92,10 +92,10 @@ TW_API_STATUS tw_status tw_vpfile_open(tw_group* group, const char* path, int32_
  * Call:    collective.
  * Returns TW_OK, TW_ERR_NOT_CLOSED (a task has abandoned it), TW_ERR_NOT_FOUND (one of its files was removed
  * meanwhile), TW_ERR_UNSAFE (one of its names leads to another file by now, which is left as it is), TW_ERR_INVALID (it
- * is not open), or what storing failed with.
- * What a program leaves open is flushed when it ends by exit() or a return from main(), and when MPI is finalised,
- * unless a thread is inside of it; a line on standard error names the file, which stays not closed. In the child of a
- * fork a handle that writes fails with TW_ERR_MODE. */
+ * is not open), or what storing failed with. What a program leaves open is flushed when it ends by exit() or a return
+ * from main(), and when MPI is finalised, unless a thread is inside of it; a line on standard error names the file,
+ * which stays not closed. The last unflushed row of collective writes is lost after exit() with several processes, or
+ * if only some ranks forget the close. In the child of a fork a handle that writes fails with TW_ERR_MODE. */
 TW_API_STATUS tw_status tw_vpfile_close(tw_vpfile** vpfile);
 
 /* Gives the vpfile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
@@ -108,7 +108,8 @@ TW_API_STATUS tw_status tw_vpfile_close(tw_vpfile** vpfile);
  * Call:     independent.
  * Blocking: for storage.
  * Threads:  no other call on this handle meanwhile.
- * Returns TW_OK, or what storing failed with, and the handle is freed; TW_ERR_INVALID: it is not open. Since 0.2. */
+ * Returns TW_OK, or what storing failed with, and the handle is freed; TW_ERR_INVALID: it is not open, or MPI has
+ * ended; TW_ERR_MODE: in the child of a fork. Since 0.2. */
 TW_API_STATUS tw_status tw_vpfile_abandon(tw_vpfile** vpfile);
 
 /* ---- What is it? ------------------------------------------------------------------------------------------- */
@@ -198,10 +199,10 @@ TW_API_STATUS tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const 
 TW_API_STATUS tw_status tw_vpfile_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
 /* As ungetc. Any number may be pushed back, as long as the position does not fall below 0; -1 has no effect. */
 TW_API_STATUS tw_status tw_vpfile_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
-/* As fgets: a line of at most size-1 bytes and a NUL for every VP, at lines + local * size. got[i] (may be NULL): its
- * length, 0 at the end.
+/* As fgets: a line of at most size-1 bytes and a NUL for every VP, at lines + local * size. lengths[i] (may be
+ * NULL): its bytes, 0 at the end.
  * Call: collective. */
-TW_API_STATUS tw_status tw_vpfile_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got,
+TW_API_STATUS tw_status tw_vpfile_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* lengths,
                                            const uint8_t* mask);
 /* As fputs: texts[i] of every local VP, or `text` where texts is NULL.
  * Call: collective. */
@@ -225,7 +226,7 @@ TW_API_STATUS tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* form
  * Call: collective.
  * counts [out] may be NULL: conversions done, of every local VP; -1 at its end. */
 TW_API_STATUS tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vpfile_argument* arguments,
-                                            int64_t n_arguments, int* counts, const uint8_t* mask);
+                                            int64_t n_arguments, int64_t* counts, const uint8_t* mask);
 
 /* What was written so far survives the death of the process; of the machine.
  * Call: collective. */
@@ -235,9 +236,11 @@ TW_API_STATUS tw_status tw_vpfile_sync_all(tw_vpfile* vpfile);
 /* ---- One VP ------------------------------------------------------------------------------------------------ */
 /* `vp` is a number in the shape, of a VP of this task. */
 
-/* As fread and fwrite of bytes. *moved (may be NULL; set on failure, too): fewer than asked for at the end only. */
-TW_API_STATUS tw_status tw_vpfile_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, size_t* moved);
-TW_API_STATUS tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t bytes, size_t* moved);
+/* As fread and fwrite of nbytes bytes. *nread and *nwritten may be NULL and are set on failure, too; *nread is less than
+ * nbytes only where the stream ends. */
+TW_API_STATUS tw_status tw_vpfile_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t nbytes, size_t* nread);
+TW_API_STATUS tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t nbytes,
+                                        size_t* nwritten);
 /* As fseek; clears the eof and the error flag, as clearerr does. */
 TW_API_STATUS tw_status tw_vpfile_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence);
 /* As ftell, feof and ferror. Each of the pointers may be NULL. */
@@ -275,7 +278,7 @@ enum { TW_VPFILE_MOST_DIMS = 64 };
 typedef struct tw_vpfile_stored {
   size_t struct_size;
   int32_t n_dims;
-  int32_t mode;   /* TW_VP_*: that of its last segment */
+  int32_t mode;   /* TW_VPFILE_*: that of its last segment */
   int32_t closed; /* 0: it was not closed; sizes are those of the last flush */
   int32_t version_major, version_minor;
   int32_t is_vpfile; /* 1 when `path` is the data file of a vpfile, also where the call fails because NAME.meta is
@@ -302,7 +305,7 @@ enum {
   TW_VPFILE_REGION_HOLE = 7    /* belongs to nobody */
 };
 typedef struct tw_vpfile_region {
-  int32_t kind; /* TW_VP_REGION_* */
+  int32_t kind; /* TW_VPFILE_REGION_* */
   int32_t reserved;
   int64_t offset, bytes;     /* in the data file */
   int64_t superblock;        /* its number; -1: in none */

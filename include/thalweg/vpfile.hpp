@@ -395,9 +395,9 @@ class File {
   }
   // Conversions done of every local VP; -1 at its end.
   template <Mask M = All>
-  std::vector<int> scanf_all(const char* format, std::initializer_list<tw_vpfile_argument> arguments,
-                             const M& mask = {}) {
-    std::vector<int> done;
+  std::vector<std::int64_t> scanf_all(const char* format, std::initializer_list<tw_vpfile_argument> arguments,
+                                      const M& mask = {}) {
+    std::vector<std::int64_t> done;
     collective(
         mask, [&](const MaskBytes&) { done.resize(local_size()); },
         [&](bool sound, const std::uint8_t* some) {

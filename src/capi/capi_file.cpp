@@ -85,7 +85,7 @@ Status answer(const Outcome& outcome, size_t* moved) {
   return outcome.status;
 }
 
-// The others wait for this task also when it has no memory to say what is wrong.
+// The other tasks wait for this one even where it has no memory for the message.
 Status check_access(const char* function, const tw_access* given) {
   return or_out_of_memory([&]() -> Status {
     if (given == nullptr) return null_argument(function, "access");
@@ -142,7 +142,7 @@ tw_status access_by_all(Call call, tw_file* file, tw_group* group, const tw_acce
 
 Status start_placed(const char* function, tw_file* file, tw_group* group, PlacedAccess mine, ProgressMode mode,
                     tw_request** request) {
-  // The others hear of it when they wait: the operation goes on without a request.
+  // The other tasks get this failure from the operation, which goes on without a request.
   Status nowhere = or_out_of_memory([&] { return request != nullptr ? Status{} : null_argument(function, "request"); });
   std::unique_ptr<tw_request> made(new (std::nothrow) tw_request);
   if (made == nullptr) nowhere = out_of_memory();

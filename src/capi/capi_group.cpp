@@ -14,7 +14,7 @@
 namespace thalweg {
 namespace {
 
-// Hands a group to the caller, or says why there is none.
+// Passes a group to the caller, or returns the failure.
 Status give(Result<std::unique_ptr<Group>> made, tw_group** group) {
   if (!made.has_value()) return made.error();
   *group = new tw_group{std::move(made).value()};
@@ -36,7 +36,7 @@ Status check(const tw_collectives* given) {
   return invalid_argument(kCall, "rank {} is not in 0..{}", given->rank, given->size - 1);
 }
 
-// A task whose arguments are bad says so here, before the collective that would need them.
+// Reports wrong arguments of a task before the collective that needs them.
 Op<Status> check_equal(Group& group, const char* differ, std::int64_t a, std::int64_t b) {
   std::vector<std::int64_t> bounds{a, -a, b, -b};
   const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
@@ -152,7 +152,7 @@ tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group) 
       if (ranks == nullptr) return why;
       (void)starting(*ranks->impl, Call::tw_group_hybrid);
       return run(
-          agree(*ranks->impl, std::move(why)));  // tells the other processes, which wait for thread 0 of this one
+          agree(*ranks->impl, std::move(why)));  // fails the other processes, which wait for thread 0 of this one
     }
     return run(hybrid(calling(*threads->impl, Call::tw_group_hybrid), ranks, group));
   });

@@ -23,7 +23,7 @@ tw_status tw_group_mpi(MPI_Comm comm, tw_group** group) {
   });
 }
 
-// The conversion needs a running MPI in some implementations; make_mpi_group says clearly when there is none.
+// The conversion needs a running MPI in some implementations; make_mpi_group reports when there is none.
 tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group) {
   int initialized = 0;
   MPI_Initialized(&initialized);

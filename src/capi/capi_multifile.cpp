@@ -10,7 +10,7 @@ using namespace thalweg;
 
 namespace {
 
-// The caller's arguments; what is wrong with them is told to all tasks by the open itself.
+// Takes the caller's arguments; the open sends a failure in them to all tasks.
 Status fill_request(const char* path, int32_t flags, const tw_options* options, OpenRequest& request) {
   TW_ASSIGN_OR_RETURN(const OpenHow how, read_open_flags(FileKind::multifile, flags));
   TW_RETURN_IF_ERROR(check_options(FileKind::multifile, options));
@@ -67,7 +67,7 @@ tw_status tw_multifile_open(tw_group* group, const char* path, int32_t flags, co
   return open_with(group, Call::tw_multifile_open, multifile, fill, open);
 }
 
-// MPI or the program may have ended: what is left then is to free the handle.
+// Once MPI or the program has ended, the handle is only freed.
 tw_status tw_multifile_close(tw_multifile** multifile) {
   return end_handle(multifile, Call::tw_multifile_close, [](tw_multifile& gone) {
     (void)gone.streams.end().ok();  // the multifile keeps a failure of a write
@@ -163,27 +163,27 @@ tw_status tw_multifile_available(tw_multifile* multifile, int64_t* in_chunk, int
 
 // ---- Write -------------------------------------------------------------------------------------------------------
 
-tw_status tw_multifile_write(tw_multifile* multifile, const void* data, size_t bytes) {
+tw_status tw_multifile_write(tw_multifile* multifile, const void* data, size_t nbytes) {
   if (multifile != nullptr && data != nullptr && multifile->file->writing) {
     const InCall in_call(multifile);
     LogicalWriter* writer = in_call.ok() ? multifile->file->writing->current() : nullptr;
-    if (writer != nullptr && writer->write_buffered(static_cast<const std::byte*>(data), bytes)) return TW_OK;
+    if (writer != nullptr && writer->write_buffered(static_cast<const std::byte*>(data), nbytes)) return TW_OK;
   }
   return when_writing(multifile, "tw_multifile_write", [&](WriteHandle& handle) -> Status {
-    if (data == nullptr && bytes > 0) return null_argument("tw_multifile_write", "data");
+    if (data == nullptr && nbytes > 0) return null_argument("tw_multifile_write", "data");
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.current_or_first());
-    return handle.write(*writer, {static_cast<const std::byte*>(data), bytes});
+    return handle.write(*writer, {static_cast<const std::byte*>(data), nbytes});
   });
 }
 
-tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset) {
+tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t nbytes, int64_t offset) {
   return when_writing(multifile, "tw_multifile_write_at", [&](WriteHandle& handle) -> Status {
-    if (data == nullptr && bytes > 0) return null_argument("tw_multifile_write_at", "data");
+    if (data == nullptr && nbytes > 0) return null_argument("tw_multifile_write_at", "data");
     if (offset < 0) return invalid_argument("tw_multifile_write_at", "offset is {}", offset);
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.current_or_first());
     const std::uint64_t before = writer->position();
     writer->seek(static_cast<std::uint64_t>(offset));
-    const Status status = attempt([&] { return handle.write(*writer, {static_cast<const std::byte*>(data), bytes}); });
+    const Status status = attempt([&] { return handle.write(*writer, {static_cast<const std::byte*>(data), nbytes}); });
     writer->seek(before);
     return status;
   });
@@ -199,21 +199,21 @@ tw_status tw_multifile_sync(tw_multifile* multifile) {
 
 // ---- Read --------------------------------------------------------------------------------------------------------
 
-tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t bytes, size_t* got) {
+tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t nbytes, size_t* nread) {
   if (multifile != nullptr && data != nullptr && multifile->file->reading) {
     LogicalReader* reader = multifile->file->reading->current();
-    if (reader != nullptr && reader->read_window(static_cast<std::byte*>(data), bytes)) {
-      if (got != nullptr) *got = bytes;
+    if (reader != nullptr && reader->read_window(static_cast<std::byte*>(data), nbytes)) {
+      if (nread != nullptr) *nread = nbytes;
       return TW_OK;
     }
   }
   size_t ignored = 0;
-  size_t& n = got != nullptr ? *got : ignored;
+  size_t& n = nread != nullptr ? *nread : ignored;
   n = 0;
   return when_reading(multifile, "tw_multifile_read", [&](ReadHandle& handle) -> Status {
-    if (data == nullptr && bytes > 0) return null_argument("tw_multifile_read", "data");
+    if (data == nullptr && nbytes > 0) return null_argument("tw_multifile_read", "data");
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, handle.current_or_first());
-    const Status status = reader->read(reader->position(), {static_cast<std::byte*>(data), bytes}, n);
+    const Status status = reader->read(reader->position(), {static_cast<std::byte*>(data), nbytes}, n);
     reader->seek(reader->position() + n);
     return status;
   });
@@ -231,15 +231,15 @@ tw_status tw_multifile_skip_gap(tw_multifile* multifile, int64_t* skipped) {
   });
 }
 
-tw_status tw_multifile_read_at(tw_multifile* multifile, void* data, size_t bytes, int64_t offset, size_t* got) {
+tw_status tw_multifile_read_at(tw_multifile* multifile, void* data, size_t nbytes, int64_t offset, size_t* nread) {
   size_t ignored = 0;
-  size_t& n = got != nullptr ? *got : ignored;
+  size_t& n = nread != nullptr ? *nread : ignored;
   n = 0;
   return when_reading(multifile, "tw_multifile_read_at", [&](ReadHandle& handle) -> Status {
-    if (data == nullptr && bytes > 0) return null_argument("tw_multifile_read_at", "data");
+    if (data == nullptr && nbytes > 0) return null_argument("tw_multifile_read_at", "data");
     if (offset < 0) return invalid_argument("tw_multifile_read_at", "offset is {}", offset);
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, handle.current_or_first());
-    return reader->read(static_cast<std::uint64_t>(offset), {static_cast<std::byte*>(data), bytes}, n);
+    return reader->read(static_cast<std::uint64_t>(offset), {static_cast<std::byte*>(data), nbytes}, n);
   });
 }
 

@@ -1,4 +1,4 @@
-// multifile.h, part three: names, attributes, and what a multifile is made of.
+// multifile.h, part three: names, attributes, and the structure of a multifile.
 #include <cstring>
 
 #include "capi/multifile_handle.hpp"

@@ -33,7 +33,7 @@ const Kind& kind_of(FileKind kind) { return kKinds[static_cast<std::size_t>(kind
 struct OpenFlag {
   std::int32_t value;
   const char* name;
-  bool multifile, file, vpfile;  // whether it means something there
+  bool multifile, file, vpfile;  // whether it has a meaning there
 
   bool is_of(FileKind kind) const {
     return kind == FileKind::multifile ? multifile : kind == FileKind::file ? file : vpfile;

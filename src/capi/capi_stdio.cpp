@@ -21,7 +21,7 @@ int to_errno(const Status& status) {
   return status.code() == Code::no_memory ? ENOMEM : status.code() == Code::corrupt_file ? EILSEQ : EIO;
 }
 
-// Whether calls on the handle of the stream are possible; else errno and the message say why not.
+// Whether calls on the handle of the stream are possible; else errno and the message have the reason.
 bool is_usable(const CookieStream& cookie, const InCall& in_call) {
   if (in_call.ok()) return true;
   errno = EBADF;
@@ -64,7 +64,7 @@ ssize_t write_cookie(void* opaque, const char* data, size_t bytes) {
   }
   if (cookie.failure.ok()) cookie.failure = status;
   errno = to_errno(status);
-  return 0;  // fopencookie(3): a write function tells failure by 0
+  return 0;  // fopencookie(3): a write function reports failure by 0
 }
 
 int seek_cookie(void* opaque, off64_t* offset, int whence) {

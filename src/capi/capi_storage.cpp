@@ -1,4 +1,4 @@
-// storage.h: what the library knows of a file system, and what it would do there.
+// storage.h: properties of a file system, and the plan of an access there.
 #include <algorithm>
 #include <cstring>
 #include <string>

@@ -1,4 +1,4 @@
-// view.h: what is given is looked at, and made into a view.
+// view.h: arguments are checked, and made into a view.
 #include <fmt/core.h>
 
 #include <span>
@@ -23,7 +23,7 @@ std::uint64_t number_of(std::int64_t n) { return static_cast<std::uint64_t>(n); 
 
 View element_of(const tw_view* element) { return element != nullptr ? element->impl : View::bytes(1).value(); }
 
-// Hands out what `make` gives, with the name of the function before what it failed with.
+// Passes the result of `make` to the caller; a failure gets the name of the function before its message.
 template <class Make>
 tw_status make_view(const char* function, tw_view** view, Make&& make) {
   return guarded([&]() -> Status {
@@ -61,7 +61,7 @@ Result<View> subarray(std::span<const tw_slice> given, tw_array_order order, con
   return View::subarray(dimensions, order_of(order), element_of(element));
 }
 
-Status take_dimension(const std::string& name, const tw_dimension& given, DistributedDimension& taken) {
+Status take_dimension(const std::string& name, const tw_distributed_dim& given, DistributedDimension& taken) {
   constexpr const char* kFunction = "tw_view_distributed";
   TW_RETURN_IF_ERROR(check_number(kFunction, name + ".size", given.size));
   TW_RETURN_IF_ERROR(check_number(kFunction, name + ".parts", given.parts));
@@ -73,7 +73,7 @@ Status take_dimension(const std::string& name, const tw_dimension& given, Distri
   return {};
 }
 
-Result<View> distributed(std::span<const tw_dimension> given, std::int64_t rank, tw_array_order order,
+Result<View> distributed(std::span<const tw_distributed_dim> given, std::int64_t rank, tw_array_order order,
                          const tw_view* element) {
   TW_RETURN_IF_ERROR(check_number("tw_view_distributed", "rank", rank));
   std::vector<DistributedDimension> dimensions(given.size());
@@ -133,7 +133,7 @@ tw_status tw_view_subarray(int32_t n, const tw_slice* slices, tw_array_order ord
   });
 }
 
-tw_status tw_view_distributed(int32_t n, const tw_dimension* dimensions, int64_t rank, tw_array_order order,
+tw_status tw_view_distributed(int32_t n, const tw_distributed_dim* dimensions, int64_t rank, tw_array_order order,
                               const tw_view* element, tw_view** view) {
   constexpr const char* kFunction = "tw_view_distributed";
   return make_view(kFunction, view, [&]() -> Result<View> {

@@ -14,8 +14,8 @@ namespace {
 
 bool takes_part(const std::uint8_t* mask, std::uint64_t local) { return mask == nullptr || mask[local] != 0; }
 
-// Collective: text of every local VP, which `make(local, out)` appends to `out`; it is made before anybody is waited
-// for.
+// Collective: text of every local VP, which `make(local, out)` appends to `out`; all of it is made before the first
+// message.
 template <class Make>
 Status write_texts(VpFile& file, const std::uint8_t* mask, std::size_t* counts, Make make) {
   const std::uint64_t n = file.vps().count();
@@ -143,18 +143,18 @@ tw_status tw_vpfile_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, co
   });
 }
 
-tw_status tw_vpfile_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask) {
+tw_status tw_vpfile_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* lengths, const uint8_t* mask) {
   return on_all(vpfile, Call::tw_vpfile_gets_all, [&](VpFile& file) -> Status {
     Status mine;
     if (lines == nullptr && file.vps().count() > 0) mine = null_argument("tw_vpfile_gets_all", "lines");
     if (size == 0) mine = invalid_argument("tw_vpfile_gets_all", "size is 0; at least 1");
-    if (got != nullptr) std::fill_n(got, file.vps().count(), std::size_t{0});
+    if (lengths != nullptr) std::fill_n(lengths, file.vps().count(), std::size_t{0});
     std::string line;
     return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) {
       line.clear();
       const Status status = read_line(file, local, size - 1, line);
       std::memcpy(lines + local * size, line.c_str(), line.size() + 1);
-      if (got != nullptr) got[local] = line.size();
+      if (lengths != nullptr) lengths[local] = line.size();
       return status;
     });
   });
@@ -190,14 +190,14 @@ tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_v
 }
 
 tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vpfile_argument* arguments,
-                              int64_t n_arguments, int* counts, const uint8_t* mask) {
+                              int64_t n_arguments, int64_t* counts, const uint8_t* mask) {
   return on_all(vpfile, Call::tw_vpfile_scanf_all, [&](VpFile& file) -> Status {
     const auto parts = or_out_of_memory([&] { return split_format(format != nullptr ? format : "", true); });
     Status mine = or_out_of_memory([&] {
       if (format == nullptr) return null_argument("tw_vpfile_scanf_all", "format");
       return check_arguments("tw_vpfile_scanf_all", parts, arguments, n_arguments);
     });
-    if (counts != nullptr) std::fill_n(counts, file.vps().count(), 0);
+    if (counts != nullptr) std::fill_n(counts, file.vps().count(), std::int64_t{0});
     return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) -> Status {
       return read_as_stdio(file, local, [&](std::FILE* stream) {
         const int done = scan(stream, parts.value(), arguments, local);

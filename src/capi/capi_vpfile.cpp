@@ -1,4 +1,4 @@
-// vpfile.h: opening, closing, what there is, and the calls of all VPs or of one that move bytes or positions.
+// vpfile.h: open, close, summaries, and the calls of all VPs or of one that move bytes or positions.
 #include <fmt/core.h>
 
 #include <string>
@@ -49,7 +49,7 @@ Status fill_vp_open(const char* path, int32_t flags, const tw_options* options, 
   return fill_vp_shape(*options, how);
 }
 
-// Without the geometry, to which another thread may just add the IB segment.
+// Uses the shape, not the geometry, to which another thread may just add the IB segment.
 bool is_in_shape(const tw_vpfile& vpfile, std::int64_t vp) {
   const auto n = format::count_vps(vpfile.impl->shape());
   return vp >= 0 && n.has_value() && static_cast<std::uint64_t>(vp) < n.value();
@@ -58,7 +58,7 @@ bool is_in_shape(const tw_vpfile& vpfile, std::int64_t vp) {
 // Extents are below 2^63: the caller reads them where they lie.
 const int64_t* extents_of(const VpShape& shape) { return reinterpret_cast<const int64_t*>(shape.data()); }
 
-// The transfer, with sizes in bytes; `each` is where those of every local VP are put.
+// Fills in the transfer, with sizes in bytes; `each` gets the sizes of every local VP.
 Status fill_transfer(const VpFile& file, const tw_vpfile_data& data, std::vector<std::uint64_t>& each,
                      VpTransfer& what) {
   if (data.item_bytes == 0)
@@ -271,19 +271,19 @@ tw_status tw_vpfile_sync_all(tw_vpfile* vpfile) {
 
 // ---- One VP ------------------------------------------------------------------------------------------------------
 
-tw_status tw_vpfile_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, size_t* moved) {
-  if (moved != nullptr) *moved = 0;
+tw_status tw_vpfile_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t nbytes, size_t* nread) {
+  if (nread != nullptr) *nread = 0;
   return on_vp("tw_vpfile_read", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
-    if (data == nullptr && bytes > 0) return null_argument("tw_vpfile_read", "data");
-    return put(file.stream(local).read({static_cast<std::byte*>(data), bytes}), moved);
+    if (data == nullptr && nbytes > 0) return null_argument("tw_vpfile_read", "data");
+    return put(file.stream(local).read({static_cast<std::byte*>(data), nbytes}), nread);
   });
 }
 
-tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t bytes, size_t* moved) {
-  if (moved != nullptr) *moved = 0;
+tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t nbytes, size_t* nwritten) {
+  if (nwritten != nullptr) *nwritten = 0;
   return on_vp("tw_vpfile_write", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
-    if (data == nullptr && bytes > 0) return null_argument("tw_vpfile_write", "data");
-    return put(file.stream(local).write({static_cast<const std::byte*>(data), bytes}), moved);
+    if (data == nullptr && nbytes > 0) return null_argument("tw_vpfile_write", "data");
+    return put(file.stream(local).write({static_cast<const std::byte*>(data), nbytes}), nwritten);
   });
 }
 

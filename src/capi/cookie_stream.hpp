@@ -19,7 +19,7 @@ struct CookieStream {
   virtual ~CookieStream() = default;
   // Bytes from `offset` on; fewer at the end only.
   virtual Status read(std::uint64_t offset, std::span<std::byte> to, std::size_t& got) = 0;
-  // At `offset`, or where `at_end` at the end, to which `offset` is set.
+  // Writes at `offset`, or where `at_end` at the end, to which `offset` is set.
   virtual Status write(std::uint64_t& offset, bool at_end, std::span<const std::byte> data) = 0;
   virtual Result<std::uint64_t> size() = 0;
 
@@ -47,9 +47,9 @@ class CookieStreams {
     stream->position = position;
     return open(std::move(stream), mode, file);
   }
-  // Flushes those that write and that no thread is inside of; a failure where there is one, or a write failed.
+  // Flushes the writing streams that no thread is inside of; fails where that fails, or an earlier write did.
   Status flush();
-  // Flushes those that write, and separates all from the handle.
+  // Flushes the writing streams, and separates all streams from the handle.
   Status end();
   void forget(CookieStream& stream);
 

@@ -10,7 +10,7 @@
 #include "thalweg/file.h"
 #include "thalweg/view.h"
 
-// Nothing of it waits in memory for the end of the program.
+// It holds no written bytes in memory, so the end of the program flushes nothing.
 struct tw_file : thalweg::OpenHandle {
   static constexpr const char* kName = "file";
   tw_file() : OpenHandle(true) {}
@@ -57,7 +57,7 @@ tw_status start_by_all(Call call, tw_file* file, tw_group* group, const tw_acces
 Status start_placed(const char* function, tw_file* file, tw_group* group, PlacedAccess mine, ProgressMode mode,
                     tw_request** request);
 
-// The access as the engine has it; what is wrong with it is in its status. `given` may be null.
+// Converts an access for the engine; a failure in it is in its status. `given` may be null.
 TaskAccess to_access(const char* function, const tw_access* given);
 
 }  // namespace thalweg

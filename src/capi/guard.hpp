@@ -49,14 +49,14 @@ inline Status check_number(const char* function, const std::string& name, std::i
   return number >= 0 ? Status{} : invalid_argument(function, "{} is {}; 0 or more", name, number);
 }
 
-// Puts a number that was found where the caller wants it; `to` may be null.
+// Stores a result for the caller; `to` may be null.
 template <class From, class To>
 Status put(const Result<From>& found, To* to) {
   if (found.has_value() && to != nullptr) *to = static_cast<To>(found.value());
   return found.status();
 }
 
-// What the calls do that free a handle: deletes it and sets it to null. `handle` may be null.
+// Frees a handle: deletes it and sets it to null. `handle` may be null.
 template <class Handle>
 void free_handle(Handle** handle) noexcept {
   if (handle == nullptr) return;
@@ -64,7 +64,7 @@ void free_handle(Handle** handle) noexcept {
   *handle = nullptr;
 }
 
-// A failure that the caller reports. What is no code of ours becomes `internal`.
+// A failure that the caller reports. An unknown code becomes `internal`.
 inline Status given_status(std::int32_t code, int os_errno, const char* message) {
   if (code == 0) return {};
   const bool known = is_code(code);

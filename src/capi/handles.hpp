@@ -10,7 +10,7 @@
 #include "group/team/team.hpp"
 
 struct tw_group {
-  std::shared_ptr<thalweg::Group> impl;  // never null; what was opened with the group keeps it
+  std::shared_ptr<thalweg::Group> impl;  // never null; files opened with the group keep it
 };
 
 struct tw_team {
@@ -19,14 +19,14 @@ struct tw_team {
 
 namespace thalweg {
 
-// Whether nothing can be done with the group any more once MPI has ended.
+// Whether the group is unusable once MPI has ended.
 inline bool ends_with_mpi(const Group& group) {
   const std::string_view kind = group.kind();
   return kind == "mpi" || kind == "hybrid";
 }
 
-// Names the collective call that this task makes on a group, or on what is open with one, before anything else of the
-// call, so that tasks which make different ones are told apart.
+// Sets the collective call that this task makes on a group, or on a file opened with it, as the first step of the call,
+// so that different calls of the tasks are detected.
 inline Group& calling(Group& group, Call call) {
   group.set_call(call);
   call_of_thread = {call, group.size() > 1};

@@ -27,7 +27,7 @@ struct tw_multifile : thalweg::OpenHandle {
   // The pieces of the logical file that tw_multifile_piece() was asked about last.
   std::int64_t last_rank = -1;
   std::vector<thalweg::format::PieceEntry> last_pieces;
-  // The attribute whose key tw_multifile_attribute_key() told last: listing goes on from there.
+  // The attribute whose key tw_multifile_attribute_key() returned last: listing goes on from there.
   const thalweg::format::Attributes* last_attributes = nullptr;  // null: none
   std::size_t last_number = 0;
   thalweg::format::Attributes::const_iterator last_attribute;
@@ -35,7 +35,7 @@ struct tw_multifile : thalweg::OpenHandle {
 
 namespace thalweg {
 
-// The bytes of a logical file; of those being written, only of one that the handle serves.
+// The size of a logical file; of those being written, only of one that the handle serves.
 Result<std::uint64_t> logical_bytes(const Multifile& file, std::uint64_t rank);
 
 inline Status wrong_mode(const char* call, const char* open_for) {

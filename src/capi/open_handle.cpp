@@ -56,8 +56,8 @@ class OpenHandles {
     if (handle.next_ != nullptr) handle.next_->before_ = handle.before_;
     if (first_ == &handle) first_ = handle.next_;
   }
-  // Those that `wanted` is true of and that no thread is inside of, in the order in which they were opened. Their calls
-  // are refused from here on.
+  // Claims the handles for which `wanted` is true and that no thread is inside of, in the order in which they were
+  // opened. Their calls are refused from then on.
   template <class Wanted>
   std::vector<OpenHandle*> claim(Wanted wanted);
 
@@ -124,7 +124,7 @@ std::vector<OpenHandle*> OpenHandles::claim(Wanted wanted) {
   return claimed;
 }
 
-// A row of a vpfile that the tasks of this process have stored counts when task 0 has written so to NAME.meta.
+// A row of a vpfile that the tasks of this process have stored counts once task 0 has recorded it in NAME.meta.
 void OpenHandles::flush_all() {
   flushes_unclosed = true;
   const std::vector<OpenHandle*> left = claim([](const OpenHandle& handle) { return handle.written() != nullptr; });
@@ -167,14 +167,14 @@ void flush_or_say(Flush flush) {
   }
 }
 
-// By a thread of its own: objects of the ending one are destroyed by now.
+// Runs on a thread of its own, as objects of the ending one are destroyed by now.
 void at_exit() {
   if (open_handles.is_empty()) return;
   const auto flush = [] { flush_or_say([] { open_handles.flush_all(); }); };
   try {
     std::thread(flush).join();
   } catch (...) {
-    flush();  // no thread can be had
+    flush();  // no thread could be started
   }
 }
 
@@ -185,7 +185,7 @@ void around_transport_end(bool before) {
     open_handles.transport_has_ended();
 }
 
-// Before the objects of the library and of the program are made, so that this comes after all that they do at the end.
+// Runs before the objects of the library and of the program are made, so that the flush comes after their destruction.
 [[gnu::constructor(101)]] void wait_for_end() {
   (void)::pthread_atfork([] { open_handles.before_fork(); }, [] { open_handles.after_fork(); },
                          [] {

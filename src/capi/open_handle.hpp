@@ -1,10 +1,10 @@
-// OpenHandle: what the handles of open multifiles, shared files and vpfiles have in common. All of the process are
-// known, so that one that was closed already is told from one that is open, and so that what is still open when MPI or
-// the program ends is flushed. It is not closed then: nobody has said that it is whole.
+// OpenHandle: the common part of the handles of open multifiles, shared files and vpfiles. The process keeps a list of
+// them, to detect a handle that was closed already, and to flush open ones when MPI or the program ends. They are not
+// closed then, as their files may be incomplete.
 //
 // A handle that writes belongs to the process that opened it. In the child of a fork its calls fail.
 //
-// Threads: any. The end of the program leaves a handle alone that a thread is inside of.
+// Threads: any. At the end of the program a handle that a thread is inside of is not flushed.
 #pragma once
 
 #include <atomic>
@@ -28,25 +28,26 @@ class OpenHandle {
   OpenHandle(const OpenHandle&) = delete;
   OpenHandle& operator=(const OpenHandle&) = delete;
 
-  // From here on it takes calls: where it `writes`, of this process alone.
+  // From then on it takes calls; where it `writes`, from this process alone.
   void opened(bool writes) noexcept {
     opened_in_ = process_era();
     era_.store(writes ? process_era() : kAnyProcess, std::memory_order_release);
   }
 
   // Handles that write, and have data in memory until a close, override these.
-  // Independent: stores what this task has in memory.
+  // Independent: stores the bytes of this task in memory.
   virtual Status store_own() { return {}; }
-  // The object that all tasks of this process share which have the file open; null: it is not open for writing.
+  // The object that the tasks of this process share which have the file open; null: it is not open for writing.
   virtual const void* written() const { return nullptr; }
-  // After that, in place of the close. `by_all`: all tasks are in this process, and have stored what they had.
+  // Called after store_own(), in place of the close. `by_all`: all tasks are in this process, and have stored their
+  // bytes.
   virtual void end_unclosed([[maybe_unused]] bool by_all) {}
   virtual std::string path() const { return {}; }
   virtual bool is_first() const { return false; }  // task 0, which names the file
 
   virtual std::int64_t tasks() const = 0;
-  // For a group that ends with MPI: begins to store what this task has, together with the others where all are needed,
-  // and leaves the group, so that nobody waits for this task.
+  // For a group that ends with MPI: begins to store this task's bytes, together with the others where all are needed,
+  // and leaves the group, so that no task waits for this one.
   virtual bool needs_transport() const = 0;
   virtual Status begin_to_leave() = 0;
 
@@ -56,7 +57,8 @@ class OpenHandle {
   static constexpr ProcessEra kAnyProcess = ~ProcessEra{0};  // no era
   static constexpr ProcessEra kOver = kAnyProcess - 1;       // not open yet; MPI has ended, or the program
 
-  // Inside of a call. Who forbids calls, and waits until all threads have seen that, sees the threads that are inside.
+  // Marks the thread as inside of a call. Once calls are forbidden and all threads have seen that, the marks are
+  // complete.
   void enter() noexcept {
     if (several_threads_)
       calls_.fetch_add(1, std::memory_order_relaxed);
@@ -83,11 +85,11 @@ class OpenHandle {
   OpenHandle* before_ = nullptr;
 };
 
-// The line on standard error that names a file which was not closed. `state`: of its bytes, but for what `failed`.
+// Prints the line about a file that was not closed. `state`: of its bytes; `failed`: of those that were not stored.
 void print_unclosed(const OpenHandle& handle, const char* state, const Status& failed);
 
-// Before a handle is closed or abandoned; OK: it can be. It may be any address: only where it is open may it be looked
-// at. Where `may_free` is set it is known as open no longer; without an OK, freeing it is all that can be done.
+// Called before a handle is closed or abandoned; OK: it can be. `handle` may be any address, and is read only where it
+// is in the list of open ones. `may_free`: it was taken off the list; without an OK, it can only be freed.
 Status take_open_handle(const OpenHandle* handle, const char* call, const char* argument, bool& may_free);
 
 // A call on a handle, which may be null.
@@ -103,7 +105,7 @@ class InCall {
   InCall& operator=(const InCall&) = delete;
 
   bool ok() const noexcept { return handle_ != nullptr && (handle_->takes_calls() || is_allowed()); }
-  // Why not.
+  // The reason why the call is refused.
   Status refusal(const char* call, const char* argument) const;
   static Status of_other_process(const char* call);
 
@@ -122,14 +124,14 @@ std::int32_t on_handle(Handle* handle, const char* call, Body&& body) noexcept {
   });
 }
 
-// A collective call on an open handle: `body` takes what the handle stands for.
+// A collective call on an open handle: `body` takes the object of the handle.
 template <class Handle, class Body>
 std::int32_t on_all(Handle* handle, Call call, Body&& body) noexcept {
   return on_handle(handle, name_of(call), [&](Handle& open) -> Status { return body(calling(open, call)); });
 }
 
-// A collective open. `fill()` takes the arguments, and `open(tasks, status, handle)` tells all tasks what is wrong with
-// them; the handle is null where there is no memory for it, before the others can believe the file to be open.
+// A collective open. `fill()` takes the arguments; `open(tasks, status, handle)` makes a failure in them that of all
+// tasks. The handle is null where there is no memory for it, so that the open fails on all tasks.
 template <class Handle, class Fill, class Open>
 std::int32_t open_with(tw_group* group, Call call, Handle** out, Fill&& fill, Open&& open) noexcept {
   return guarded([&]() -> Status {

@@ -1,4 +1,4 @@
-// The flags and options of the calls that open files, and what each kind of file takes of them.
+// The flags and options of the calls that open files, and those that each kind of file takes.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace thalweg {
 // The attribute that describes how a multifile was written.
 inline constexpr char kStrategyAttribute[] = "thalweg.strategy";
 
-// What task 0 keeps from the open to the close of a multifile being written.
+// State of task 0 from the open to the close of a multifile being written.
 struct WriteRoot {
   std::shared_ptr<Backend> backend;
   std::string path;

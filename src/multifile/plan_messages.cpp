@@ -61,7 +61,7 @@ DomainShare get_domain(WireReader& in, const DomainShare& usual) {
   return domain;
 }
 
-// The physical files and domains, then the placed ranges, without what the task knows from its request.
+// The physical files and domains, then the placed ranges, without the numbers that are in the task's request.
 void put_share(WireWriter& out, const WritePlan& plan, std::size_t task, std::size_t tasks,
                const WriteRequest& request) {
   std::vector<PlacedRange> placed;

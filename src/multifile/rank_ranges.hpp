@@ -1,4 +1,4 @@
-// Who serves which ranks, and in which physical file the logical file of each rank lies.
+// The ranks that each task serves, and the physical file in which the logical file of each rank lies.
 //
 // Ranks are named by ranges. A task serves the RankRanges that its caller chose; the RankMapping cuts each of them into
 // PlacedRanges, one for every row of places in a physical file; a handle finds its own by rank in ServedRanges.

@@ -17,7 +17,7 @@ using format::align_up;
 
 constexpr std::uint64_t kUsualSlab = 256 * kMi;   // at most, unless one chunk is larger
 constexpr std::uint64_t kSmallestSlab = 4 * kMi;  // holes cost nothing; less when there are very many processes
-constexpr std::uint64_t kRoundBytes = 256 * kGi;  // what all slabs of one round may take when sizes are ours to choose
+constexpr std::uint64_t kRoundBytes = 256 * kGi;  // most bytes of all slabs of one round when the library chooses sizes
 constexpr std::uint32_t kRoundsPerDoubling = 8;
 constexpr std::uint64_t kLargestSlab = 4 * kGi;
 

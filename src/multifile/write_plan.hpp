@@ -1,4 +1,4 @@
-// Which physical files there are, which logical files lie in each, and which slabs each process owns: made by task 0
+// The plan of a multifile: its physical files, the logical files in each, and the slabs of each process; made by task 0
 // when a multifile is created or appended to.
 //
 // A plan is a value. Task 0 makes the WritePlan from the WriteRequests of all tasks and sends each task its WriteShare;
@@ -23,7 +23,7 @@ struct DomainShare {
   format::SlabLayout layout;
 };
 
-// What all tasks need.
+// The part of the plan that all tasks need.
 struct WriteCommon {
   std::uint64_t chunk_bytes = 0;  // for tasks that ask for no size
   format::FileHeader header;      // of physical file 0; those of the others differ in number, ranks and map
@@ -33,7 +33,7 @@ struct WriteCommon {
 void put_common(WireWriter& out, const WriteCommon& common);
 WriteCommon get_common(WireReader& in);
 
-// What one task needs besides: its domains, by physical file, and the places of its ranks in its own order.
+// The part of the plan for one task: its domains, by physical file, and the places of its ranks in its own order.
 struct WriteShare {
   std::vector<DomainShare> domains;
   std::vector<PlacedRange> ranges;

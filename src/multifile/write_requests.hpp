@@ -1,4 +1,4 @@
-// What every task asks for when a multifile is opened for writing, gathered by task 0.
+// The requests of all tasks when a multifile is opened for writing, gathered by task 0.
 //
 // A request travels as its difference from what it would be if all tasks were alike, and task 0 keeps the bytes as they
 // arrived: about 13 bytes of each task, so that a million tasks fit into the memory of one.

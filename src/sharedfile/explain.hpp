@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/plan/group_access.hpp"
-#include "sharedfile/strategy.hpp"
+#include "sharedfile/file_strategy.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {

@@ -33,8 +33,8 @@ class FileView {
     const bool in_view = access.placement == Placement::in_view;
     return in_view || (!whole_ && access.placement != Placement::at_extents);
   }
-  // Places an access: its extents get offsets of the file, or its status says why they cannot. An access in the view
-  // moves the position, if nothing is wrong; others may be placed by several threads at once. Throws nothing.
+  // Places an access: its extents get offsets of the file, or its status has the failure. An access in the view moves
+  // the position, if nothing is wrong; others may be placed by several threads at once. Throws nothing.
   PlacedAccess place(PlacedAccess made);
 
   std::uint64_t position() const { return position_; }

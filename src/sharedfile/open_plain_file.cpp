@@ -5,9 +5,9 @@
 #include "base/wire.hpp"
 #include "formats/known_file.hpp"
 #include "group/agree.hpp"
+#include "sharedfile/file_strategy.hpp"
 #include "sharedfile/find_aggregators.hpp"
 #include "sharedfile/plain_file.hpp"
-#include "sharedfile/strategy.hpp"
 
 namespace thalweg {
 

@@ -6,28 +6,24 @@
 
 namespace thalweg {
 
-Status replaced_again_and_again(const std::string& path) {
-  return Status::error(Code::unsafe, "'{}' is replaced by other programs again and again", path);
-}
-
 Result<std::unique_ptr<StoredFile>> open_to_lock(Backend& backend, const std::string& path, OpenMode mode) {
   OpenOptions options = options_of(mode);
   options.takes_lock = true;
   return backend.open(path, options);
 }
 
-Result<bool> hold_opened(StoredFile& file) {
-  TW_RETURN_IF_ERROR(file.lock_session());
-  return file.has_its_name();
+Result<std::unique_ptr<StoredFile>> hold_opened(const std::string& path, const OpenFile& open) {
+  for (int i = 0; i < 100; ++i) {
+    TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, open());
+    TW_RETURN_IF_ERROR(file->lock_session());
+    TW_ASSIGN_OR_RETURN(const bool is_it, file->has_its_name());
+    if (is_it) return file;
+  }
+  return Status::error(Code::unsafe, "'{}' is replaced by other programs again and again", path);
 }
 
 Result<std::unique_ptr<StoredFile>> hold_file(Backend& backend, const std::string& path) {
-  for (int i = 0; i < kMostTriesToHold; ++i) {
-    TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, open_to_lock(backend, path, OpenMode::read_write));
-    TW_ASSIGN_OR_RETURN(const bool is_it, hold_opened(*file));
-    if (is_it) return file;
-  }
-  return replaced_again_and_again(path);
+  return hold_opened(path, [&] { return open_to_lock(backend, path, OpenMode::read_write); });
 }
 
 Status check_has_its_name(Backend& backend, StoredFile& file) {

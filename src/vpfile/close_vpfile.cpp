@@ -1,4 +1,4 @@
-// Flush, sync and close of a vpfile by all: each task stores what it has, then task 0 says in NAME.meta what there is.
+// Collective flush, sync and close of a vpfile: each task stores its bytes, then task 0 writes all ends to NAME.meta.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using format::kDirectoryFiles;
 
 namespace {
 
-// What a task has stored; joined, what all have.
+// Amounts that a task has stored; joined, those of all tasks.
 struct Stored {
   std::uint64_t end_of_superblocks = 0;
   std::uint64_t superblocks = 0;  // number of them that were made in this session
@@ -46,7 +46,7 @@ struct Stored {
   }
 };
 
-// Collective: `all` becomes what all tasks have stored; fails where `mine` is not OK on one of them.
+// Collective: joins `all` over all tasks; fails where `mine` is not OK on one of them.
 Op<Status> fold_stored(Group& group, Stored& all, Status mine) {
   Stored before;
   all.wrong = mine.ok() ? 0 : 1;
@@ -57,7 +57,7 @@ Op<Status> fold_stored(Group& group, Stored& all, Status mine) {
 
 constexpr std::size_t kChangeBytes = 3 * sizeof(std::uint64_t);  // in a message: which (0: NAME.first), at, by
 
-// What this task changed of the sums, for the tasks that change them: each page of sums is one task's.
+// Messages with this task's changes of sums to the tasks that apply them, one task for each page of sums.
 std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::uint64_t tasks) {
   std::map<std::uint64_t, Bytes> of_tasks;
   for (const SumChange& change : changes) {
@@ -71,7 +71,7 @@ std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::u
   return messages;
 }
 
-// This task's pages of sums.
+// Applies the changes to this task's pages of sums.
 Status change_own_sums(const VpParts& parts, const std::vector<Message>& told, Stored& mine) {
   std::vector<SumChange> changes;
   for (const Message& message : told) {
@@ -97,7 +97,7 @@ Status change_own_sums(const VpParts& parts, const std::vector<Message>& told, S
   return opened != nullptr ? opened->close() : Status{};
 }
 
-// Collective, where all have blocks: the sums of the entries that the tasks changed.
+// Collective, where all tasks have block stores: applies all changes of the sums of entries.
 Op<Status> store_sums(VpParts& parts) {
   Group& group = parts.group();
   std::vector<Message> outgoing;
@@ -115,16 +115,16 @@ Op<Status> store_sums(VpParts& parts) {
   co_return status;
 }
 
-// Collective, where a task has blocks.
+// Collective, where a task has blocks: updates the ends in NAME.meta.
 Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
-  Status status = or_out_of_memory([&] { return parts.need_blocks(); });  // all must know the layout
+  Status status = or_out_of_memory([&] { return parts.need_blocks(); });  // all tasks need the layout
   status = co_await agree(parts.group(), std::move(status));
   if (!status.ok()) co_return status;
   parts.note(VpMode::ib, vp_cause::kScattered);
   format::VpMeta& meta = parts.meta;
   meta.end_of_superblocks =
       std::max({meta.end_of_superblocks, all.end_of_superblocks, parts.geometry.first_superblock});
-  if (closing) meta.superblocks += all.superblocks;  // headers of this session tell the number before it
+  if (closing) meta.superblocks += all.superblocks;  // headers of this session hold the number from before it
   meta.end_of_entries = std::max({meta.end_of_entries, all.entries, std::uint64_t{1}});
   meta.ib_bytes = parts.ib_bytes_before + all.ib_bytes;
   for (const DirectoryFile which : kDirectoryFiles)
@@ -133,7 +133,7 @@ Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
   co_return Status{};
 }
 
-// What was synced once must not be hidden by what did not reach the storage: NAME.meta tells of durable bytes only.
+// Syncs before NAME.meta is written: it must refer to durable bytes only, as lost bytes would hide synced ones.
 Op<Status> sync_parts(VpParts& parts, bool closing) {
   Group& group = parts.group();
   Status status = co_await parts.file->sync();
@@ -142,7 +142,7 @@ Op<Status> sync_parts(VpParts& parts, bool closing) {
   co_return co_await agree(group, std::move(status));
 }
 
-// How long the files are after what this task stored.
+// Measures the files after this task's writes.
 Status measure(const VpParts& parts, Stored& mine) {
   TW_ASSIGN_OR_RETURN(mine.data_bytes, parts.data().size());
   if (parts.blocks == nullptr) return {};
@@ -150,7 +150,7 @@ Status measure(const VpParts& parts, Stored& mine) {
   return {};
 }
 
-// A file that was removed or replaced meanwhile was not stored under its name.
+// Fails where a file was removed or replaced meanwhile: its bytes are not stored under its name.
 Status check_names(const VpParts& parts) {
   const SideFiles& sides = *parts.sides;
   for (StoredFile* file :
@@ -162,7 +162,7 @@ Status check_names(const VpParts& parts) {
 }
 
 Status write_ends(VpParts& parts, bool closing) {
-  if (parts.unmarked) return {};  // nobody said how long the records of the array are
+  if (parts.unmarked) return {};  // the size of the array's records is unknown
   if (closing) TW_RETURN_IF_ERROR(check_names(parts));
   TW_RETURN_IF_ERROR(write_meta(parts, closing));
   return parts.durable ? parts.backend->sync_directory_of(parts.path) : Status{};
@@ -200,7 +200,7 @@ Op<Status> store_all(VpParts& parts, bool closing) {
   co_return co_await agree(parts.group(), std::move(status));
 }
 
-// From now on everything of the file reaches the storage before NAME.meta tells of it.
+// From now on all bytes of the file reach the storage before NAME.meta refers to them.
 static void set_durable(VpParts& parts) {
   parts.durable = true;
   if (parts.blocks != nullptr) parts.blocks->set_durable();
@@ -221,7 +221,7 @@ Status VpFile::store_own() {
   return status.ok() ? blocks : status;
 }
 
-// The part of the row that was not flushed before counts only where all tasks have stored theirs.
+// A row in the buffer counts only where all tasks have stored their parts.
 Status VpFile::tell_stored(bool by_all) {
   if (!may_write() || parts_.unmarked) return {};
   format::VpMeta& meta = parts_.meta;
@@ -232,7 +232,7 @@ Status VpFile::tell_stored(bool by_all) {
     geometry.nb_bytes = std::min(geometry.nb_bytes, told);
     geometry.cb_bytes = std::min(geometry.cb_bytes, told - geometry.nb_bytes);
   }
-  if (geometry.has_ib()) {  // no task has told how many there are; repair finds them
+  if (geometry.has_ib()) {  // their number is not collected here; repair finds them
     meta.end_of_superblocks = std::max(meta.end_of_superblocks, geometry.first_superblock);
     meta.end_of_entries = std::max<std::uint64_t>(meta.end_of_entries, 1);
   }
@@ -269,7 +269,8 @@ class LastFlush final : public RequestFor<Status> {
     file_.group().leave({file_.group().rank(), Call::MPI_Finalize});
     co_return status;
   }
-  // Where other tasks close, the first one that forgets to names the file; task 0 has done so before.
+  // If the tasks do not flush together, one of them names the unclosed file: the first one that left at MPI_Finalize,
+  // where others close; else task 0.
   Status end_alone(const Status& why) {
     Status stored = file_.store_unclosed();
     const Leaver& first = file_.group().leaver();
@@ -292,7 +293,7 @@ void VpFile::begin_to_leave(Tell tell) {
   start(std::make_shared<LastFlush>(*this, std::move(tell)), default_progress());
 }
 
-// A task is gone: the others store what they have, and leave the file as it is.
+// Where a task has left, each other one stores its bytes and leaves the file unclosed.
 Status VpFile::end_unclosed(Status why) {
   const Status stored = store_unclosed();
   if (!may_write()) return why;
@@ -302,7 +303,7 @@ Status VpFile::end_unclosed(Status why) {
                                          first.message(), repair_command(path())));
 }
 
-// Where other tasks make another call no task waits for another one, and nothing says that the file is closed.
+// If other tasks make another call, no task waits for another one, and the file is not marked as closed.
 Op<Status> VpFile::close(Status mine) {
   Status status = co_await meet(Call::tw_vpfile_close, std::move(mine));
   if (!group().ended().ok()) status = end_unclosed(std::move(status));
@@ -317,9 +318,8 @@ Op<Status> VpFile::close(Status mine) {
   Status data = co_await parts_.file->close();
   keep_first(std::move(data));
   // Other threads of the process may still write where the group has ended: the last handle closes their side files.
-  const Place place = group().place();
-  const bool shared = !group().ended().ok() && place.tasks_in_process > 1;
-  if (!shared && group().rank() == place.process_leader) keep_first(parts_.sides->close());
+  const bool may_close = group().ended().ok() || group().place().tasks_in_process == 1;
+  if (may_close && group().rank() == group().place().process_leader) keep_first(parts_.sides->close());
   if (parts_.meta_file != nullptr) keep_first(parts_.meta_file->close());
   if (!group().ended().ok()) co_return status;
   co_return co_await agree(group(), std::move(status));

@@ -142,7 +142,7 @@ struct Task {
     all(tw_vpfile_getc_all(file, bytes, nullptr));
     one(tw_vpfile_ungetc_all(file, 'u', nullptr, nullptr));
     all(tw_vpfile_gets_all(file, lines, 40, nullptr, nullptr));
-    all(tw_vpfile_scanf_all(file, "%39s", &argument, 1, bytes, nullptr));
+    all(tw_vpfile_scanf_all(file, "%39s", &argument, 1, counts, nullptr));
   }
 
   void fill(int task) {

@@ -1,11 +1,17 @@
 // Programs that exit without a close: a repair restores what they wrote, the file is not marked complete, and one line
 // on stderr names it.
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <barrier>
+#include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -258,6 +264,32 @@ TEST_F(Unclosed, AVpfileStaysLockedUntilItsLastThreadHasClosed) {
     EXPECT_EQ(tw_vpfile_close(&file), TW_ERR_NOT_CLOSED) << tw_last_error();
   });
   EXPECT_EQ(repaired_vps(kVps), (std::vector{bytes_of(0).substr(0, 100), std::string(2000, 'b'), std::string()}));
+}
+
+// Makes membarrier(2) fail, as a sandbox may.
+void refuse_membarrier() {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_membarrier, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter = {std::size(program), program};
+  ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+TEST_F(Unclosed, WhereNobodyKnowsWhichHandlesAreInUseOnlyFlushedDataIsThere) {
+  const std::string told = end_after([&] {
+    refuse_membarrier();
+    tw_multifile* file = create();
+    EXPECT_EQ(tw_multifile_write(file, bytes_of(0).data(), kBytes), TW_OK);
+    EXPECT_EQ(tw_multifile_flush(file), TW_OK);
+    EXPECT_EQ(tw_multifile_write(file, bytes_of(1).data(), kBytes), TW_OK);
+  });
+  EXPECT_EQ(told, "thalweg: '" + path() + "' was not closed; only what was flushed is in its files; `thalweg repair " +
+                      path() + "` makes it readable\n");
+  EXPECT_EQ(repaired(1), std::vector{bytes_of(0)});
 }
 
 // Objects that the program destroys at exit close their files.

@@ -49,9 +49,9 @@ Part darray(int rank, int ranks, int order, bool last) {
                        last ? MPI_DISTRIBUTE_CYCLIC : MPI_DISTRIBUTE_BLOCK};
   const int arguments[] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG, last ? 2 : MPI_DISTRIBUTE_DFLT_DARG};
   const int grid[] = {1, last ? 1 : ranks, last ? ranks : 1};
-  const tw_dimension dimensions[] = {{7, 1, 0, TW_NOT_DISTRIBUTED},
-                                     {8, grid[1], 0, last ? TW_BLOCK : TW_CYCLIC},
-                                     {11, grid[2], last ? 2 : 0, last ? TW_CYCLIC : TW_BLOCK}};
+  const tw_distributed_dim dimensions[] = {{7, 1, 0, TW_NOT_DISTRIBUTED},
+                                           {8, grid[1], 0, last ? TW_BLOCK : TW_CYCLIC},
+                                           {11, grid[2], last ? 2 : 0, last ? TW_CYCLIC : TW_BLOCK}};
   Part part;
   MPI_Type_create_darray(ranks, rank, 3, sizes, kinds, arguments, grid, order, MPI_INT, &part.type);
   tw_view* element = ints();

@@ -154,7 +154,7 @@ TEST_F(CppFile, ViewsSayWhatIsWrong) {
   EXPECT_THROW((void)thalweg::View::indexed(two, one, byte), std::invalid_argument);
   EXPECT_EQ(thalweg::View::indexed(two, two, byte).extent(), 18);
   EXPECT_EQ(thalweg::View::strided(3, 1, 4, byte).size(), 3);
-  const std::array<tw_dimension, 1> dealt = {{{10, 3, 0, TW_BLOCK}}};
+  const std::array<tw_distributed_dim, 1> dealt = {{{10, 3, 0, TW_BLOCK}}};
   EXPECT_EQ(thalweg::View::distributed(dealt, 2, byte).size(), 2);
 }
 

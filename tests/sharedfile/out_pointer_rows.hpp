@@ -143,7 +143,7 @@ inline std::vector<Row> rows_of_multifiles() {
 
 inline std::vector<Row> rows_of_views_and_storage() {
   static const tw_slice slice{1, 0, 1};
-  static const tw_dimension dimension{1, 1, 0, TW_BLOCK};
+  static const tw_distributed_dim dimension{1, 1, 0, TW_BLOCK};
   static const std::int64_t one = 1;
   return {
       {"tw_view_contiguous", "view", Null::refused, Call::alone,
@@ -238,7 +238,7 @@ inline std::vector<Row> rows_of_vpfiles() {
        }},
       {"tw_vpfile_scanf_all", "counts", Null::allowed, Call::collective,
        [](Open& o, bool null) {
-         int count = 0;
+         std::int64_t count = 0;
          return tw_vpfile_scanf_all(o.streams, "x", nullptr, 0, unless(null, &count), nullptr);
        }},
   };

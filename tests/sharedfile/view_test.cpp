@@ -26,7 +26,7 @@ constexpr std::int64_t kArray = kRows * kColumns * kElement;
 
 // With 5 tasks the last one has no part.
 ViewPtr part_of_array(int task, int tasks) {
-  const tw_dimension dimensions[] = {
+  const tw_distributed_dim dimensions[] = {
       {6, 1, 0, TW_NOT_DISTRIBUTED}, {7, 1, 0, TW_BLOCK}, {kColumns, tasks, 3, TW_CYCLIC}};
   const ViewPtr element = made(tw_view_contiguous, kElement, nullptr);
   return made(tw_view_distributed, 3, dimensions, task, TW_ROW_MAJOR, element.get());
@@ -441,7 +441,7 @@ TEST_F(ViewCalls, ServeOtherGroupsByOffsets) {
 // A billion pieces, four of which are accessed.
 TEST_F(ViewCalls, TouchAFewOfManyPieces) {
   on_file(2, [&](tw_file* file, int task) {
-    const tw_dimension dimensions[] = {{1'000'000'000, 1, 0, TW_NOT_DISTRIBUTED}, {2, 2, 0, TW_CYCLIC}};
+    const tw_distributed_dim dimensions[] = {{1'000'000'000, 1, 0, TW_NOT_DISTRIBUTED}, {2, 2, 0, TW_CYCLIC}};
     const ViewPtr view = made(tw_view_distributed, 2, dimensions, task, TW_ROW_MAJOR, nullptr);
     EXPECT_EQ(tw_view_size(view.get()), 1'000'000'000);
     ASSERT_EQ(tw_file_set_view(file, 0, view.get()), TW_OK) << tw_last_error();
@@ -459,9 +459,9 @@ TEST_F(ViewCalls, RefuseWrongArguments) {
   const std::int64_t bad[] = {4, -4};
   const std::int64_t most[] = {INT64_MAX, INT64_MAX};
   tw_view* view = nullptr;
-  tw_dimension dimension{8, 2, 0, TW_BLOCK};
+  tw_distributed_dim dimension{8, 2, 0, TW_BLOCK};
   const auto distributed = [&](auto&& spoil, std::int64_t rank) {
-    tw_dimension spoilt = dimension;
+    tw_distributed_dim spoilt = dimension;
     spoil(spoilt);
     return tw_view_distributed(1, &spoilt, rank, TW_ROW_MAJOR, nullptr, &view);
   };
@@ -471,7 +471,7 @@ TEST_F(ViewCalls, RefuseWrongArguments) {
     spoil(spoilt);
     return tw_view_subarray(1, &spoilt, TW_ROW_MAJOR, nullptr, &view);
   };
-  const auto as_it_is = [](tw_dimension&) {};
+  const auto as_it_is = [](tw_distributed_dim&) {};
   const tw_status invalid[] = {
       tw_view_contiguous(-1, nullptr, &view),
       tw_view_contiguous(1, nullptr, nullptr),

@@ -484,7 +484,7 @@ TEST_F(VpCalls, PrintfAndScanfOfAll) {
     long l[2] = {};
     double d[2] = {};
     char s[2][10] = {};
-    int done[2] = {};
+    std::int64_t done[2] = {};
     const tw_vpfile_argument in[] = {{n, sizeof(int)}, {l, sizeof(long)}, {d, sizeof(double)}, {s, 10}};
     EXPECT_EQ(tw_vpfile_scanf_all(file, "%d %ld %lf%% %9s", in, 4, done, nullptr), TW_OK) << tw_last_error();
     for (std::size_t i = 0; i < 2; ++i) {
@@ -570,7 +570,7 @@ TEST_F(VpCalls, ScanfTakesWhatItsFormatSays) {
   tw_vpfile* file = open_vp("r");
   int first[3] = {};
   int second[3] = {};
-  int done[3] = {};
+  std::int64_t done[3] = {};
   const tw_vpfile_argument in[] = {{first, sizeof(int)}, {second, sizeof(int)}};
   EXPECT_EQ(tw_vpfile_scanf_all(file, "%d;x=%d,%*[rs]", in, 2, done, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(done[0], 2);

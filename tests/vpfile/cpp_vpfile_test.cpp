@@ -135,7 +135,8 @@ TEST_F(CppVpfile, CharactersAndTextOfAll) {
     file.seek_all(-7, SEEK_END);
     std::vector<int> back(2);
     std::vector<double> real(2);
-    EXPECT_EQ(file.scanf_all("+%d %lf", {vp::each(back), vp::each(real)}, std::array{1, 0}), (std::vector<int>{2, 0}));
+    EXPECT_EQ(file.scanf_all("+%d %lf", {vp::each(back), vp::each(real)}, std::array{1, 0}),
+              (std::vector<std::int64_t>{2, 0}));
     EXPECT_EQ(back[0], 3);
     EXPECT_EQ(real[0], 2.5);
     file.close();

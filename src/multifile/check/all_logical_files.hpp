@@ -1,4 +1,4 @@
-// What verify, repair and defrag share: reports to the caller, and reading every logical file of a multifile.
+// The common part of verify, repair and defrag: reports to the caller, and reading every logical file of a multifile.
 #pragma once
 
 #include <algorithm>

@@ -140,12 +140,9 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));
   const format::FileHeader made = target->root->plan.files.front().header;
   Status status = copy_all(source, *target->writing, report);
-  if (!status.ok()) {
-    remove_file(*backend, to, made);
-    return status;
-  }
-  status = run(close_multifile(*group, std::move(target)));
+  if (status.ok()) status = run(close_multifile(*group, std::move(target)));
   if (status.ok()) return status;
+  target.reset();                               // the file is removed, so it needs no index
   const auto locked = hold_file(*backend, to);  // another program may write it by now
   if (locked.has_value()) remove_file(*backend, to, made);
   return status;

@@ -117,7 +117,7 @@ class Repair {
     return file.sync();
   }
 
-  // The page stands where a walk looks for the next frame. The other pages of that index stay: each says what it holds,
+  // The page stands where a walk looks for the next frame. The other pages of that index stay: each names its content,
   // so a repair that is interrupted here can be repeated.
   static Status wipe_damaged_index_page(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) {
     const std::uint64_t offset = physical.state().index_offset;

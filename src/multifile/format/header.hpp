@@ -1,7 +1,7 @@
 // File header, state slots and session page of a multifile: sections 2.1 to 2.3 of the format document.
 //
-// parse_* never trust a field: they return corrupt_file or unsupported_version with the field named. What
-// depends on the size of the file is checked against `file_bytes`.
+// parse_* check every field: they return corrupt_file or unsupported_version with the field named. Fields that depend
+// on the size of the file are checked against `file_bytes`.
 #pragma once
 
 #include <optional>

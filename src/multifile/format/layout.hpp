@@ -1,6 +1,6 @@
 // Shared by all structures of a multifile: constants, the identity that binds checksums, slab arithmetic.
 //
-// Everything in this room is pure: bytes and numbers in, bytes and numbers out (docs/format/multifile.md).
+// Everything in src/multifile/format is pure: bytes and numbers in, bytes and numbers out (docs/format/multifile.md).
 #pragma once
 
 #include <array>

@@ -18,7 +18,7 @@ Status ReadSet::open() {
   return open_status_;
 }
 
-// Reads which logical files lie in which physical file. The numbers are checked before a recovery trusts them.
+// Reads which logical files lie in which physical file. The numbers are checked before a recovery uses them.
 Status ReadSet::use_as_first(PhysicalReader& physical) {
   first_ = &physical;
   const format::FileHeader& h = header();

@@ -19,7 +19,7 @@ struct Recovery {
   std::vector<format::Frame> refused_packs;  // their directories are not valid
 };
 
-// `ranks`: rank of each local index when the header says Mapping::table, else empty.
+// `ranks`: rank of each local index with Mapping::table in the header, else empty.
 Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks,
                                   const Watch& watch);
 

@@ -16,8 +16,8 @@ struct FoundPiece {
   std::uint64_t sound_bytes = 0;   // damaged piece: readable bytes from its front
   bool damaged = false;            // its data contradict their checksum
   bool without_fill = false;       // a chunk without a valid fill slot
-  bool proves_sync = false;        // a sync of the logical file succeeded after it was placed,
-  std::uint64_t synced_bytes = 0;  // when it had so many bytes
+  bool proves_sync = false;        // a sync of the logical file succeeded after it was placed
+  std::uint64_t synced_bytes = 0;  // bytes of the logical file at that sync
 
   bool operator<(const FoundPiece& other) const {
     return local != other.local ? local < other.local : sequence < other.sequence;

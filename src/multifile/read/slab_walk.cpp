@@ -62,7 +62,7 @@ std::uint64_t slab_behind(const format::SlabLayout& layout, std::uint64_t k, std
   return high;
 }
 
-// Walks the frames of the slabs of a session; section 3 of the format document says where a slab ends.
+// Walks the frames of the slabs of a session; section 3 of the format document defines where a slab ends.
 class SlabWalk {
  public:
   SlabWalk(const PhysicalReader& physical, const FoundSession& session,

@@ -13,7 +13,7 @@ Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::
 // files could take as long as the product of their numbers. Reads the files section only.
 Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on = {});
 
-// What is left of an index that is not whole. Each page says what it holds (format document, section 7).
+// The intact part of an index that is not whole. Each page names its content (format document, section 7).
 struct SalvagedIndex {
   RecoveredIndex index;  // names, modes, flags, attributes, recorded bytes; no pieces, end 0
   // Pages that do not verify and may have held one of these; names that began or ended in such pages.

@@ -1,4 +1,4 @@
-// The chunk in which a logical file grows: data are written to their place, and fill slots say how many of them count.
+// The chunk in which a logical file grows: data are written to their place, and fill slots count the valid bytes.
 //
 // A flush holds because of the order of writes (format document, section 4.1): data, then checksum table, then slot.
 // The slot of the last sync stays as it is until the next sync has succeeded.

@@ -119,15 +119,15 @@ class Creation {
 
   // Before the lock is held the file may be another program's, even if it was made here.
   Status open_first() {
-    for (int i = 0; i < kMostTriesToHold; ++i) {
-      TW_ASSIGN_OR_RETURN(const bool made, open(0));
-      TW_ASSIGN_OR_RETURN(const bool is_it, hold_opened(*targets_[0].file));
-      if (!is_it) continue;
-      TW_RETURN_IF_ERROR(measure(0, !made));
-      if (targets_[0].bytes > 0) old_ = header_of(targets_[0]);
-      return check_first();
-    }
-    return replaced_again_and_again(path_);
+    bool made = false;
+    const auto open_one = [&]() -> Result<std::unique_ptr<StoredFile>> {
+      TW_ASSIGN_OR_RETURN(made, open(0));
+      return std::move(targets_[0].file);
+    };
+    TW_ASSIGN_OR_RETURN(targets_[0].file, hold_opened(path_, open_one));
+    TW_RETURN_IF_ERROR(measure(0, !made));
+    if (targets_[0].bytes > 0) old_ = header_of(targets_[0]);
+    return check_first();
   }
 
   // A multifile or a file of no known format may be replaced.

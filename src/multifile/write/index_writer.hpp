@@ -11,7 +11,7 @@
 
 namespace thalweg {
 
-// What one task contributes of one logical file at the close, encoded by append_contribution().
+// Contribution of one task of one logical file at the close, encoded by append_contribution().
 struct Contribution {
   std::uint64_t local_index = 0;
   std::uint64_t bytes = 0;

@@ -152,7 +152,7 @@ Status LogicalWriter::store_compressed(std::uint64_t at, std::span<const std::by
 
 Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::span<const std::byte> stored,
                            format::Codec codec) {
-  const std::uint32_t crc = crc32c(stored);  // also without checksums: it tells whether the piece reached the storage
+  const std::uint32_t crc = crc32c(stored);  // also without checksums: it shows whether the piece reached the storage
   // Recovery takes the pieces in order, so the chunk is published before this piece can reach the storage.
   if (chunk_) TW_RETURN_IF_ERROR(chunk_->publish(false));
   const std::uint64_t sequence = next_sequence();

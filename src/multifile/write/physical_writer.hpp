@@ -3,8 +3,8 @@
 //
 // How space is given out (place_chunk, write_pack):
 //  1. The slabs of the domain follow from the plan by arithmetic (format::slab_at), so no process asks another one.
-//  2. Under space_mutex_ an extent is cut from the current slab, or from the next one where the current one is too
-//  short. 3. Its frame is written before the mutex is released. So frames are a list without gaps, and a recovery that
+//  2. Under space_mutex_ an extent is cut from the current slab, or from the next one where the current is too short.
+//  3. Its frame is written before the mutex is released. So frames are a list without gaps, and a recovery that
 //     walks them misses nothing that was flushed.
 //  4. Data follow outside of the mutex. Written bytes are never overwritten, except for fill slots (chunk_writer.hpp).
 //

@@ -17,7 +17,7 @@
 
 namespace thalweg {
 
-// What one task hands over when it closes.
+// Contribution of one task, handed over at its close.
 struct Deposit {
   TaskRank rank = 0;
   Status status;                                        // its first failure
@@ -83,13 +83,13 @@ class WriteSet {
   bool name_synced_ = false;  // guarded by name_mutex_
 };
 
-// What one process contributes to one physical file; borrows the gathered bytes.
+// Contribution of one process to one physical file; borrows the gathered bytes.
 struct PhysicalContribution {
   std::uint64_t high_water = 0;
   ByteSpan logical;  // for Contributions::add, once place_shipped() has given the shipped pieces their offsets
   ByteView shipped;  // for PhysicalWriter::adopt; mostly empty
 };
-// What all processes contribute.
+// Contributions of all processes.
 struct CloseContributions {
   std::vector<std::vector<PhysicalContribution>> files;  // by physical file
   bool durable = false;                                  // WriteSet::close_durably was called in some process

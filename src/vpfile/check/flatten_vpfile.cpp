@@ -1,4 +1,4 @@
-// Arrays of the streams of a vpfile, and vpfiles of arrays.
+// Flatten makes an array of the streams of a vpfile; import makes a vpfile of an array.
 #include "vpfile/check/check_vpfile.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Status step(const Watch& watch, std::uint64_t done, std::uint64_t total) {
   return Status::error(Code::stopped, "stopped");
 }
 
-// Streams that have nothing but the lattice are as long as one of them.
+// Bytes of the longest stream. All streams without bytes outside the lattice have one length.
 Result<std::uint64_t> longest_stream(VpFile& file, const Watch& watch) {
   std::uint64_t longest = 0;
   const std::uint64_t n = file.vps().count();
@@ -37,7 +37,7 @@ Result<std::uint64_t> longest_stream(VpFile& file, const Watch& watch) {
   return longest;
 }
 
-// Records one behind the other; a long one part by part. What is zero stays a hole where nothing else fills it.
+// Writes records one behind the other, long ones in parts. Zeros stay holes where the fill byte is 0.
 class Flatten {
  public:
   Flatten(VpFile& file, StoredFile& out, std::uint64_t record, std::byte fill, const Watch& watch)
@@ -78,7 +78,7 @@ class Flatten {
     }
     return {};
   }
-  // Zeros that follow in the stream, or behind its end: at most so many.
+  // Number of zeros at the position or behind the end of the stream, at most `most`.
   Result<std::uint64_t> gap_of(std::uint64_t local, std::uint64_t most) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t gap, file_.stream(local).skip_gap());
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, file_.stream(local).size());
@@ -111,7 +111,7 @@ class Flatten {
   std::uint64_t n_ = 0;
 };
 
-// An array that a file only claims must not fill the storage.
+// Checks the free space, as a damaged file may claim an array of any size.
 Status check_room(Backend& backend, const std::string& to, std::uint64_t n, std::uint64_t record) {
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, backend.describe(to));
   std::uint64_t bytes = 0;
@@ -120,7 +120,7 @@ Status check_room(Backend& backend, const std::string& to, std::uint64_t n, std:
                        n, record, storage.free_bytes);
 }
 
-// A vpfile that lost its NAME.meta would be read as records of anything.
+// A vpfile that lost its NAME.meta must not be taken for an array.
 Status check_is_no_vpfile(Backend& backend, const std::string& path, StoredFile& data) {
   TW_ASSIGN_OR_RETURN(const bool has_superblocks, holds_superblocks(data));
   if (has_superblocks)
@@ -170,16 +170,6 @@ Status import_held(Backend& backend, StoredFile& data, const VpShape& shape, std
   return status.ok() ? closed : status;
 }
 
-// A second descriptor, as a failed write may be reported by its close, before NAME.meta is made; the lock stays.
-Status write_array(Backend& backend, StoredFile& locked, VpFile& from, std::uint64_t record_bytes, std::byte fill,
-                   const Watch& watch) {
-  TW_ASSIGN_OR_RETURN(const auto out, backend.open(locked.path(), OpenMode::read_write));
-  TW_RETURN_IF_ERROR(check_has_its_name(backend, locked));
-  TW_RETURN_IF_ERROR(Flatten(from, *out, record_bytes, fill, watch).run());
-  TW_RETURN_IF_ERROR(out->close());
-  return import_held(backend, locked, from.shape(), record_bytes);
-}
-
 }  // namespace
 
 Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
@@ -197,17 +187,22 @@ Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from,
     return Status::error(Code::invalid_argument, "'{}' is empty: give the bytes of a record", from);
   TW_RETURN_IF_ERROR(check_room(*backend, to, file.vps().count(), record_bytes));
   TW_ASSIGN_OR_RETURN(const auto locked, open_to_lock(*backend, to, OpenMode::create_exclusive));
-  Status status = locked->lock_session();
-  if (status.ok()) status = write_array(*backend, *locked, file, record_bytes, fill, watch);
+  Status status = attempt([&] {
+    TW_RETURN_IF_ERROR(locked->lock_session());
+    // A second descriptor: its close may report a failed write before NAME.meta is made, and the lock stays.
+    TW_ASSIGN_OR_RETURN(const auto out, backend->open(to, OpenMode::read_write));
+    TW_RETURN_IF_ERROR(check_has_its_name(*backend, *locked));
+    TW_RETURN_IF_ERROR(Flatten(file, *out, record_bytes, fill, watch).run());
+    TW_RETURN_IF_ERROR(out->close());
+    return import_held(*backend, *locked, file.shape(), record_bytes);
+  });
   if (!status.ok()) remove_own(*backend, *locked);
-  const Status closed = run(file.close());
-  return status.ok() ? closed : status;
+  return status.ok() ? run(file.close()) : status;
 }
 
 Status import_array(Backend& backend, const std::string& path, const VpShape& shape, std::uint64_t record_bytes) {
   TW_ASSIGN_OR_RETURN(const auto data, hold_file(backend, path));
-  TW_RETURN_IF_ERROR(import_held(backend, *data, shape, record_bytes));
-  return data->close();
+  return import_held(backend, *data, shape, record_bytes);
 }
 
 }  // namespace thalweg

@@ -1,5 +1,5 @@
 // Storage without a profile is measured once.
-#include "sharedfile/strategy.hpp"
+#include "sharedfile/file_strategy.hpp"
 #include "sim/memory_backend.hpp"
 
 #include <gtest/gtest.h>

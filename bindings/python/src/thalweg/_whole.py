@@ -150,7 +150,7 @@ def info(path):
     thalweg.NotFound, thalweg.Permission, thalweg.Error
         An error of the system.
     thalweg.Corrupt, thalweg.NewerVersion
-        NAME.meta is missing or damaged, or was written by a newer version.
+        NAME.meta is missing or damaged, or has another version of the format.
     """
     outcome, fields = _core.look(path_bytes(path))
     _check_that_it_is_there(outcome, path)

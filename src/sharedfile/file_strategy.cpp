@@ -1,4 +1,4 @@
-#include "sharedfile/strategy.hpp"
+#include "sharedfile/file_strategy.hpp"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +13,7 @@ namespace thalweg {
 
 namespace {
 
-// "auto", the first word of io, method and node_relay, stands for what `before` says.
+// "auto", the first word of io, method and node_relay, stands for the value in `before`.
 Status set_hint(const Strategy& before, std::string_view name, std::string_view value, Strategy& strategy) {
   TW_ASSIGN_OR_RETURN(const HintSpec* spec, find_hint(name, HintScope::file));
   TW_ASSIGN_OR_RETURN(const std::uint64_t number, parse_hint(*spec, value));
