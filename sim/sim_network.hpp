@@ -1,17 +1,17 @@
-// SimNetwork: what the collectives of simulated tasks cost, by the algorithms that groups of processes really use.
+// SimNetwork: the costs of the collectives of simulated tasks, by the algorithms that groups of processes use.
 //
 // It carries no bytes: it counts messages and moves clocks. The collectives are those of an MPI group
 // (mpi_collectives.cpp, mpi_fold.cpp, mpi_exchange.cpp) on top of the algorithms of MPICH for short messages; threads
 // of a process meet before and after, as in a hybrid group, and one of them sends for all.
 //
 //   barrier    dissemination: in round k a process sends to the one 2^k further on
-//   broadcast  binomial tree: a packet; longer data once all have said that they have memory (allreduce)
+//   broadcast  binomial tree: a packet; longer data once all have confirmed that they have memory (allreduce)
 //   gather     binomial tree of packets, a broadcast that says "go on"; longer parts straight to the root
 //   scatter    binomial tree of packets; longer parts straight from the root, after an allreduce
 //   allgather  gather and broadcast
 //   allreduce  recursive doubling; from 2 KiB on reduce-scatter and allgather by halves (Rabenseifner)
 //   fold       binomial tree up, and down twice
-//   exchange   length to each partner, who answers; a barrier; an allreduce; the data
+//   exchange   length to each partner, which answers; a barrier; an allreduce; the data
 //   duplicate  an allreduce of 256 bytes; a channel costs nothing
 #pragma once
 

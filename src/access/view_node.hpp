@@ -1,4 +1,4 @@
-// The nodes of views, and their constructors. Private to this room.
+// The nodes of views, and their constructors. Private to src/access.
 //
 // A node has at least one byte, its lowest offset is 0, and its properties are computed once, when it is made. Four
 // kinds serve all views:

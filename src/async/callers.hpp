@@ -8,7 +8,7 @@
 namespace thalweg {
 
 // Marks the calling thread as one. Called by the group on the thread that advances its collective, and by code that
-// knows the thread.
+// runs on such a thread.
 TW_SHARED void is_a_caller();
 bool this_is_a_caller();
 

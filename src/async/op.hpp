@@ -125,7 +125,7 @@ class TW_SHARED Driver {
     Driver& driver_;
   };
 
-  // What the process does while a thread waits in step_or_wait(): other tasks may depend on that work. Set once.
+  // Work of the process while a thread waits in step_or_wait(), on which other tasks may depend. Set once.
   enum class Meanwhile { nothing_to_do, nothing_done, something_done };
   static void set_meanwhile(Meanwhile (*look)());
 

@@ -1,4 +1,4 @@
-// Request: a nonblocking operation that was started. Its progress mode says what advances it:
+// Request: a nonblocking operation that was started. Its progress mode names what advances it:
 // thread   the progress thread of the process, started with the first such request; it sleeps while none is
 // outstanding
 // poll     calls of the library: test, wait, and any other call that waits

@@ -12,7 +12,7 @@ namespace thalweg {
 
 namespace {
 
-// Names that users of other libraries know: SIONlib, ROMIO and OMPIO, the MPI standard, Lustre, HDF5.
+// Names in other libraries: SIONlib, ROMIO and OMPIO, the MPI standard, Lustre, HDF5.
 struct OtherName {
   std::string_view name;
   std::string_view ours;

@@ -130,7 +130,7 @@ tw_status tw_multifile_attribute_key(tw_multifile* multifile, int64_t i, const c
   });
 }
 
-// ---- What is it? -------------------------------------------------------------------------------------------------
+// ---- Structure ---------------------------------------------------------------------------------------------------
 
 tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary) {
   return on_handle(multifile, "tw_multifile_summarize", [&](tw_multifile& open) -> Status {

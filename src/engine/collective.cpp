@@ -1,6 +1,6 @@
 // The steps of a collective access, and where a task may leave it:
 //
-//   1. prepare   each task checks its arguments and orders its list; no task knows about another one yet
+//   1. prepare   each task checks its arguments and orders its list; nothing is sent yet
 //   2. gather    each task sends its AccessSummary, and all receive the same GroupAccess. Tasks that make different
 //                calls at once are found here
 //   3. conclude  arguments are wrong: all agree on the failure to report, and leave. No bytes: all leave
@@ -126,10 +126,10 @@ void prepare(const SharedFile* file, const Group& group, Part& part) {
   if (summary.extents.n > 1) summary.list = &part.list;
 }
 
-// What is wrong with the access of the group, as every task sees it.
+// The failure of the access of the group, if any, before step 4.
 Status conclude(const Part& part) {
   const GroupAccess& access = part.outcome.access;
-  // A task that has found the reason reports it; what the others make of it would only hide it.
+  // Only a task that has found the reason reports it; failures that follow from it on other tasks would hide it.
   if (access.any_failed) return part.status;
   const std::uint64_t position = access.first.position;
   if (access.difference == GroupAccess::Difference::none && access.in_order() && access.bytes > kMostOffset - position)
@@ -144,19 +144,19 @@ std::uint64_t bytes_below(std::span<const Extent> extents, std::uint64_t end) {
   return sum;
 }
 
-// Storage is reserved where that is worth a collective and covers no hole, which would not stay one.
+// Whether to reserve storage: where it is worth a collective and covers no hole, which would not stay one.
 bool pays_to_reserve(const GroupAccess& access) {
   return access.bytes >= kWorthReserving && access.bytes >= access.end - access.begin;
 }
 
-// Task 0 reserves what a direct write needs before any task writes: writers that extend a file wait for each other.
+// Task 0 reserves the storage of a direct write before any task writes: writers that extend a file wait for each other.
 Status reserve(SharedFile& file, const GroupAccess& access) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.stored->size());
   const std::uint64_t from = std::max(size, access.begin);
   return access.end > from ? file.stored->preallocate(from, access.end - from) : Status{};
 }
 
-// What each task adds from its own knowledge of the group and the file.
+// Adds properties of the group and the file, which every task has without a message.
 void add_circumstances(const Group& group, const SharedFile& file, const TaskAccess& asked, GroupAccess& access) {
   access.shared_memory = one_process(group);
   // A task alone, or threads of one process, do not keep other processes away; aggregators have domains of their own.
@@ -169,7 +169,7 @@ void add_circumstances(const Group& group, const SharedFile& file, const TaskAcc
     access.most_aggregators = access.shared_memory ? access.tasks : file.helpers->aggregators.size();
 }
 
-// Steps 4 to 6. A failure is that of all.
+// Steps 4 to 6. A failure is equal on all tasks.
 Op<Status> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   GroupAccess& access = part.outcome.access;
   Plan& plan = part.outcome.plan;
@@ -195,14 +195,14 @@ Op<Status> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   co_return agreed.status();
 }
 
-// Step 2. A failure is that of all.
+// Step 2. A failure is equal on all tasks.
 Op<Status> gather(Group& group, Part& part) {
   GroupAccess& access = part.outcome.access;
   if (one_process(group)) {
     const ByteView mine{reinterpret_cast<const std::byte*>(&part.summary), sizeof part.summary};
     const auto all = co_await group.allgather(mine);
     if (!all.has_value()) co_return all.error();
-    // A task without the memory for the summaries of all has said so in its own, which fails the access.
+    // A task without memory for the summaries of all tasks sets `failed` in its own, which fails the access.
     if (!part.process.has_value()) {
       access = GroupAccess(part.summary, group.rank());
       co_return Status{};

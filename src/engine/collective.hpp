@@ -23,8 +23,8 @@ struct Outcome {
 
 using AccessRequest = RequestFor<Outcome>;
 
-// Collective over `group`. `file` may be null on a task that has none: `access.status` says why.
-// `ticket`: task 0 of an access in order has drawn it at the call (SharedPosition).
+// Collective over `group`. `file` may be null on a task that has none; `access.status` has the reason then. `ticket`:
+// task 0 of an access in order has drawn it at the call (SharedPosition).
 Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess access, SharedPosition::Ticket ticket, IoContext io);
 
 // Independent: this task alone.

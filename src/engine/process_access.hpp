@@ -18,8 +18,7 @@ class ProcessAccess {
  public:
   static constexpr std::size_t kMostPieces = 16;
 
-  // Takes the memory for so many tasks, so that nothing after the gather can fail for want of it. May throw
-  // std::bad_alloc.
+  // Allocates the memory for `tasks` tasks, so that no allocation fails after the gather. May throw std::bad_alloc.
   explicit ProcessAccess(std::size_t tasks);
   ProcessAccess(const ProcessAccess&) = delete;
   ProcessAccess& operator=(const ProcessAccess&) = delete;

@@ -19,7 +19,7 @@ void SharedPosition::settle(Ticket ticket, std::uint64_t value) {
 bool PositionTurn::ready(void* self) {
   const auto* turn = static_cast<const PositionTurn*>(self);
   if (turn->position.is_turn(turn->ticket)) return true;
-  if (!turn->group.any_thread()) is_a_caller();  // who waits here is about to make a collective of it
+  if (!turn->group.any_thread()) is_a_caller();  // a thread that waits here is about to make a collective
   advance_requests();
   return turn->position.is_turn(turn->ticket);
 }

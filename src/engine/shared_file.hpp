@@ -1,5 +1,5 @@
-// SharedFile: what the tasks of one process share of an open file: the stored file, the strategy by which bytes are
-// moved, the shared position, and the lock on ranges that are written back.
+// SharedFile: the state of an open file that the tasks of one process share: the stored file, the strategy by which
+// bytes are moved, the shared position, and the lock on ranges that are written back.
 #pragma once
 
 #include <atomic>
@@ -24,14 +24,14 @@ class SharedPosition {
   Ticket draw();
   bool is_turn(Ticket ticket) const { return settled_.load(std::memory_order_acquire) == ticket; }
   std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
-  // By task 0, once, when it is its turn; by any other task with the value that task 0 sent. Nothing goes back: another
-  // thread of a process may have settled a later ticket already.
+  // Called by task 0 once, in its turn; by any other task with the value that task 0 sent. The value never goes back:
+  // another thread of a process may have settled a later ticket already.
   void settle(Ticket ticket, std::uint64_t value);
 
  private:
   std::mutex mutex_;
   std::atomic<std::uint64_t> drawn_{0};
-  std::atomic<std::uint64_t> settled_{0};  // release: whoever reads it reads value_ too
+  std::atomic<std::uint64_t> settled_{0};  // release: a thread that reads it sees value_, too
   std::atomic<std::uint64_t> value_{0};
 };
 
@@ -66,7 +66,7 @@ struct SharedFile {
   std::shared_ptr<const Helpers> helpers = std::make_shared<const Helpers>();  // of the group that has it open
   SharedPosition position;
   RangeLock writers;
-  std::atomic<std::uint64_t> requests{0};  // of this process, incomplete; release: whoever reads 0 sees their effects
+  std::atomic<std::uint64_t> requests{0};  // of this process, incomplete; release: a reader of 0 sees their effects
 };
 
 }  // namespace thalweg

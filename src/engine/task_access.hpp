@@ -1,4 +1,4 @@
-// TaskAccess: what one task asks for: bytes to move between its memory and a file.
+// TaskAccess: the access of one task: bytes to move between its memory and a file.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ class CallCheck {
   const std::unique_ptr<Group> meeting_;
   std::int64_t handles_ = 0;
   bool ended_ = false;  // a rank has abandoned a file
-  Status over_;         // how calls differed; from then on no rank knows how many calls the others are ahead
+  Status over_;         // how calls differed; from then on the ranks may be at different calls
 };
 
 }  // namespace thalweg

@@ -197,7 +197,7 @@ Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string
   if (found >= 0) return static_cast<std::uint64_t>(found);
   const int err = errno;
   if (err == ENXIO) return file_size(file, path);
-  if (err == EINVAL || err == EOPNOTSUPP) return offset;  // the file system cannot tell holes from data
+  if (err == EINVAL || err == EOPNOTSUPP) return offset;  // the file system does not distinguish holes from data
   return os_error(err, "cannot look for data from offset {} of '{}'", offset, path);
 }
 

@@ -14,7 +14,7 @@
 
 namespace thalweg {
 
-// What a process publishes so that another one can test access.
+// Published by a process so that another one can test access.
 struct PeerProbe {
   std::int64_t process = 0;
   std::uint64_t address = 0;  // address of a number that lives as long as the process

@@ -1,9 +1,9 @@
-// How a collective access of all VPs is carried out, found from what all tasks say of theirs in one small reduction.
-// Modes change speed, never content (Moore, Hatcher, Quinn, "Stream*").
+// The mode of a collective access of all VPs, chosen from one reduction of the summaries of all tasks. Modes change
+// speed, never content (Moore, Hatcher, Quinn, "Stream*").
 //
 //   NB  no buffering: all VPs take part and move the same number of bytes, that of the first write, from packed memory
-//   CB  collective buffering: all take part and move the same number of bytes, from wherever, as many as they like
-//   IB  independent buffering: anything else; a file that was written so once is written so from then on
+//   CB  collective buffering: all VPs take part and move the same number of bytes, from any memory, in any number
+//   IB  independent buffering: every other access; once a file was written in mode IB, all further writes are IB
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace thalweg {
 enum class VpMode : std::uint8_t { nb, cb, ib };
 const char* name_of(VpMode mode);
 
-// Why an access is not NB, as people read it.
+// Reasons why an access is not NB, as text for the user.
 namespace vp_cause {
 inline constexpr const char* kNone = "all take part with the same number of bytes, packed in memory";
 inline constexpr const char* kMasked = "some take no part";
@@ -28,7 +28,8 @@ inline constexpr const char* kBetween = "the position is within a record";
 inline constexpr const char* kBefore = "an earlier access decided";
 }  // namespace vp_cause
 
-// What a task says of its access; joined, what is known of that of all. A task without VPs says nothing.
+// Summary of a task's access; joined over all tasks, of the collective access. A task without VPs leaves amounts and
+// positions at their initial values.
 struct StreamAccess {
   static constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t least_bytes = kMost;
@@ -45,7 +46,7 @@ struct StreamAccess {
   std::uint8_t strided = 0;
   std::uint8_t has_ib = 0;  // a VP of the task has bytes in the IB segment
   std::uint8_t spare = 0;
-  CallsOfAll calls;  // where they differ nothing above means anything
+  CallsOfAll calls;  // where they differ, the other fields are not valid
 
   void join(const StreamAccess& more);
   bool uniform() const {
@@ -57,9 +58,9 @@ struct VpChoice {
   VpMode mode = VpMode::nb;
   const char* cause = vp_cause::kNone;
 };
-// `written`: the mode of what was written so far; `record_bytes`: 0, nothing was written.
+// `written`: mode of the writes so far. `record_bytes`: 0 where no record was written.
 VpChoice choose_write(const StreamAccess& all, VpMode written, std::uint64_t record_bytes);
-// `whole_row`: the access is what all VPs have in one row of the lattice.
+// `whole_row`: the access covers exactly one row of the lattice.
 VpChoice choose_read(const StreamAccess& all, bool in_lattice, bool whole_row);
 
 }  // namespace thalweg

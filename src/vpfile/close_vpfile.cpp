@@ -269,8 +269,8 @@ class LastFlush final : public RequestFor<Status> {
     file_.group().leave({file_.group().rank(), Call::MPI_Finalize});
     co_return status;
   }
-  // If the tasks do not flush together, one of them names the unclosed file: the first one that left at MPI_Finalize,
-  // where others close; else task 0.
+  // Where other tasks close, the first one that left at MPI_Finalize names the unclosed file; task 0 has named it
+  // before.
   Status end_alone(const Status& why) {
     Status stored = file_.store_unclosed();
     const Leaver& first = file_.group().leaver();

@@ -1,4 +1,5 @@
-// Reading and writing by all VPs: each task tells what is special about its part, all choose the same mode, and move.
+// Collective read and write by all VPs: one reduction of the summaries of all tasks, one mode for all, then the
+// transfer.
 #include <algorithm>
 #include <utility>
 
@@ -15,8 +16,8 @@ constexpr std::uint64_t kLeastRound = 256;
 constexpr std::uint64_t kMostRound = std::uint64_t{1} << 16;
 constexpr std::uint64_t kMostRow = std::uint64_t{1} << 26;  // bytes of one task
 
-// Bytes of each VP in one round of the CB segment: whole accesses of this size where they are small, and not more than
-// a task should keep.
+// Bytes of each VP in one round of the CB segment: a whole number of small accesses, at most kMostRound, and kMostRow
+// for all VPs of a task where one access fits.
 std::uint64_t round_for(std::uint64_t bytes, std::uint64_t most_vps) {
   std::uint64_t round = bytes >= kLeastRound ? bytes : (kLeastRound + bytes - 1) / bytes * bytes;
   const std::uint64_t most = std::max(std::min(kMostRound, kMostRow / std::max<std::uint64_t>(most_vps, 1)), bytes);
@@ -30,7 +31,7 @@ class CollectiveAccess {
 
   Op<Status> run() {
     Status mine = check();
-    parts_.streams->come_together();  // calls of one VP may have left all where they are alike
+    parts_.streams->come_together();  // independent calls may have left all VPs alike
     summarize(mine);
     tell_moved(0);
     if (parts_.hints.assume_nb) co_return co_await run_as_promised(std::move(mine));
@@ -43,7 +44,7 @@ class CollectiveAccess {
       co_return co_await agree(parts_.group(), std::move(mine));
     }
     if (all_.most_bytes == 0) co_return Status{};
-    const auto chosen = record();  // the same on all tasks
+    const auto chosen = record();  // equal on all tasks
     if (!chosen.has_value()) co_return chosen.error();
     parts_.geometry.record_bytes = chosen.value();
     if (parts_.unmarked) status = co_await mark_as_written(parts_);
@@ -70,7 +71,7 @@ class CollectiveAccess {
                          strides, parts_.meta.shape.size());
   }
 
-  // Amounts that are given for each VP, but are the same for all, are given once from then on.
+  // Fills all_ with the summary of this task. Amounts of VPs that are all equal become one amount.
   void summarize(const Status& mine) {
     const Call call = parts_.group().call();
     all_.calls = {call != Call::none ? call : Call::tw_vpfile_write_all, parts_.group().rank()};
@@ -93,7 +94,7 @@ class CollectiveAccess {
     all_.strided = lies_packed(what_, parts_.vps) ? 0 : 1;
   }
 
-  // Adds how much the VPs move that take part.
+  // Adds the amounts of the VPs that take part.
   void add_amounts() {
     const std::uint64_t n = parts_.vps.count();
     if (what_.each == nullptr && what_.mask == nullptr) {
@@ -117,7 +118,7 @@ class CollectiveAccess {
       what_.moved[local] = what_.active(local) ? bytes : 0;
   }
 
-  // All streams have moved so many bytes, or none where it failed.
+  // Ends an access: all streams have moved `bytes` bytes, or none where it failed.
   Status finish(Status status, std::uint64_t bytes) const {
     StreamState& all = parts_.streams->all();
     if (!status.ok()) {
@@ -130,7 +131,7 @@ class CollectiveAccess {
     return status;
   }
 
-  // An array without NAME.meta has the record that the first access tells.
+  // The size of records; of an array without NAME.meta it is the size of the first access.
   Result<std::uint64_t> record() const {
     const format::VpGeometry& geometry = parts_.geometry;
     if (geometry.record_bytes != 0 || geometry.nb_bytes == 0) return geometry.record_bytes;
@@ -143,14 +144,14 @@ class CollectiveAccess {
         parts_.path, geometry.nb_bytes);
   }
 
-  // That what is written keeps within the bounds of a file; the same on all tasks.
+  // Checks that the write ends within the bounds of a file; equal on all tasks.
   Status check_end() const {
     const std::uint64_t most = kMostStream / parts_.geometry.n;
     const bool fits = all_.most_bytes <= most && all_.most_position <= most - all_.most_bytes;
     return fits ? Status{} : parts_.too_long(0);
   }
 
-  // The row of an access that keeps the promise, of 0 bytes at the end of the streams; and the record, which holds if
+  // The row of an access under assume_nb, of 0 bytes at the end of the streams; and the size of records, which holds if
   // the access succeeds on all tasks.
   Result<LatticeRow> promised_row(std::uint64_t& record_bytes) const {
     format::VpGeometry geometry = parts_.geometry;
@@ -177,8 +178,8 @@ class CollectiveAccess {
         cause);
   }
 
-  // Where all promised that every access is as NB needs it, and every task has VPs: each access is one of the data
-  // file, by which a task that does not keep the promise tells all others.
+  // An access under assume_nb, where every task has VPs: one access of the data file without an agreement before. A
+  // task whose access does not qualify passes its error into it, and all tasks fail.
   Op<Status> run_as_promised(Status mine) {
     LatticeRow row;
     std::uint64_t record_bytes = 0;
@@ -229,7 +230,7 @@ class CollectiveAccess {
       const LatticeRow row = row_at(geometry, position);
       whole_row = row.begin == position && row.bytes == all_.most_bytes;
     }
-    // A row that a task cannot keep is not read as a whole for a part of it.
+    // A row of more than kMostRow bytes on a task is not read as a whole for a part of it.
     const std::uint64_t largest = std::max(geometry.record_bytes, geometry.buffer_bytes);
     const bool fits = largest <= kMostRow / std::max<std::uint64_t>(all_.most_vps, 1);
     if (!whole_row && !fits) in_lattice = false;
@@ -250,8 +251,8 @@ class CollectiveAccess {
     co_return co_await access_independently(parts_, what_);
   }
 
-  // What an access that failed has put behind the end of the lattice would be read as other streams' when these grow by
-  // a record of another size. Where a task has blocks there, of which only it may know, all stays.
+  // Removes bytes that a failed write left behind the end of the lattice: with a record of another size they would be
+  // read as bytes of other streams. All bytes stay where a task may have blocks there.
   Op<Status> forget_failed(Status failed) {
     parts_.streams->all().set(StreamState::kError);
     StreamAccess all;
@@ -265,7 +266,7 @@ class CollectiveAccess {
       if (bytes.has_value() && bytes.value() > end) status = parts_.data().truncate(end);
     }
     status = co_await agree(parts_.group(), std::move(status));
-    co_return failed;  // which all tasks know
+    co_return failed;  // equal on all tasks
   }
 
   VpParts& parts_;
@@ -288,7 +289,7 @@ Op<Status> fold(VpParts& parts, StreamAccess& all) {
 }
 
 Op<Status> meet(VpParts& parts, Call call, Status mine) {
-  if (parts.hints.assume_nb) co_return co_await parts.file->meet(call, std::move(mine));  // as accesses do there
+  if (parts.hints.assume_nb) co_return co_await parts.file->meet(call, std::move(mine));  // as accesses do then
   StreamAccess all;
   all.calls = {call, parts.group().rank()};
   all.wrong = mine.ok() ? 0 : 1;

@@ -123,7 +123,8 @@ Status print_part(const FormatPart& part, const void* argument, std::string& out
 
 namespace {
 
-// What a FILE* on a VP needs. Bytes that were pushed back are kept: what is given back of them is pushed back again.
+// State of a FILE* on a VP. Bytes read while some were pushed back are kept, so that unread ones can be pushed back
+// again.
 struct VpCookie {
   VpStream stream;
   bool pushed;
@@ -155,7 +156,7 @@ Status give_back(VpCookie& cookie, std::int64_t bytes) {
   return {};
 }
 
-// Only backward from where it is: stdio gives back what it read too much.
+// Seeks backward only: stdio returns bytes that it read ahead.
 int seek_cookie(void* opaque, off64_t* offset, int whence) {
   auto& cookie = *static_cast<VpCookie*>(opaque);
   const auto here = static_cast<std::int64_t>(cookie.stream.position());
@@ -181,7 +182,7 @@ Status read_as_stdio(VpFile& file, std::uint64_t local, const std::function<void
   if (stream == nullptr) return out_of_memory();
   read(stream);
   const bool at_end = std::feof(stream) != 0;
-  std::fflush(stream);  // gives back what was read ahead, which may fail; fclose() alone does not
+  std::fflush(stream);  // returns bytes that were read ahead, and may fail; fclose() alone does not
   std::fclose(stream);
   if (!at_end) cookie.stream.clear(StreamState::kEof);  // stdio read ahead up to it
   return cookie.failure;
@@ -191,14 +192,14 @@ Status read_line(VpFile& file, std::uint64_t local, std::uint64_t most, std::str
   VpStream stream = file.stream(local);
   std::array<char, kLineStep> bytes;
   while (most > 0) {
-    // What was pushed back cannot be given back by a seek.
+    // A seek cannot return bytes that were pushed back.
     const std::uint64_t wanted = stream.has_pushed() ? 1 : std::min(most, kLineStep);
     TW_ASSIGN_OR_RETURN(const std::uint64_t got, stream.read(std::as_writable_bytes(std::span(bytes).first(wanted))));
     const auto* newline = static_cast<const char*>(std::memchr(bytes.data(), '\n', got));
     const std::uint64_t taken = newline != nullptr ? static_cast<std::uint64_t>(newline - bytes.data()) + 1 : got;
     line.append(bytes.data(), taken);
     most -= taken;
-    // A newline is before the end, however much was asked for.
+    // A newline is before the end: a longer read must not leave the end-of-file flag.
     if (taken < got || (newline != nullptr && got < wanted))
       return stream.seek(-static_cast<std::int64_t>(got - taken), SEEK_CUR, StreamState::kEof);
     if (newline != nullptr || got < wanted) return {};

@@ -1,4 +1,4 @@
-// Text in the streams of a vpfile: lines, and what printf and scanf make of formats whose arguments come one by one.
+// Text in the streams of a vpfile: lines, and formats of printf and scanf with their arguments given one by one.
 #pragma once
 
 #include <cstdio>
@@ -17,19 +17,19 @@ struct FormatPart {
   char conversion = 0;  // 'd', 'f', ...; 0: none that has an argument
   std::string length;   // "l", "hh", ...
 };
-// A format as printf takes it, or scanf. invalid_argument: a conversion is not known, or is one that takes other than
-// one argument.
+// Splits a format of printf, or of scanf. invalid_argument: a conversion is not supported, or takes a second argument
+// for its width or precision.
 Result<std::vector<FormatPart>> split_format(std::string_view format, bool scans);
 std::size_t count_arguments(const std::vector<FormatPart>& parts);
 
-// Appends what printf makes of `part`; `argument` points to the value.
+// Appends the text that printf makes of `part`; `argument` points to the value.
 Status print_part(const FormatPart& part, const void* argument, std::string& out);
 
-// Calls read(stream) with the stream of one VP as a FILE*. Afterwards the VP stands behind what was read of it, and is
-// at its end where the FILE was. `read` throws nothing.
+// Calls read(stream) with the stream of one VP as a FILE*. Afterwards the position of the VP is behind the bytes that
+// were read, and it is at its end where the FILE was. `read` must not throw.
 Status read_as_stdio(VpFile& file, std::uint64_t local, const std::function<void(std::FILE* stream)>& read);
 
-// As fgets: up to and with a newline, at most `most` bytes, appended to `line`. Nothing at the end.
+// As fgets: appends bytes up to and including a newline, at most `most`, to `line`; nothing at the end of the stream.
 Status read_line(VpFile& file, std::uint64_t local, std::uint64_t most, std::string& line);
 
 }  // namespace thalweg

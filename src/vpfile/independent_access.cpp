@@ -1,5 +1,5 @@
-// A collective access in which the VPs go different ways: each for itself, but what of it is in the lattice goes
-// through the engine, many VPs at a time.
+// A collective access in which each VP moves on its own. Its bytes in the lattice go through the engine, many VPs at a
+// time.
 #include <algorithm>
 #include <utility>
 
@@ -56,7 +56,7 @@ class IndependentAccess {
     co_return Status{};
   }
 
-  // Begins VPs until one fails, or as many extents wait as are moved together.
+  // Begins VPs until one fails, or kExtentsAtOnce extents wait.
   Status begin_some(VpWalk& walk) {
     for (const std::uint64_t n = parts_.vps.count(); walk.local() < n && extents_.size() < kExtentsAtOnce;
          walk.next()) {
@@ -72,7 +72,7 @@ class IndependentAccess {
     return {};
   }
 
-  // Moves the position of the VP on, and its bytes but for those in the lattice.
+  // Moves the position of the VP on, and its bytes outside the lattice.
   Status begin(StreamState& state, std::uint64_t local, std::byte* memory) {
     if (!state.has(StreamState::kLoaded)) TW_RETURN_IF_ERROR(parts_.load(local));
     const std::uint64_t before = state.position;
@@ -94,7 +94,7 @@ class IndependentAccess {
     return {};
   }
 
-  // How much the VP reads, of which `done` bytes were pushed back before.
+  // Bytes that the VP reads; `done` of them were pushed back before.
   std::uint64_t bytes_to_read(std::uint64_t local, std::byte* memory, std::uint64_t& done) {
     const std::uint64_t wanted = what_.bytes_of(local);
     const auto give = [&](std::byte byte) { copy(what_, memory, done, {&byte, 1}); };
@@ -107,7 +107,7 @@ class IndependentAccess {
     return done + there;
   }
 
-  // What of the VP is in the lattice is moved later.
+  // Collects the extents of the VP in the lattice, which are moved later.
   void add_extents(std::uint64_t local, std::byte* memory, std::uint64_t& done, std::uint64_t bytes) {
     StreamState& state = streams_[local];
     const std::uint64_t lattice = parts_.geometry.lattice_bytes();
@@ -135,7 +135,7 @@ class IndependentAccess {
     return {};
   }
 
-  // Where that fails none of these VPs has moved.
+  // Moves the collected extents. On failure none of their VPs has moved.
   Op<Status> move_extents() {
     if (extents_.empty()) co_return Status{};
     TaskAccess access;
@@ -158,7 +158,7 @@ class IndependentAccess {
     if (what_.moved != nullptr) what_.moved[local] = 0;
   }
 
-  // Where no VP could begin. Where there is no memory to tell them apart, others are flagged, too.
+  // Sets the error flag of all VPs that take part, as none could begin; of all VPs where memory is short.
   void flag_all() {
     const Status flagged = or_out_of_memory([&] {
       for (std::uint64_t local = 0; local < parts_.vps.count(); ++local)
@@ -173,7 +173,7 @@ class IndependentAccess {
   StreamTable& streams_;
   const bool appends_;
   std::vector<Extent> extents_;     // of the lattice, to be moved together
-  std::vector<Begun> begun_;        // whose they are
+  std::vector<Begun> begun_;        // their VPs
   std::vector<std::byte> scratch_;  // of one VP
 };
 

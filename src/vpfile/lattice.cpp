@@ -56,7 +56,7 @@ Op<Status> Lattice::store_row() {
   co_return status;
 }
 
-// Makes `row` the one in the buffer. `overwritten`: all of it will be.
+// Makes `row` the row in the buffer. `overwritten`: all of it will be, so it is not read.
 Op<Status> Lattice::take_row(const LatticeRow& row, bool overwritten) {
   if (row_ == row) co_return Status{};
   Status status = co_await store_row();
@@ -76,8 +76,8 @@ Op<Status> Lattice::take_row(const LatticeRow& row, bool overwritten) {
   co_return status;
 }
 
-// `bytes` bytes of each VP, at `at` of its stream, which lie in `row`; in memory they begin `done` bytes behind the
-// beginning of what the VP moves.
+// Moves `bytes` bytes of each VP from `at` of its stream on, which lie in `row`; in memory they begin at byte `done` of
+// the VP's transfer.
 Op<Status> Lattice::move_part(const VpTransfer& what, const LatticeRow& row, std::uint64_t at, std::uint64_t bytes,
                               std::uint64_t done) {
   const bool writes = what.writes();
@@ -101,7 +101,7 @@ void Lattice::forget(const LatticeRow& row) {
   row_dirty_ = false;
 }
 
-// Independent: this task's part of a whole row whose memory is not packed, piece after piece through memory that stays
+// Independent: moves this task's part of a whole row whose memory is not packed, in pieces, through memory that stays
 // in the core's cache.
 Status Lattice::move_in_pieces(const VpTransfer& what, const LatticeRow& row) {
   const std::uint64_t most = std::max<std::uint64_t>(kPieceBytes / row.bytes, 1);
@@ -151,7 +151,7 @@ Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, VpMode
   co_return Status{};
 }
 
-// A row that is in the buffer and not stored yet is there only.
+// While a row in the buffer is not stored, it is read and written only there.
 Status Lattice::move_one(Direction direction, std::uint64_t local, std::uint64_t at, Piece piece) {
   while (piece.bytes > 0) {
     const LatticeRow row = row_at(geometry_, at);

@@ -1,5 +1,5 @@
-// Lattice: what all streams of a vpfile have in common, the records of the NB segment and the rounds of the CB segment.
-// A row is what all VPs have of one of these. Its length changes in collective calls only.
+// Lattice: the common part of all streams of a vpfile, the records of the NB segment and the rounds of the CB segment.
+// A row is the bytes of all VPs in one of these. The lattice grows only in collective calls.
 //
 // A row that VPs move in pieces stays in a buffer until it is full, so that each row is moved by one collective access.
 #pragma once
@@ -17,29 +17,30 @@ namespace thalweg {
 
 class Lattice {
  public:
-  // All are borrowed. `geometry` is what the lattice extends.
+  // All arguments are borrowed. The lattice extends `geometry`.
   Lattice(PlainFile& file, const LocalVps& vps, format::VpGeometry& geometry)
       : file_(file), vps_(vps), geometry_(geometry) {}
 
-  // Collective, where all VPs are alike: `bytes` bytes of each stream from their position on, which are in the lattice
-  // or extend it. `mode`: NB or CB.
+  // Collective, where all VPs are alike: moves `bytes` bytes of each stream from their common position on, within the
+  // lattice or extending it. `mode`: NB or CB.
   Op<Status> move(const VpTransfer& what, const StreamAccess& all, VpMode mode, std::uint64_t bytes);
-  // Collective. `packed`: what the VPs of this task have, one behind the other. `mine`: what this task found wrong.
+  // Collective. `packed`: the bytes of this task's VPs, one behind the other. `mine`: an error that this task found
+  // before.
   Op<Status> move_row(Direction direction, const format::LatticeRow& row, std::byte* packed, Status mine = {});
-  // Collective: the row in the buffer is stored.
+  // Collective: stores the row in the buffer.
   Op<Status> store_row();
 
-  // Independent. One VP, by itself.
+  // Independent: moves bytes of one VP.
   Status move_one(Direction direction, std::uint64_t local, std::uint64_t at, Piece piece);
   // Bytes of a stream from `position` on that are in rows of holes, or behind the end of the data file.
   Result<std::uint64_t> gap_at(std::uint64_t local, std::uint64_t position) const;
-  // This task's part of the row in the buffer is stored.
+  // Stores this task's part of the row in the buffer.
   Status store_own_row();
   void forget_row() { row_ = {}; }
-  // Where the row begins that is in the buffer and not stored, or not by all tasks.
+  // Begin of the row in the buffer while it is not stored, or not by all tasks.
   std::optional<std::uint64_t> unstored_from() const { return row_dirty_ ? std::optional(row_.begin) : std::nullopt; }
   void extend(std::uint64_t end);
-  // A read met the end of the data file within the lattice, all of which a file has.
+  // The error of a read that met the end of the data file within the lattice.
   Status ends_early(std::uint64_t end) const;
 
  private:
@@ -54,8 +55,8 @@ class Lattice {
   const LocalVps& vps_;
   format::VpGeometry& geometry_;
   format::LatticeRow row_;            // in the buffer; of 0 bytes: none
-  std::vector<std::byte> row_bytes_;  // what the VPs of this task have of it, one behind the other
-  bool row_dirty_ = false;            // the same on all tasks
+  std::vector<std::byte> row_bytes_;  // this task's part of row_, VP after VP
+  bool row_dirty_ = false;            // equal on all tasks
   std::vector<std::byte> scratch_;
 };
 

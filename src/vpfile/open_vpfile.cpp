@@ -1,4 +1,4 @@
-// The collective opening of a vpfile: task 0 looks what is there, all take the same from it.
+// Collective open of a vpfile: task 0 inspects the files and broadcasts the result.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,9 +21,9 @@ namespace thalweg {
 
 namespace {
 
-// What task 0 finds of a vpfile before anything is changed; told to all.
+// State of a vpfile that task 0 finds before any change, and broadcasts.
 struct Found {
-  std::uint8_t wrong = 0;  // task 0 cannot go on, for the reason that it tells next; the first byte, whatever follows
+  std::uint8_t wrong = 0;  // task 0 failed, and agrees on its status next; the first byte in all versions
   VpHints hints;
   std::uint64_t data_bytes = 0;
   bool has_meta = false;
@@ -32,7 +32,7 @@ struct Found {
   std::array<std::byte, format::kMetaSlotBytes> meta{};  // the slot that holds
 };
 
-// Which VPs the boxes have; joined, those of all tasks.
+// Number and fingerprint of the VPs in a box; joined, of those in all boxes.
 struct Covered {
   std::uint64_t vps = 0;
   std::uint64_t prints = 0;   // fingerprints, added
@@ -120,7 +120,7 @@ class Opening {
     return static_cast<std::int64_t>(std::hash<std::string>{}(text));
   }
 
-  // Collective: what task 0 finds is what all know. `mine`: what this task alone finds wrong with it.
+  // Collective: broadcasts the state that task 0 found. `mine`: an error that this task alone found in it.
   Op<Status> look_for_all(Status& mine) {
     static_assert(std::is_trivially_copyable_v<Found>);
     Status status;
@@ -139,7 +139,7 @@ class Opening {
     co_return Status{};
   }
 
-  // Task 0. An array has no format of its own, but that of another kind is none.
+  // Task 0: inspects the files. An array has no known format, so a file of another known format is refused.
   Status look() {
     Backend& backend = *parts_.backend;
     const bool foreign = parts_.hints.overwrite_foreign;
@@ -170,7 +170,7 @@ class Opening {
     return exists_now == exists ? look_at_meta() : made_meanwhile(parts_.path);
   }
 
-  // An empty NAME.meta that a writer of an array had only just made is none.
+  // An empty NAME.meta, left by a writer of an array that died, counts as missing.
   Status look_at_meta() {
     TW_ASSIGN_OR_RETURN(const std::vector<std::byte> slots, read_meta_slots(*parts_.backend, parts_.path));
     TW_ASSIGN_OR_RETURN(const bool has_first,
@@ -183,7 +183,7 @@ class Opening {
     return {};
   }
 
-  // What all tasks make of what task 0 found.
+  // Sets up the parts of this task from the state that task 0 found.
   Status adopt() {
     parts_.hints = found_.hints;
     TW_RETURN_IF_ERROR(found_.has_meta ? adopt_meta() : adopt_array());
@@ -243,7 +243,7 @@ class Opening {
     return {};
   }
 
-  // Those of task 0, as all see them; each is within its range (base/hint_table.hpp).
+  // Checks the hints of task 0 against each other; each is within its range (base/hint_table.hpp).
   Status check_hints() const {
     const auto refuse = [&](const char* name, std::uint64_t value, const char* allowed) {
       return bad(parts_.path, fmt::format("the hint {} is {}; {}", name, value, allowed));
@@ -258,7 +258,7 @@ class Opening {
     return refuse("round_bytes", round, "2^61 by the number of virtual processors at most");
   }
 
-  // Collective: agrees on `mine`, and that every VP is one task's.
+  // Collective: agrees on `mine`, and checks that every VP is in the box of exactly one task.
   Op<Status> agree_on_boxes(Status mine) {
     const LocalVps& vps = parts_.vps;
     Covered all{vps.count(), fingerprint(vps.box()), vps.count() == 0 ? 1u : 0u, mine.ok() ? 0u : 1u};
@@ -266,7 +266,7 @@ class Opening {
     Status status = co_await group_.fold(&all, &before, folding_of<Covered>());
     if (!status.ok()) co_return status;
     if (all.wrong != 0) co_return co_await agree(group_, std::move(mine));
-    if (all.without != 0) parts_.hints.assume_nb = false;  // who has no VP cannot know what the others do
+    if (all.without != 0) parts_.hints.assume_nb = false;  // a task without VPs does not see the size of an access
     const std::uint64_t n = parts_.geometry.n;
     if (all.vps == n && all.prints == fingerprint(parts_.meta.shape)) co_return Status{};
     co_return bad(
@@ -276,7 +276,7 @@ class Opening {
             all.vps, n));
   }
 
-  // Collective: the data file, once the boxes are known to be right.
+  // Collective: opens the data file, once the boxes are checked.
   Op<Status> open_data() {
     PlainOpen plain;
     plain.path = how_.path;
@@ -294,7 +294,7 @@ class Opening {
     co_return Status{};
   }
 
-  // Collective: the mark that somebody writes. Every other process that writes joins the lock of the first.
+  // Collective: marks the file as being written. Every other process that writes joins the lock of task 0.
   Op<Status> begin() {
     if (!parts_.may_write) co_return Status{};
     const format::VpGeometry& geometry = parts_.geometry;
@@ -317,14 +317,14 @@ class Opening {
     co_return co_await agree(group, std::move(status));
   }
 
-  // Before anything is changed: other writers, and repair, stay away until the file is closed.
+  // Locks the file before any change: other writers, and repair, fail until it is closed.
   Status keep_others_away() {
     if (parts_.locked != nullptr) return {};
     TW_ASSIGN_OR_RETURN(parts_.locked, hold_file(*parts_.backend, parts_.path));
     return {};
   }
 
-  // Task 0, once it has the lock of a file that was not there when it looked.
+  // Task 0, once it has the lock of a file that did not exist when it was inspected.
   Status check_still_new() const {
     if (!parts_.hints.overwrite_foreign) TW_RETURN_IF_ERROR(check_not_foreign(*parts_.backend, parts_.path));
     if (parts_.truncates) return {};
@@ -343,8 +343,7 @@ class Opening {
     return parts_.data().sync();  // before the first superblock of this session
   }
 
-  // Task 0, once the arguments of all are known to be right: the last step, so that a failure before has changed
-  // nothing.
+  // Task 0, the last step, once the arguments of all tasks are checked: an earlier failure has changed nothing.
   Status begin_session() {
     Backend& backend = *parts_.backend;
     const bool looked_unlocked = parts_.locked == nullptr;
@@ -360,11 +359,11 @@ class Opening {
       TW_RETURN_IF_ERROR(cut_leftovers());
     }
     const bool has_ib = parts_.geometry.has_ib();
-    if (!has_ib)  // nobody makes a new one yet
+    if (!has_ib)  // no task makes a new one yet
       TW_RETURN_IF_ERROR(remove_directory(backend, parts_.path, parts_.hints.overwrite_foreign));
     if (parts_.unmarked) return {};
     TW_RETURN_IF_ERROR(write_meta(parts_, false));
-    // What a session that the machine ended left behind the sums is not taken for sums of this one.
+    // Bytes that a session which ended with the machine left behind the sums must not count as sums of this session.
     return cut_sums(*parts_.meta_file, has_ib ? end_of_sums(parts_.meta) : format::kMetaBytes);
   }
 
@@ -386,9 +385,9 @@ Status write_meta(VpParts& parts, bool closed) {
   meta.geometry = parts.geometry;
   ++meta.sequence;
   Status status = parts.meta_file->write(format::meta_offset(meta.sequence), encode_meta(meta));
-  if (!status.ok()) --meta.sequence;  // the next one goes there, too: the other slot holds
-  // The next one overwrites the slot before: this one must have reached the storage by then. And the first one tells
-  // that the file is ours, whatever else of it arrives.
+  if (!status.ok()) --meta.sequence;  // the next write goes to this slot again: the other slot holds
+  // The next write overwrites the slot before, so this one must have reached the storage by then. The first slot is
+  // synced, too: it identifies the file as a vpfile, whatever else is lost.
   const bool is_first = meta.sequence == 1 && !parts.truncates;
   return status.ok() && (parts.durable || is_first) ? parts.meta_file->sync() : status;
 }

@@ -23,14 +23,14 @@ __extension__ using Wide = unsigned __int128;
 // Fingerprints are numbers of the field modulo this prime: where a product is 0, one of its factors is.
 constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
 
-// The fingerprint of VPs begin .. end-1 of one dimension, as if it were the only one: the sum of w(i) - w(i + 1), of
-// which the ends are left.
+// Fingerprint of the range begin .. end-1 of one dimension alone: the sum of w(i) - w(i + 1), of which the ends are
+// left.
 std::uint64_t fingerprint_of_stretch(std::size_t dimension, std::uint64_t begin, std::uint64_t end) {
   const auto weight = [&](std::uint64_t at) { return mix(mix(dimension) ^ at) % kPrime; };
   return (weight(begin) + kPrime - weight(end)) % kPrime;
 }
 
-// A VP of several dimensions has the product of what it has in each, so a box has the product of its stretches.
+// The fingerprint of a VP is the product over its dimensions, so that of a box is the product over its ranges.
 std::uint64_t multiply(std::uint64_t a, std::uint64_t b) { return static_cast<std::uint64_t>(Wide{a} * b % kPrime); }
 
 }  // namespace

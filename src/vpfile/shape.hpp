@@ -19,14 +19,14 @@ struct VpBox {
   VpShape count;
 };
 
-// The box of task `task` of `tasks` where nobody says otherwise: the first dimension that has a place for every task,
-// else the longest one, is cut into stretches that differ by one at most.
+// The default box of task `task` of `tasks`: the first dimension with at least `tasks` indices, else the longest one,
+// is cut into ranges whose lengths differ by at most one.
 VpBox default_box(const VpShape& shape, std::uint64_t task, std::uint64_t tasks);
 // Whether the box lies in the shape.
 Status check_box(const VpShape& shape, const VpBox& box);
 
-// Which VPs are a task's. Local numbers 0 .. count()-1 go through the box in row-major order. Their numbers in the
-// shape come in runs of consecutive ones, all equally long.
+// The VPs of a task. Local numbers 0 .. count()-1 go through the box in row-major order. Their numbers in the shape
+// form runs of consecutive numbers, all of one length.
 class LocalVps {
  public:
   LocalVps() = default;
@@ -45,15 +45,15 @@ class LocalVps {
  private:
   VpBox box_;
   VpShape strides_;        // of the shape, in VPs
-  std::size_t outer_ = 0;  // dimensions that a run does not go through
+  std::size_t outer_ = 0;  // leading dimensions, outside of a run
   std::uint64_t begin_ = 0;
   std::uint64_t n_runs_ = 0;
   std::uint64_t run_length_ = 0;
 };
 
-// A number that tells a set of VPs from others, found from the corners of the box, whatever its size. Those of disjoint
-// boxes add up, by add_fingerprints(), to that of their union. So boxes of all tasks cover the shape, each VP once, if
-// theirs add up to that of the shape; or with a chance of 64 in 2^61.
+// Fingerprint of the VPs of a box, computed from its corners, whatever its size. Fingerprints of disjoint boxes add up,
+// by add_fingerprints(), to that of their union. If those of all tasks add up to that of the shape, the boxes cover
+// each VP exactly once; the probability of an error is 64 in 2^61.
 std::uint64_t fingerprint(const VpBox& box);
 std::uint64_t fingerprint(const VpShape& shape);  // of all its VPs
 std::uint64_t add_fingerprints(std::uint64_t a, std::uint64_t b);

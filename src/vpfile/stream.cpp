@@ -7,7 +7,7 @@
 
 namespace thalweg {
 
-// What reads and writes have in common: nothing has moved.
+// Ends a failed read or write: the stream has not moved.
 Status VpStream::fail(std::uint64_t position, Status why) {
   streams_[local_].position = position;
   streams_[local_].set(StreamState::kError);
@@ -66,7 +66,7 @@ Result<std::uint64_t> VpStream::read(std::span<std::byte> to) {
   });
 }
 
-// What was pushed back comes first.
+// Reads bytes that were pushed back first.
 Result<std::uint64_t> VpStream::read_pushed(std::span<std::byte> to) {
   std::uint64_t done = 0;
   while (done < to.size() && streams_.take_pushed(local_, [&](std::byte byte) { to[done] = byte; })) ++done;
@@ -141,7 +141,7 @@ Result<std::uint64_t> VpStream::skip_gap() {
   return gap;
 }
 
-// Where a seek of VP `local` leads to, whose stream is loaded where its end is asked for.
+// Target of a seek of VP `local`. For SEEK_END its stream must be loaded.
 static Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t local, std::int64_t offset, int whence) {
   std::uint64_t base = 0;
   if (whence == SEEK_CUR) {

@@ -1,6 +1,6 @@
 // VpStream: the stream of one VP of this task, with the meaning that C stdio gives to a stream. Borrows the vpfile.
 //
-// Independent. Several threads may make such calls at once, of different VPs.
+// Independent. Several threads may make calls at once for different VPs.
 #pragma once
 
 #include "vpfile/vpfile_parts.hpp"
@@ -14,8 +14,8 @@ class VpStream {
 
   Result<std::uint64_t> read(std::span<std::byte> to);
   Result<std::uint64_t> write(std::span<const std::byte> data);
-  // Reads and writes at a position of the caller; that of the stream stays. `at_end`: position is moved to the end
-  // first.
+  // Read and write at a position of the caller; the position of the stream stays. `at_end`: `position` becomes the end
+  // of the stream first.
   Result<std::uint64_t> read_at(std::uint64_t position, std::span<std::byte> to);
   Status write_at(std::uint64_t& position, bool at_end, std::span<const std::byte> data);
   Status seek(std::int64_t offset, int whence, std::uint64_t cleared = StreamState::kEof | StreamState::kError);
@@ -36,14 +36,14 @@ class VpStream {
   }
   Status flush() { return store_blocks(parts_, false); }
   Result<std::uint64_t> size() const;  // bytes
-  // Moves the position behind bytes that nobody wrote; how many these are.
+  // Moves the position behind bytes that were never written, and returns their number.
   Result<std::uint64_t> skip_gap();
-  // The first VP behind this one that may have more than the lattice, where this one has no more; else that behind it.
-  // Only in a file that is open for reading alone.
+  // The first VP behind this one that may have bytes outside the lattice, or the end of the run of numbers; the next VP
+  // where this one has such bytes. Only in a file that is open for reading alone.
   Result<std::uint64_t> end_of_alike() const;
 
  private:
-  // What act() returns, for a call that moves bytes; no other one of the file does at the same time.
+  // Runs act(), which moves bytes, under the lock of the handle, and returns its result.
   template <class Act>
   auto locked(Direction direction, Act act) -> decltype(act());
   bool has(std::uint64_t flag) const {

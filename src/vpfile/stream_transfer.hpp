@@ -1,4 +1,4 @@
-// VpTransfer: what a task wants moved between the streams of its VPs and memory.
+// VpTransfer: the bytes that a task moves between the streams of its VPs and memory.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,18 @@ namespace thalweg {
 
 struct VpTransfer {
   Direction direction = Direction::read;
-  // Where in memory the bytes of the local VPs are: those of a VP are items of `item_bytes` bytes, `item_stride` bytes
-  // apart.
+  // Memory of the local VPs: the bytes of a VP are items of `item_bytes` bytes, `item_stride` bytes apart.
   std::byte* base = nullptr;  // borrowed; only read by writes
   std::uint64_t item_bytes = 1;
   std::int64_t item_stride = 1;
-  // From a VP to the next one of each dimension of the task's box, in bytes. Empty: what VPs ask for lies one behind
-  // the other, without room for those that are left out or ask for less.
+  // Distance in bytes from a VP to the next one, for each dimension of the task's box. Empty: the bytes of the VPs lie
+  // one behind the other, without room for VPs that take no part or move less.
   std::span<const std::int64_t> vp_strides;
   std::uint64_t bytes = 0;              // of each VP
   const std::uint64_t* each = nullptr;  // or of every local VP
   const std::uint8_t* mask = nullptr;   // of every local VP: 0, it takes no part. Null: all do
   std::uint64_t* moved = nullptr;       // of every local VP; 0 for those that take no part. May be null
-  Status status;                        // what the caller found wrong already: told to all
+  Status status;                        // an error that the caller found before; sent to all tasks
 
   bool writes() const { return direction == Direction::write; }
   bool items_touch() const { return item_stride == static_cast<std::int64_t>(item_bytes); }
@@ -35,7 +34,7 @@ struct VpTransfer {
   std::uint64_t bytes_of(std::uint64_t local) const { return each != nullptr ? each[local] : bytes; }
 };
 
-// Goes through the local VPs in order and says where the memory of each begins.
+// Walks the local VPs in order, with the begin of each one's memory.
 class VpWalk {
  public:
   VpWalk(const VpTransfer& what, const LocalVps& vps) : what_(what), counts_(vps.box().count), at_(what.base) {}
@@ -70,7 +69,7 @@ void each_item(const VpTransfer& what, std::byte* memory, std::uint64_t from, st
   if (done < bytes) act(at, done, bytes - done);
 }
 
-// The same, and all bytes at once where items touch.
+// As each_item(), but visits all bytes at once where items touch.
 template <class Act>
 void each_piece(const VpTransfer& what, std::byte* memory, std::uint64_t from, std::uint64_t bytes, Act act) {
   if (what.items_touch()) return act(memory + from, std::uint64_t{0}, bytes);
@@ -79,8 +78,8 @@ void each_piece(const VpTransfer& what, std::byte* memory, std::uint64_t from, s
   return each_item<0>(what, memory, from, bytes, act);
 }
 
-// Copies bytes of one VP, from byte `from` of its memory on, which begins at `memory`: to `bytes` where the transfer
-// writes, else from there.
+// Copies between `bytes` and the memory of one VP, which begins at `memory`, from its byte `from` on: to `bytes` where
+// the transfer writes, else from `bytes`.
 void copy(const VpTransfer& what, std::byte* memory, std::uint64_t from, std::span<std::byte> bytes);
 
 }  // namespace thalweg

@@ -25,7 +25,7 @@ struct VpOpen {
   std::optional<VpBox> box;  // of this task; none: default_box()
   VpHints hints;
   std::string storage_hints;  // of the data file (docs/howto/hints.md)
-  Status status;              // what is wrong with the arguments already: told to all
+  Status status;              // an error in the arguments, sent to all tasks
 };
 
 class VpFile {
@@ -37,28 +37,28 @@ class VpFile {
   Op<Status> transfer(VpTransfer what) { return access_all(parts_, std::move(what)); }
   Op<Status> flush(Call call = Call::tw_vpfile_flush_all);
   Op<Status> sync() { return flush(Call::tw_vpfile_sync_all); }
-  Op<Status> close(Status mine = {});  // `mine`: what this task found wrong already
-  // The beginning of every other collective call. Agrees on `mine`, and that all tasks make this call.
+  Op<Status> close(Status mine = {});  // `mine`: an error that this task found before
+  // First step of every other collective call: agrees on `mine`, and that all tasks make this call.
   Op<Status> meet(Call call, Status mine) { return thalweg::meet(parts_, call, std::move(mine)); }
 
-  // Independent, and instead of close(): stores what this task has in memory and tells the others, whose next call
-  // fails. Waits for nobody.
+  // Independent, instead of close(): stores this task's bytes in memory, and makes the next call of the other tasks
+  // fail. Waits for no task.
   Status abandon();
-  // Independent: stores what this task has in memory, of its VPs alone. What is in the row that all have counts for
-  // repair when task 0 has said so after all have done this.
+  // Independent: stores the bytes in memory of this task's VPs. The row in the buffer counts for repair once all tasks
+  // have stored their parts and task 0 has called tell_stored(true).
   Status store_own();
   Status tell_stored(bool by_all);  // task 0
   // Independent, in place of a flush by all tasks: store_own(), and tell_stored() on task 0.
   Status store_unclosed();
-  // Independent: begins a flush with the other tasks, after which this one leaves. It is complete before MPI ends, and
-  // the file stays until then. Where the other tasks do not flush, this one stores what it has; `tell` is called where
-  // a user must be told that the file was not closed, and what could not be stored.
+  // Independent: begins a flush with the other tasks, after which this one leaves the group. It is complete before MPI
+  // ends, and the file stays until then. If the other tasks do not flush, this task stores its own bytes; `tell` is
+  // called where a message to the user is due: the file was not closed, or bytes could not be stored.
   using Tell = std::function<void(const Status& failed)>;
   void begin_to_leave(Tell tell);
 
   // Independent. `local` is below vps().count().
   VpStream stream(std::uint64_t local) { return {parts_, local}; }
-  // Moves and clears all VPs of this task that take part. On failure nothing changes.
+  // Sets the position and clears the flags of all VPs of this task that take part. On failure nothing changes.
   Status seek(const std::int64_t* offsets, std::int64_t offset, int whence, const std::uint8_t* mask);
 
   const VpShape& shape() const { return parts_.meta.shape; }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kDefaultSuperblock = std::uint64_t{1} << 18;
 
-// The layout of a file that has no IB segment yet, with one: it begins behind the lattice as it is now.
+// The geometry with an IB segment added, which begins behind the present lattice.
 format::VpGeometry with_segment(format::VpGeometry geometry, const VpHints& hints) {
   geometry.block_bytes = static_cast<std::uint32_t>(hints.block_bytes);
   const std::uint64_t least = std::max(kDefaultSuperblock, 64 * hints.block_bytes);

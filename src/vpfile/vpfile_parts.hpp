@@ -1,8 +1,8 @@
-// VpParts: what an open vpfile is made of, as one task has it. The lattice, the stream table and the block store know
-// where bytes are; the functions of this room move them.
+// VpParts: the parts of an open vpfile on one task. The lattice, the stream table and the block store find the places
+// of bytes; the functions of src/vpfile move them.
 //
-// Between two collective calls all tasks know the same of the lattice (docs/format/vpfile.md, section 1). What a task
-// does by itself goes to the lattice, as far as that is there already, and to the IB segment.
+// Between two collective calls the lattice is equal on all tasks (docs/format/vpfile.md, section 1). Independent
+// accesses go to the lattice, as far as it reaches, and to the IB segment.
 #pragma once
 
 #include <memory>
@@ -21,10 +21,9 @@
 
 namespace thalweg {
 
-inline constexpr std::uint64_t kMostStream = std::uint64_t{1} << 61;  // bytes of one
+inline constexpr std::uint64_t kMostStream = std::uint64_t{1} << 61;  // bytes of a stream
 
-// How a vpfile is to be written and read, as hints say it (base/hint_table.hpp). All tasks use those of task 0. 0: the
-// library chooses.
+// Values of the hints of a vpfile (base/hint_table.hpp). All tasks use those of task 0. 0: the library chooses.
 struct VpHints {
   std::uint64_t record_bytes = 0;  // of an array without NAME.meta
   std::uint64_t round_bytes = 0;   // of the CB segment, of each VP
@@ -36,7 +35,7 @@ struct VpHints {
   bool overwrite_foreign = false;  // a file of another format
 };
 
-// "name=value,name=value". Hints of files are put into `of_file`, as they are. unknown_hint.
+// Parses "name=value,name=value". Hints of files are appended to `of_file`, as they are. Error: unknown_hint.
 Result<VpHints> parse_vp_hints(std::string_view text, std::string& of_file);
 
 struct VpTransition {
@@ -57,11 +56,11 @@ struct VpParts {
   bool truncates = false;  // nothing that was there before is kept
 
   // Equal on all tasks.
-  format::VpMeta meta;                // its geometry and sequence are kept up to date by task 0, when it writes it
-  format::VpGeometry geometry;        // block_bytes: 0 as long as this task knows of no IB segment
+  format::VpMeta meta;                // task 0 updates geometry and sequence when it writes NAME.meta
+  format::VpGeometry geometry;        // block_bytes: 0 until this task opens or makes an IB segment
   std::uint64_t ib_bytes_before = 0;  // when the file was opened
   bool durable = false;               // something was synced
-  bool unmarked = false;              // written by this session, and NAME.meta does not say so
+  bool unmarked = false;              // this session writes, and NAME.meta is not marked yet
   VpMode mode = VpMode::nb;
   std::uint64_t n_accesses = 0;
   VpChoice last_choice;
@@ -82,9 +81,9 @@ struct VpParts {
 
   Group& group() const { return file->group(); }
   StoredFile& data() const { return *file->shared()->stored; }
-  // Computed by each task from what all know. On failure nothing changes.
+  // Makes the block store; its geometry follows from values that are equal on all tasks. On failure nothing changes.
   Status need_blocks() { return blocks != nullptr ? Status{} : make_blocks(); }
-  // Makes known how long the stream is.
+  // Loads the length of the stream.
   Status load(std::uint64_t local) {
     if (!geometry.has_ib()) return {};  // there may be blocks later
     TW_RETURN_IF_ERROR(need_blocks());
@@ -98,7 +97,7 @@ struct VpParts {
   Status check_mode(Direction direction) const {
     return (direction == Direction::write ? may_write : may_read) ? Status{} : not_open_for(direction);
   }
-  // Fails for an array without NAME.meta: no VP can tell by itself how long its records are.
+  // Fails for an array without NAME.meta, as long as the size of its records is unknown.
   Status check_record() const;
 
  private:
@@ -108,21 +107,21 @@ struct VpParts {
 
 // Task 0 writes NAME.meta.
 Status write_meta(VpParts& parts, bool closed);
-// Collective: an array is marked as being written once its records are known: what a writer who dies then leaves behind
-// its end is not taken for records of it.
+// Collective: marks an array as being written once the size of its records is known, so that bytes which a dying writer
+// leaves behind its end are not taken for records.
 Op<Status> mark_as_written(VpParts& parts);
-// Collective: the beginning of every call but an access. Agrees on `mine`, and that all tasks make this call.
+// Collective: first step of every call except an access. Agrees on `mine`, and that all tasks make this call.
 Op<Status> meet(VpParts& parts, Call call, Status mine);
-// Collective: every call begins with one fold of the same record, so that tasks which make different ones see it at
+// Collective: every call begins with one fold of this record, so that different calls of the tasks are detected at
 // once; the groups of the file end then.
 Op<Status> fold(VpParts& parts, StreamAccess& all);
 Op<Status> access_all(VpParts& parts, VpTransfer what);
-// Collective: the VPs go different ways, each for itself.
+// Collective: an access in which each VP moves on its own.
 Op<Status> access_independently(VpParts& parts, const VpTransfer& what);
-// Collective: what every task has in memory reaches the file, and NAME.meta tells of it. Where the file is closed, the
-// side files too; a failure of the last step is that of task 0 alone then.
+// Collective: stores the bytes that all tasks have in memory, then NAME.meta; where the file is closed, the side files,
+// too. In that case only task 0 has the status of the last step.
 Op<Status> store_all(VpParts& parts, bool closing);
-// Independent: this task's blocks.
+// Independent: stores this task's blocks.
 Status store_blocks(VpParts& parts, bool closing);
 
 }  // namespace thalweg

@@ -23,7 +23,7 @@ static Status remove_if_there(Backend& backend, const std::string& name) {
   return status.code() == Code::not_found ? Status{} : status;
 }
 
-// Empty or zero: a file of ours may be, where the storage never got what was written.
+// Whether a file is empty or all zeros, as a side file is whose bytes never reached the storage.
 static Result<bool> is_blank(StoredFile& file) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
   std::vector<std::byte> bytes(std::min<std::uint64_t>(size, kBlankAtOnce));
@@ -38,7 +38,7 @@ static Result<bool> is_blank(StoredFile& file) {
   return true;
 }
 
-// Whether a side file of ours may be written in the place of `name`: true also where there is none.
+// Whether a side file may be written in the place of `name`: true also where there is no file.
 static Result<bool> may_be_side(Backend& backend, const std::string& name) {
   TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(name));
   if (!exists) return true;
@@ -61,7 +61,7 @@ Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::stri
   return bytes;
 }
 
-// Whether NAME.meta tells of an IB segment: then NAME.first and NAME.dir are of the vpfile, whatever they begin with.
+// Whether NAME.meta has an IB segment: then NAME.first and NAME.dir belong to the vpfile, whatever their first bytes.
 static bool has_directory(Backend& backend, const std::string& path) {
   const auto slots = read_meta_slots(backend, path);
   if (!slots.has_value()) return false;

@@ -1,4 +1,4 @@
-// The files of a vpfile by name: which of them belong to it, and what is kept of them.
+// The files of a vpfile by name: which ones belong to it, and which ones are removed or truncated.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace thalweg {
 using format::vp_meta_path;
 using format::vp_side_path;
 
-// The slots of NAME.meta, as far as they are there; not_found.
+// Reads the slots of NAME.meta, as far as the file reaches; not_found.
 Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::string& path);
 
-// Removes NAME.first and NAME.dir; unless `foreign_too`, only if they are ours.
+// Removes NAME.first and NAME.dir; unless `foreign_too`, only if they are side files of a vpfile, or blank.
 Status remove_directory(Backend& backend, const std::string& path, bool foreign_too = false);
-// Removes all three, whatever they are.
+// Removes all three side files, whatever they are.
 Status remove_all_beside(Backend& backend, const std::string& path);
 
-// unsafe where NAME is a file of another known format, or one that is not of a vpfile has the name of a side file.
+// unsafe: NAME is a file of another known format, or the name of a side file belongs to a file that is none.
 Status check_not_foreign(Backend& backend, const std::string& path);
 
 // Whether NAME.meta is there and not empty: a writer of an array that dies may leave an empty one.
@@ -31,7 +31,7 @@ Result<bool> holds_superblocks(StoredFile& data);
 
 format::VpIdentity new_vp_identity();  // never the same again
 
-// Cuts off what a NAME.meta has behind the sums of entries, or all sums where `end` is kMetaBytes.
+// Truncates NAME.meta to `end`: behind the sums of entries, or to kMetaBytes without any sums.
 Status cut_sums(StoredFile& meta_file, std::uint64_t end);
 
 // corrupt_file where a data file of so many bytes was cut off.

@@ -73,7 +73,7 @@ inline std::vector<Row> rows_of_multifiles() {
          std::int64_t n = 0;
          return tw_multifile_available(o.reading, &n, nullptr);
        }},
-      {"tw_multifile_read", "got", Null::allowed, Call::alone,
+      {"tw_multifile_read", "nread", Null::allowed, Call::alone,
        [](Open& o, bool) {
          char byte = 0;
          return tw_multifile_read(o.reading, &byte, 1, nullptr);
@@ -83,7 +83,7 @@ inline std::vector<Row> rows_of_multifiles() {
          std::size_t got = 0;
          return tw_multifile_read(o.reading, nullptr, 1, &got);
        }},
-      {"tw_multifile_read_at", "got", Null::allowed, Call::alone,
+      {"tw_multifile_read_at", "nread", Null::allowed, Call::alone,
        [](Open& o, bool) {
          char byte = 0;
          return tw_multifile_read_at(o.reading, &byte, 1, 0, nullptr);
@@ -225,7 +225,7 @@ inline std::vector<Row> rows_of_vpfiles() {
          char line[8];
          return tw_vpfile_gets_all(o.streams, unless(null, line), sizeof line, nullptr, nullptr);
        }},
-      {"tw_vpfile_gets_all", "got", Null::allowed, Call::collective,
+      {"tw_vpfile_gets_all", "lengths", Null::allowed, Call::collective,
        [](Open& o, bool null) {
          char line[8];
          std::size_t got = 0;
@@ -248,12 +248,12 @@ inline std::vector<Row> rows_of_one_vp() {
   return {
       {"tw_vpfile_read", "data", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_read(o.streams, o.vp, nullptr, 1, nullptr); }},
-      {"tw_vpfile_read", "moved", Null::allowed, Call::alone,
+      {"tw_vpfile_read", "nread", Null::allowed, Call::alone,
        [](Open& o, bool) {
          char byte = 0;
          return tw_vpfile_read(o.streams, o.vp, &byte, 1, nullptr);
        }},
-      {"tw_vpfile_write", "moved", Null::allowed, Call::alone,
+      {"tw_vpfile_write", "nwritten", Null::allowed, Call::alone,
        [](Open& o, bool) { return tw_vpfile_write(o.streams, o.vp, "x", 1, nullptr); }},
       {"tw_vpfile_tell", "position", Null::allowed, Call::alone,
        [](Open& o, bool) { return tw_vpfile_tell(o.streams, o.vp, nullptr, nullptr, nullptr); }},

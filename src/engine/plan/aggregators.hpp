@@ -15,9 +15,9 @@ struct Aggregator {
   std::int64_t node = 0;
 };
 
-// How `aggregator_bytes` are shared out. Two windows are in staging at a time; the inline data of one comes in, and of
-// one goes out; an eighth of each window says which of its bytes are covered; encoded extents come in for two rounds
-// and go out for one; and messages that a node relay passes on come in and go out.
+// How `aggregator_bytes` are divided. In memory at a time are two windows in staging; the inline data of one window
+// coming in, and of one going out; a bit for each byte of a window (Coverage); encoded extents of two rounds coming in,
+// and of one going out; and the messages that a node relay passes on, in and out.
 struct AggregatorBudget {
   static constexpr std::uint64_t kUnit = 4096;
   explicit AggregatorBudget(std::uint64_t aggregator_bytes);
@@ -30,21 +30,21 @@ struct AggregatorBudget {
 // block or stripe. The last ones may be empty. May throw std::bad_alloc.
 std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit);
 
-// What the tasks propose for the windows of the next round. Each number becomes the smallest that any task proposes
+// Proposal of a task for the windows of the next round. The smallest number that any task proposes counts
 // (Reduction::min).
 class RoundProposal {
  public:
   static constexpr std::int64_t kNone = INT64_MAX;
   explicit RoundProposal(std::size_t n_domains) : numbers_(2 * n_domains + 1, kNone) {}
-  // The lowest byte of domain i that is not moved yet. An aggregator that has to repeat its window proposes where that
-  // began.
+  // The lowest byte of domain i that is not moved yet. An aggregator that has to repeat its window proposes the begin
+  // of that window.
   std::int64_t& lowest(std::size_t i) { return numbers_[2 * i]; }
   std::int64_t lowest(std::size_t i) const { return numbers_[2 * i]; }
-  // Where the window has to end at the latest, at least a block behind `lowest`.
+  // Latest end of the window, at least a block behind `lowest`.
   std::int64_t& end(std::size_t i) { return numbers_[2 * i + 1]; }
   std::int64_t end(std::size_t i) const { return numbers_[2 * i + 1]; }
-  // How many exchanges the replies to the round before take. The largest number of all tasks counts, so it is kept as
-  // what is left up to kNone.
+  // Number of exchanges for the replies to the round before. The largest number of all tasks counts, so its complement
+  // to kNone is stored.
   void set_reply_exchanges(std::int64_t n) { numbers_.back() = kNone - n; }
   std::int64_t reply_exchanges() const { return kNone - numbers_.back(); }
   std::vector<std::int64_t>& numbers() { return numbers_; }
@@ -66,7 +66,7 @@ class Rounds {
         block_(block) {}
 
   std::size_t n() const { return domains_.size(); }
-  FileDomain rest(std::size_t i) const { return domains_[i]; }  // of domain i: what no window has had yet
+  FileDomain rest(std::size_t i) const { return domains_[i]; }  // of domain i: the part that no window has had yet
   // Whether the proposal repeats the last window of domain i. Then the next round has no window there, since tasks have
   // to propose an end for it first.
   bool repeats(const RoundProposal& all, std::size_t i) const {

@@ -18,7 +18,7 @@ ExtentSummary from_zero(ExtentSummary extents) {
   return extents;
 }
 
-// In what two tasks differ that must agree.
+// The difference between two tasks in arguments that must agree.
 GroupAccess::Difference difference_of(const AccessSummary& a, const AccessSummary& b) {
   using enum GroupAccess::Difference;
   if (a.direction != b.direction) return direction;

@@ -14,7 +14,7 @@ namespace thalweg {
 
 struct SharedFile;
 
-// What a task sends the others about its access. Within one process the pointers lead to its memory.
+// The summary of its access that a task sends the others. Within one process the pointers lead to its memory.
 struct AccessSummary {
   ExtentSummary extents;
   union {
@@ -45,7 +45,7 @@ const char* shape_name(Shape shape);
 // The access of consecutive tasks. Joining is associative, so a group of any size finds its access in one fold
 // (Group::fold), and no task receives the summary of every other one.
 struct GroupAccess {
-  // In what the first task and another one differ where all must agree.
+  // The difference between the first task and another one, where all must agree.
   enum class Difference : std::uint8_t { none, direction, common, order, file, arguments };
 
   GroupAccess() = default;  // of no task
@@ -65,7 +65,7 @@ struct GroupAccess {
   double largest_share() const;  // of the bytes, by the task with most of them; 0 .. 1
 
   // Agreement between the tasks.
-  CallsOfAll calls;     // where these differ nothing below means anything
+  CallsOfAll calls;     // where these differ, the fields below are not valid
   AccessSummary first;  // of the first of these tasks
   std::uint64_t tasks = 0;
   std::int64_t first_task = 0;
@@ -82,7 +82,7 @@ struct GroupAccess {
   std::uint64_t close_bytes = 0, close_runs = 0;  // sums over tasks (ExtentSummary)
   std::uint64_t most_bytes = 0;                   // of one task
 
-  // What decides the shape, of the tasks that have bytes.
+  // Numbers that decide the shape, over the tasks that have bytes.
   FileDomain head, tail;  // the ranges of the first and the last of them
   bool head_is_run = true, tail_is_run = true;
   std::uint64_t run_bytes = 0;  // of every run, where `regular`
@@ -90,7 +90,7 @@ struct GroupAccess {
   std::uint64_t distance = 0;   // between tasks of one run each, modulo 2^64; 0: there are no two
   bool overlapping = false, rising = true, falling = true, regular = true;
 
-  // What each task knows of the group and the file without a message; set once, not joined.
+  // Properties of the group and the file, which each task has without a message; set once, not joined.
   bool shared_memory = false;        // all tasks are in one process: each can reach the memory of every other one
   bool may_sieve_writes = true;      // no other process writes into the holes of a task
   bool may_bypass_cache = false;     // the file can be transferred past the page cache

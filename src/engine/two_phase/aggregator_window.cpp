@@ -51,8 +51,8 @@ Status AggregatorWindow::make_room() {
   return {};
 }
 
-// Which bytes of the window the requests have, and how many exchanges their replies take. Bytes outside the window
-// would lie outside the staging memory.
+// Marks the bytes of the window that the requests have, and counts the exchanges for their replies. Bytes outside the
+// window would lie outside the staging memory.
 Status AggregatorWindow::cover() {
   bool within = true;
   std::uint64_t slice = 0;

@@ -16,7 +16,7 @@ namespace thalweg {
 
 class AggregatorWindow {
  public:
-  // `seat`: which of the aggregators this one is.
+  // `seat`: number of this aggregator.
   AggregatorWindow(const TwoPhase& what, std::size_t seat) : what_(what), seat_(seat) {}
   AggregatorWindow(const AggregatorWindow&) = delete;
   AggregatorWindow& operator=(const AggregatorWindow&) = delete;
@@ -33,7 +33,7 @@ class AggregatorWindow {
   // The result of the last transfer, once.
   TransferResult result();
 
-  // How many exchanges it takes to reply to a read by messages, with at most a window of bytes in each.
+  // Number of exchanges for the replies to a read by messages, with at most a window of bytes in each.
   std::int64_t n_slices() const { return n_slices_; }
   // Copies the bytes of one exchange into the memory of the tasks, or returns them as messages. May throw
   // std::bad_alloc.

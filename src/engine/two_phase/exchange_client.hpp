@@ -19,14 +19,14 @@ class ExchangeClient {
   ExchangeClient(const TwoPhase& what, const Rounds& rounds);
   // 1 for each domain that this task has bytes in, else 0.
   void mark_domains(std::span<std::int64_t> has) const;
-  // How many tasks have bytes in each domain; unless this is called, all tasks of the group may have.
+  // Sets the number of tasks with bytes in each domain; without this call all tasks of the group count.
   void set_sharers(std::vector<std::int64_t> sharers) { sharers_ = std::move(sharers); }
   std::uint64_t most_sharers() const;
 
   // The lowest byte that is left in each domain, and where its next window has to end.
   void propose(RoundProposal& proposal);
-  // The proposal of all tasks: an aggregator that repeats its window could not reach some task's memory, and gets
-  // inline data from now on.
+  // Applies the proposal of all tasks: an aggregator that repeats its window could not reach some task's memory, and
+  // gets inline data from now on.
   void apply(const RoundProposal& all);
   // The messages to aggregators in this round, and those that go through relays.
   std::vector<Message> requests(const NodeRelay& relay, std::vector<Message>& to_relays) const;
@@ -34,7 +34,7 @@ class ExchangeClient {
   void receive(const std::vector<Message>& replies);
 
  private:
-  // What this task proposed last for a domain.
+  // The last proposal of this task for a domain.
   struct Ahead {
     std::uint64_t lowest = 0, end = 0;
     bool known = false;

@@ -19,7 +19,7 @@ std::uint64_t most_relayed(const TwoPhase& what, std::uint64_t tasks, std::uint6
   return what.budget().relayed / (tasks * rounded_up(what.n_aggregators, relays));
 }
 
-// Decided from numbers that all tasks know. Messages of the threads of a process go as one anyway.
+// Decided from numbers that are equal on all tasks. Messages of the threads of a process go as one anyway.
 bool pays(const TwoPhase& what, std::uint64_t sharers) {
   const Place place = what.group->place();
   const auto tasks = static_cast<std::uint64_t>(what.group->size());

@@ -27,7 +27,7 @@ bool pays_to_relay(const RelayCase& input, const StorageCosts& costs);
 class NodeRelay {
  public:
   NodeRelay() = default;  // off
-  // `sharers`: how many tasks have bytes in the domain in which most have. All tasks agree on whether it is on.
+  // `sharers`: number of tasks with bytes in the domain that most tasks share. All tasks agree on whether it is on.
   NodeRelay(const TwoPhase& what, std::uint64_t sharers);
 
   bool on() const { return on_; }
@@ -36,7 +36,7 @@ class NodeRelay {
   // The relay of this node for an aggregator; none: messages go there directly.
   std::optional<TaskRank> relay_to(std::size_t aggregator) const;
 
-  // What this task, as a relay, passes on: requests to their aggregators, replies to their tasks. May throw
+  // The messages that this task passes on as a relay: requests to their aggregators, replies to their tasks. May throw
   // std::bad_alloc.
   std::vector<Message> relay_requests(const std::vector<Message>& received) const;
   std::vector<Message> relay_replies(const std::vector<Message>& received) const;

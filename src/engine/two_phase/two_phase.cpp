@@ -1,5 +1,5 @@
-// What happens in a round, and in what order tasks meet in it, is described in docs/design/two_phase.md. A task's own
-// failure is kept until all have agreed behind the last round; until then it takes part in whatever the others do.
+// The steps of a round, and their order, are described in docs/design/two_phase.md. A task keeps its own failure until
+// all tasks agree behind the last round; until then it takes part in every step.
 #include "engine/two_phase/two_phase.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void keep_first(Status& status, Status other) {
   if (status.ok()) status = std::move(other);
 }
 
-// Which aggregator this task is, if any.
+// Number of this task among the aggregators, if it is one.
 std::optional<std::size_t> seat_of(const TwoPhase& what) {
   for (std::size_t i = 0; i < what.n_aggregators; ++i)
     if (what.aggregator(i).rank == what.group->rank()) return i;
@@ -41,7 +41,7 @@ Rounds rounds_of(const TwoPhase& what) {
   return {even_domains(range, what.n_aggregators, unit), what.budget().window, kCachePage};
 }
 
-// All that a task needs to take part in rounds; made before the first one, so that no task can fail to.
+// The state of a task in the rounds; made before the first one, so that every task can take part.
 struct Participant {
   // May throw std::bad_alloc.
   explicit Participant(const TwoPhase& given)
@@ -68,7 +68,7 @@ struct Participant {
   TransferResult result;
 };
 
-// Collective. How many tasks have bytes in each domain.
+// Collective. Counts the tasks with bytes in each domain.
 Op<Status> count_sharers(Participant& task) {
   if (task.sharers.empty()) co_return Status{};
   std::vector<std::int64_t> mine;
@@ -81,12 +81,12 @@ Op<Status> count_sharers(Participant& task) {
 }
 
 // co_await: goes on from the driver, unless `passed`. Compilers make the return from one coroutine to another a jump,
-// but not where sanitizers watch: there rounds in which nobody has to wait would pile up on the stack.
+// but not where sanitizers watch: there rounds in which no task has to wait would pile up on the stack.
 WaitPoint from_driver(bool& passed) {
   return {[](void* subject) { return std::exchange(*static_cast<bool*>(subject), true); }, nullptr, &passed};
 }
 
-// What an aggregator adds to the proposal about the window of the round before.
+// Adds an aggregator's part of the proposal, from its window of the round before.
 void propose_for(const AggregatorWindow& last, Participant& task) {
   task.proposal.set_reply_exchanges(last.n_slices());
   if (last.unreachable().ok()) return;
@@ -95,7 +95,7 @@ void propose_for(const AggregatorWindow& last, Participant& task) {
   task.proposal.lowest(*task.seat) = static_cast<std::int64_t>(task.rounds.window(*task.seat).begin);
 }
 
-// Collective. False: no task has a byte left. An error is the group's, which can go on no further.
+// Collective. False: no task has a byte left. An error is equal on all tasks and ends the access.
 Op<Result<bool>> open_round(Participant& task, std::size_t round) {
   bool passed = task.what.group->always_suspends();
   co_await from_driver(passed);
@@ -162,7 +162,7 @@ Op<Status> send_replies(Participant& task, Messages replies) {
   co_return relayed.status();
 }
 
-// Collective. Requests go to the aggregators, which start to transfer their windows. A failure is the group's.
+// Collective. Requests go to the aggregators, which start to transfer their windows. A failure is equal on all tasks.
 Op<Status> exchange_requests(Participant& task, std::size_t round) {
   auto received = co_await send_requests(task);
   if (!received.has_value()) co_return received.error();
@@ -174,7 +174,7 @@ Op<Status> exchange_requests(Participant& task, std::size_t round) {
   co_return Status{};
 }
 
-// Collective. The bytes read in `round` go to their tasks. A failure is the group's.
+// Collective. The bytes read in `round` go to their tasks. A failure is equal on all tasks.
 Op<Status> reply_to_clients(Participant& task, std::size_t round, std::int64_t exchanges) {
   std::uint64_t end = kEverything;
   AggregatorWindow* window = task.window(round);

@@ -5,9 +5,9 @@
 // between processes; the leader publishes the result, and each thread takes its share. Published data stay in place
 // until the third step is over. What leaders gather, scatter and exchange is packed for each process.
 //
-// Invariant: a failure anywhere reaches all tasks. Publishing and sharing take little memory. Where
-// packing needs memory, the leaders agree before they send. Where a share may be large, all tasks agree after the third
-// step; each knows in advance whether they will.
+// Invariant: a failure anywhere reaches all tasks. Publishing and sharing take little memory. Where packing needs
+// memory, the leaders agree before they send. Where a share may be large, all tasks agree after the third step; whether
+// they will is known in advance.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

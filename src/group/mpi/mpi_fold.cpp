@@ -72,7 +72,7 @@ Op<Result<Leaver>> mpi_fold(const MpiChannel& channel, void* mine, void* before,
     std::memcpy(first + bytes, mine, bytes);
     between.resize(between.size() - bytes);
     const Status status = co_await mpi_send(channel, packet.message(2 * bytes, rank + bit), "fold");
-    // Once a rank has left, a failed send does not keep the other children from learning it.
+    // Once a rank has left, a failed send does not end the loop: the other children must receive the leaver.
     if (!status.ok() && leaver.call == Call::none) co_return status;
   }
   co_return leaver;

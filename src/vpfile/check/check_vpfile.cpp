@@ -1,5 +1,5 @@
-// Verify and repair of a vpfile. A repair makes the directory anew from what the superblocks tell, and NAME.meta says
-// then that the file is closed.
+// Verify and repair of a vpfile. A repair makes the directory anew from the tables of the superblocks, and marks the
+// file as closed in NAME.meta.
 #include "vpfile/check/check_vpfile.hpp"
 
 #include <fmt/core.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kCacheBytes = std::uint64_t{1} << 27;
 
-// Holes that follow each other are one run.
+// The next run of a chain. Consecutive holes are one run.
 Status next_run(BlockDirectory& directory, std::uint64_t vp, std::uint64_t index, BlockDirectory::Cursor& cursor,
                 BlockRun& run) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t gap, directory.gap_at(vp, index, cursor));
@@ -76,7 +76,7 @@ class CheckedVpfile {
   }
 
  protected:
-  // Superblocks of the data file as `meta` places them, or as the first one found does.
+  // Scans the superblocks by the geometry of `meta_`, or by that of the first one found.
   Result<SuperblockScan> scan() {
     done_ = 0;
     const GoOn go_on = [this] {
@@ -100,7 +100,7 @@ class CheckedVpfile {
     return BlockDirectory(setup);
   }
 
-  // Tells how far it is. Code::stopped where the caller wants it.
+  // Reports the progress. Code::stopped: the caller's function returned false.
   Status step(std::uint64_t done, std::uint64_t total) {
     done_ = std::max(done_, done);
     if (!watch_.progress || watch_.progress(done_, total)) return {};
@@ -197,7 +197,7 @@ class CheckedVpfile {
     return {};
   }
 
-  // Nothing is stored of a VP that has no block: no row needs to tell how long its stream of zeros is.
+  // Checks a VP without blocks by its entry alone: no row needs to state the length of its stream of zeros.
   Status check_empty(BlockDirectory& directory, std::uint64_t vp) {
     std::uint64_t bytes = 0;
     BlockDirectory::Cursor cursor = 0;
@@ -214,7 +214,7 @@ class CheckedVpfile {
     return {};
   }
 
-  // Entries whose sum is not theirs are lost together, which is one finding.
+  // Entries of a page with a wrong sum are lost together, which is one finding.
   Status lose_entry(std::uint64_t vp, const Status& why) {
     lost_together_ = why.message() == lost_;
     lost_ = why.message();
@@ -229,7 +229,7 @@ class CheckedVpfile {
     return {};
   }
 
-  // VPs without blocks whose entries are lost like the one before, which are all of its page.
+  // Counts the other VPs without blocks of a lost page as damaged, and skips them.
   void pass_lost_page(std::uint64_t end) {
     if (!std::exchange(lost_together_, false)) return;
     const std::uint64_t page_end = (next_ + EntryFile::kPerPage - 1) / EntryFile::kPerPage * EntryFile::kPerPage;
@@ -245,9 +245,9 @@ class CheckedVpfile {
   const Watch& watch_;
   std::uint64_t checked_ = 0;   // VPs and runs
   std::uint64_t next_ = 0;      // VP to be checked
-  std::string lost_;            // why the last entry that was lost is
-  bool lost_together_ = false;  //   and so is the one before it
-  std::uint64_t done_ = 0;      // VPs, as told last
+  std::string lost_;            // message of the entry that was lost last
+  bool lost_together_ = false;  // that message was repeated
+  std::uint64_t done_ = 0;      // VPs, as reported last
 };
 
 Status write_chain(BlockDirectory& directory, const VpChain& chain) {
@@ -260,7 +260,7 @@ Status write_chain(BlockDirectory& directory, const VpChain& chain) {
   return directory.set_bytes(chain.vp, chain.bytes);
 }
 
-// A vpfile that is brought back from what its superblocks tell.
+// Repairs a vpfile from its superblocks.
 class Repair : public CheckedVpfile {
  public:
   using CheckedVpfile::CheckedVpfile;
@@ -276,14 +276,14 @@ class Repair : public CheckedVpfile {
     meta_->session = std::max(meta_->session, found.last_session());
     TW_RETURN_IF_ERROR(drop_lost_records());
     TW_RETURN_IF_ERROR(check_has_its_name(backend_, *data_));
-    // Entries of before would become those of a later IB segment.
+    // Old entries would become entries of a later IB segment.
     TW_RETURN_IF_ERROR(meta_->geometry.has_ib() ? write_directory(found) : remove_directory(backend_, path_));
     TW_RETURN_IF_ERROR(write_meta());
     return judge();
   }
 
  private:
-  // Where there is no NAME.meta that can be read.
+  // Makes meta_ where NAME.meta is missing or unreadable.
   Status make_meta(const SuperblockScan& scan, const VpShape& shape) {
     const std::string why = no_meta_.message();
     const std::uint64_t n = scan.geometry().n;
@@ -306,7 +306,7 @@ class Repair : public CheckedVpfile {
     return {};
   }
 
-  // The repaired file is closed, and all superblocks of a closed file count: the headers of dropped ones become zeros.
+  // Overwrites the headers of dropped superblocks with zeros, as all superblocks of a closed file count.
   Status erase_dropped(const SuperblockScan& scan) {
     constexpr std::array<std::byte, format::kSuperblockHeader> kZeros{};
     for (const std::uint64_t number : scan.dropped())
@@ -314,8 +314,8 @@ class Repair : public CheckedVpfile {
     return {};
   }
 
-  // Records and rounds that are not there whole are lost to all streams: they do not become zeros. With a lattice that
-  // was cut off all superblocks are gone.
+  // Removes records and rounds that are not whole in the data file from all streams; they do not become zeros. If the
+  // lattice was cut off, all superblocks are gone.
   Status drop_lost_records() {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, data_->size());
     format::VpGeometry& geometry = meta_->geometry;
@@ -366,20 +366,19 @@ class Repair : public CheckedVpfile {
     return directory.flush();
   }
 
-  // The sums are those of the entries that were made, and no others. They reach the storage before the slot that tells
-  // their seals.
+  // Writes the sums of the new entries, and no others. The sums reach the storage before the slot with their seals.
   Status write_meta() {
     const bool has_ib = meta_->geometry.has_ib();
     if (!has_ib) {
       meta_->side_bytes = meta_->side_seals = {};
-      TW_RETURN_IF_ERROR(data_->truncate(meta_->geometry.lattice_end()));  // what was not flushed goes
+      TW_RETURN_IF_ERROR(data_->truncate(meta_->geometry.lattice_end()));  // removes bytes that were not flushed
     }
     TW_RETURN_IF_ERROR(data_->sync());
     TW_ASSIGN_OR_RETURN(meta_->data_bytes, data_->size());
     meta_->closed = true;
     TW_ASSIGN_OR_RETURN(const auto file, backend_.open(vp_meta_path(path_), OpenMode::create_keep));
     TW_RETURN_IF_ERROR(check_has_its_name(backend_, *data_));
-    if (meta_->sequence == 0) TW_RETURN_IF_ERROR(file->truncate(0));  // an old slot must not hold
+    if (meta_->sequence == 0) TW_RETURN_IF_ERROR(file->truncate(0));  // an old slot must not stay valid
     ++meta_->sequence;
     TW_RETURN_IF_ERROR(cut_sums(*file, format::kMetaBytes));
     TW_ASSIGN_OR_RETURN(meta_->side_seals, change_sums(*file, meta_->geometry.n, {}, std::move(sums_)));
@@ -389,7 +388,7 @@ class Repair : public CheckedVpfile {
     return file->close();
   }
 
-  // What stands there now is judged as any other file; what could not be brought back is told besides.
+  // Verifies the repaired file as any other one, and adds the losses of the repair.
   Status judge() {
     const CheckResult before = std::exchange(health_, CheckResult{});
     const std::uint64_t shortened = shortened_;
@@ -430,7 +429,7 @@ Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& s
   const Status opened = file.open(true);
   if (opened.ok()) return file.run(shape);
   if (opened.code() != Code::no_permission) return opened;
-  const Status sound = verify_vpfile(backend, path, watch, health);  // what is sound needs no repair
+  const Status sound = verify_vpfile(backend, path, watch, health);  // a sound file needs no repair
   return sound.ok() ? sound : opened;
 }
 
@@ -450,7 +449,7 @@ Result<bool> is_vpfile(Backend& backend, const std::string& path) {
   TW_RETURN_IF_ERROR(backend.open(path, OpenMode::read).status());
   TW_ASSIGN_OR_RETURN(const format::KnownFormat known, format_of(backend, path));
   if (known != format::KnownFormat::none) return known == format::KnownFormat::vpfile;
-  return backend.exists(vp_meta_path(path));  // beside a file of no format it is a damaged one
+  return backend.exists(vp_meta_path(path));  // NAME.meta beside a file of no format: a damaged vpfile
 }
 
 }  // namespace thalweg

@@ -20,7 +20,7 @@ constexpr std::uint64_t kMostLostRuns = std::uint64_t{1} << 16;  // of a gap
 
 std::string name_of(std::uint64_t number) { return fmt::format("superblock {}", number); }
 
-// Puts a run over what is there: the later one holds.
+// Enters a run; it replaces earlier runs where they overlap.
 void put_over(std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>>& all, std::uint64_t index,
               std::uint64_t blocks, std::uint64_t address) {
   const std::uint64_t end = index + blocks;
@@ -142,7 +142,7 @@ std::string SuperblockScan::why_dropped(const Found& one) const {
   return "";
 }
 
-// A gap that a missing superblock leaves in a stream is not a hole.
+// Records superblocks that are missing before `one`: a gap that they leave in a stream is not a hole.
 void SuperblockScan::find_missing(const Found& one) {
   if (const std::string why = why_previous_is_wrong(one); kept_.count(one.previous) != 0 && !why.empty())
     findings_.push_back(why);
@@ -193,7 +193,8 @@ void SuperblockScan::judge() {
   });
 }
 
-// Each block is one row's, so there are no more runs than blocks. False: the table is none.
+// Counts the runs of a table. Each block belongs to one row, so there are no more runs than blocks. False: the table is
+// invalid.
 bool SuperblockScan::take_rows(ByteView image, Found& found) {
   std::vector<format::SuperblockRow> rows;
   std::uint64_t blocks = 0;
@@ -260,7 +261,7 @@ std::uint64_t SuperblockScan::end_of_window(std::uint64_t begin) const {
   return end;
 }
 
-// Stops with the first failure; rows were looked at before.
+// Visits the rows of a superblock, which take_rows() has checked, until the first failure.
 template <class Visit>
 Status SuperblockScan::each_row(const Found& found, std::vector<std::byte>& image, Visit visit) const {
   TW_RETURN_IF_ERROR(ask());
@@ -293,8 +294,8 @@ Result<std::vector<SuperblockScan::Placed>> SuperblockScan::placed_in(std::uint6
   return placed;
 }
 
-// What rows without blocks, which name ranges of VPs, say of those of a window: by a tree over their chains, in which a
-// row is noted where its range is made of whole branches. The leaf of chain i is at i + their number.
+// Applies rows without blocks, which state a least length for a range of VPs, to the chains of a window. `most` is a
+// tree over the chains: a length is stored in the nodes that make up its range, and chain i is leaf i + chains.size().
 Status SuperblockScan::tell_lengths(std::uint64_t begin, std::uint64_t end, std::vector<VpChain>& chains) const {
   std::vector<std::uint64_t> most(2 * chains.size());
   const auto leaf_of = [&](std::uint64_t vp) {
@@ -321,9 +322,9 @@ Status SuperblockScan::tell_lengths(std::uint64_t begin, std::uint64_t end, std:
   return {};
 }
 
-// What no table tells is a hole; or, where a table was lost, blocks of that superblock, so that who reads them hears of
-// the damage, unless there are so many that most must be a hole. False: there are more such gaps than tables were lost,
-// and the stream ends before this one.
+// Adds blocks that no table names: a hole; or, where a table was lost, blocks of that superblock, so that reading them
+// fails, unless there are so many that most must be a hole. False: the gaps need more runs than the lost tables can
+// have held, and the stream ends before this one.
 bool SuperblockScan::add_gap(std::uint64_t blocks, VpChain& chain) {
   const std::uint64_t per_superblock = geometry_.superblock_bytes / geometry_.block_bytes;
   const std::uint64_t most_lost = std::min(format::kMostRun, per_superblock - geometry_.header_blocks());
@@ -337,7 +338,7 @@ bool SuperblockScan::add_gap(std::uint64_t blocks, VpChain& chain) {
   return true;
 }
 
-// Later ones of `placed` hide earlier ones; chain.bytes is told.
+// Makes the runs of a chain up to chain.bytes; later elements of `placed` hide earlier ones.
 void SuperblockScan::join(std::span<const Placed> placed, VpChain& chain) {
   std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> all;
   for (const Placed& one : placed) put_over(all, one.index, one.blocks, one.address);

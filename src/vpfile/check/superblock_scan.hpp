@@ -1,5 +1,5 @@
-// SuperblockScan: the superblocks that a data file holds, and where by their tables the blocks of each VP are: what the
-// side files must say, found without them.
+// SuperblockScan: the superblocks of a data file, and by their tables the blocks of each VP. The side files must name
+// the same blocks; the scan does not read them.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace thalweg {
 
-// What one VP has in the IB segment: runs and holes in order, as many blocks as `bytes` need.
+// The runs and holes of one VP in the IB segment, in order; together as many blocks as `bytes` need.
 struct VpChain {
   std::uint64_t vp = 0;
   std::vector<format::BlockRun> runs;
@@ -25,18 +25,17 @@ struct VpChain {
   bool damaged = false;  // a block of it is in a superblock that is not whole
 };
 
-// The image of a superblock; zeros behind the end of the file.
+// Reads the image of a superblock; bytes behind the end of the file are zeros.
 Status read_superblock(StoredFile& data, const format::VpGeometry& geometry, std::uint64_t number,
                        std::vector<std::byte>& image);
 
-// Visits what stands in the places of superblocks behind the lattice, but for holes, until it fails:
-// visit(number, image).
+// Calls visit(number, image) for each place of a superblock behind the lattice, except holes, until a call fails.
 Status each_superblock(StoredFile& data, const format::VpGeometry& geometry,
                        const std::function<Status(std::uint64_t number, ByteView image)>& visit);
 
-// The header of the first superblock from `from` on, with this id where one is given; none: there is none. Until it is
-// found superblocks may begin at any multiple of the least size. `passed` is called for each such offset without one;
-// its failure ends the search.
+// Finds the header of the first superblock at or behind `from`, of identity `id` where one is given. The size of
+// superblocks is not known before, so every multiple of kLeastSuperblock is tried; `passed` is called after each miss,
+// and its failure ends the search.
 Result<std::optional<format::SuperblockHeader>> find_superblock(
     StoredFile& data, std::uint64_t from, const std::optional<format::VpIdentity>& id,
     const std::function<Status(std::uint64_t offset)>& passed);
@@ -55,13 +54,13 @@ class SuperblockScan {
     std::uint64_t first_vp = 0;  // its rows name VPs first_vp .. end_vp-1 only
     std::uint64_t end_vp = 0;
     bool has_lengths = false;  // rows without blocks
-    // Its blocks may never have reached the storage: those of earlier sessions are not hidden by them.
+    // Its blocks may never have reached the storage, so they do not hide blocks of earlier sessions.
     bool is_doubtful() const { return damaged && !seal.ordered; }
   };
 
-  // Looks from the end of the lattice of `geometry` on for superblocks with `id`, or with that of the first one. Where
-  // `geometry` has no IB segment, that of the first one found is taken. Sessions after `last_closed` were not closed:
-  // each of their tasks keeps its superblocks up to the first one that did not reach the storage whole.
+  // Scans from the end of the lattice of `geometry` on for superblocks of identity `id`, or of that of the first one.
+  // If `geometry` has no IB segment, the geometry of the first superblock holds. Sessions after `last_closed` were not
+  // closed: superblocks of each of their tasks count up to the first one that did not reach the storage whole.
   static Result<SuperblockScan> of(StoredFile& data, const std::optional<format::VpIdentity>& id,
                                    const format::VpGeometry& geometry, std::uint64_t last_closed, GoOn go_on);
 
@@ -75,9 +74,9 @@ class SuperblockScan {
   std::uint64_t last_session() const { return last_session_; }
   const std::vector<std::string>& findings() const { return findings_; }  // superblocks that are not whole
 
-  // The chains of those VPs that have blocks, by number, of as many VPs from `next` on that they take little memory;
-  // `next` moves behind these VPs: where it is behind all, these are the last ones. A row without blocks tells how long
-  // a stream is, and only of such VPs: it may name any number of them.
+  // Chains of the VPs with blocks from `next` on, by number, with about 2^20 runs at a time; `next` moves behind these
+  // VPs, at last to the number of VPs. A row without blocks states a length; it changes only such chains, as it may
+  // name any number of VPs.
   Result<std::vector<VpChain>> chains(std::uint64_t& next);
 
  private:
@@ -117,18 +116,18 @@ class SuperblockScan {
   std::uint64_t count_ = 0;
   std::uint64_t closed_count_ = 0;
   std::uint64_t last_session_ = 0;
-  // While judge() runs: numbers, with how many rows they have; not known where the table is lost.
+  // Number of rows of each superblock that judge() has kept; none where the table is lost.
   std::unordered_map<std::uint64_t, std::optional<std::uint32_t>> kept_;
   std::uint64_t before_ = 0;       // superblocks of sessions before last_session_
-  std::uint64_t next_absent_ = 0;  // all lower numbers are kept
-  bool session_compared_ = false;  // a header of last_session_ counts other than `before_`: found once
-  // How many runs the VPs of each stretch of so many VPs have.
+  std::uint64_t next_absent_ = 0;  // all lower numbers are in kept_
+  bool session_compared_ = false;  // a count other than `before_` in a header is one finding per session
+  // Number of runs of the VPs in each of kStretches ranges of stretch() VPs.
   static constexpr std::uint64_t kStretches = std::uint64_t{1} << 16;
   std::vector<std::uint64_t> runs_;
   std::vector<Found> found_;
   std::vector<std::uint64_t> dropped_;
-  std::vector<std::uint64_t> lost_;   // whose tables are not whole
-  std::uint64_t lost_runs_left_ = 0;  // as many as these can have held
+  std::vector<std::uint64_t> lost_;   // superblocks whose table is lost
+  std::uint64_t lost_runs_left_ = 0;  // runs that their tables can have held, less those in use
   std::vector<std::string> findings_;
 };
 

@@ -20,7 +20,7 @@ class RegionWalk {
              const std::function<bool(const VpRegion&)>& visit)
       : data_(data), id_(meta.id), geometry_(meta.geometry), size_(size), visit_(visit) {}
 
-  // Superblocks are told as they are found, so that the caller is heard between them.
+  // Visits superblocks as they are found, so that the caller can end the walk between them.
   Status walk() {
     const auto last_vp = static_cast<std::int64_t>(geometry_.n) - 1;
     go_to(geometry_.nb_bytes * geometry_.n, {VpRegionKind::nb, 0, 0, -1, 0, last_vp});
@@ -35,7 +35,7 @@ class RegionWalk {
   }
 
  private:
-  // From where the last region ended to `end` it is like `region`.
+  // Visits a region like `region`, from the end of the last one to `end`.
   void go_to(std::uint64_t end, VpRegion region) {
     end = std::min(end, size_);
     if (ended_ || end <= at_) return;
@@ -45,7 +45,7 @@ class RegionWalk {
     ended_ = !visit_(region);
   }
 
-  // Where NAME.meta tells of no superblocks there may be some of a writer that died.
+  // Where NAME.meta has no IB segment, searches superblocks of a writer that died.
   Status tell_superblocks() {
     if (!geometry_.has_ib()) {
       const auto passed = [this](std::uint64_t at) { return tell_search(at); };
@@ -62,7 +62,7 @@ class RegionWalk {
   }
   Status go_on() const { return ended_ ? Status::error(Code::stopped, "the caller has ended the walk") : Status{}; }
 
-  // A long search without anything to tell: the caller is heard.
+  // Visits a region after each 16 MiB without a superblock, so that the caller can end a long search.
   Status tell_search(std::uint64_t at) {
     constexpr std::uint64_t kSearched = std::uint64_t{1} << 24;
     if (at > at_ && at - at_ >= kSearched) go_to(at, {});
@@ -89,7 +89,7 @@ class RegionWalk {
     return {};
   }
 
-  // Those with blocks, in the order of these.
+  // The rows with blocks, in the order of their blocks.
   Result<std::vector<format::SuperblockRow>> rows_of(ByteView image, const format::Seal& seal) const {
     std::vector<format::SuperblockRow> rows;
     for (std::uint32_t i = 0; i < seal.rows; ++i) {

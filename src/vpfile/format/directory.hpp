@@ -1,5 +1,5 @@
-// The directory of a vpfile, which finds the blocks of a VP: pointers, and the entries of NAME.first and NAME.dir that
-// hold them, and the sums of these. Sections 4 to 6 of docs/format/vpfile.md.
+// The directory of a vpfile finds the blocks of a VP: pointers, the entries of NAME.first and NAME.dir that hold them,
+// and the sums of the entries. Sections 4 to 6 of docs/format/vpfile.md.
 #pragma once
 
 #include <cassert>
@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kFirstEntry = 4096;  // offset in either file
 inline constexpr std::uint64_t kMostRun = 4096;     // blocks of a pointer
 inline constexpr std::uint64_t kMostHole = std::uint64_t{1} << 59;
 
-// A run: so many blocks of one VP, one behind the other in a superblock; or a hole of so many.
+// A run: consecutive blocks of one VP in a superblock; or a hole, blocks that were never written.
 struct BlockRun {
   std::uint64_t address = 0;  // of its first block: offset in the data file, in blocks; 0: a hole
   std::uint64_t blocks = 0;   // 0: no run
@@ -41,14 +41,14 @@ bool begins_as_directory(ByteView file);  // as NAME.first or NAME.dir
 // corrupt_file unless it is the header that this vpfile must have.
 Status check_directory_header(ByteView bytes, DirectoryFile which, const VpIdentity& id, const VpGeometry& geometry);
 
-// The bytes of an entry. `amount`: of NAME.first the bytes of the stream in the IB segment; of NAME.dir the index of
-// its first block.
+// The fields of an entry in its bytes. `amount`: in NAME.first the bytes of the stream in the IB segment; in NAME.dir
+// the index of the entry's first block.
 class EntryView {
  public:
   explicit EntryView(ByteSpan bytes) : bytes_(bytes) {}
   std::uint64_t link() const { return load_le<std::uint64_t>(bytes_); }
   std::uint64_t amount() const { return load_le<std::uint64_t>(bytes_.subspan(8)); }
-  std::uint32_t session() const { return tail(16); }  // that wrote it
+  std::uint32_t session() const { return tail(16); }  // that wrote it last
   std::uint32_t before() const { return tail(12); }   // its checksum before that session; 0: it was empty
   std::uint32_t used() const { return tail(8); }
   std::uint32_t crc() const { return tail(4); }
@@ -69,32 +69,32 @@ class EntryView {
 };
 
 inline std::uint64_t entry_bytes(std::uint32_t pointers) { return 32 + 8 * std::uint64_t{pointers}; }
-// `number`: of NAME.first the VP; of NAME.dir from 1.
+// `number`: in NAME.first the VP; in NAME.dir counted from 1.
 inline std::uint64_t entry_offset(DirectoryFile which, std::uint32_t pointers, std::uint64_t number) {
   return kFirstEntry + (which == DirectoryFile::first ? number : number - 1) * entry_bytes(pointers);
 }
-// The checksums of the entries of a file. They cover whose entry it is.
+// Seals and checks the entries of a side file. A checksum covers identity, side file and number of the entry, too.
 class EntrySealer {
  public:
   EntrySealer(DirectoryFile which, const VpIdentity& id);
   // Puts the checksum of entry `number` into its place.
   void seal(ByteSpan entry, std::uint64_t number) const;
-  // corrupt_file where it does not match or a pointer is none. Zeros are an empty entry.
+  // corrupt_file: the checksum does not match, or a pointer is invalid. An entry of zeros is empty.
   Status check(ByteView entry, std::uint64_t number) const;
 
  private:
   std::uint32_t crc_of(ByteView covered, std::uint64_t number) const;
   DirectoryFile which_;
-  std::uint32_t before_;  // of what is the same for all entries
+  std::uint32_t before_;  // checksum of identity and side file
 };
 
-// The sums of the entries of both files, in NAME.meta: by them a reader of a closed vpfile sees that no entry was lost,
-// and that none is what it was before.
+// Sums of the entries of both files, in NAME.meta. With them a reader of a closed vpfile detects entries that are lost
+// or outdated.
 inline constexpr std::uint64_t kEntriesPerSum = 512;
 inline constexpr std::uint64_t kSumsPerPage = 512;
 inline constexpr std::uint64_t kSumPageBytes = 8 * kSumsPerPage;
 inline std::uint64_t sums_for(std::uint64_t entries) { return (entries + kEntriesPerSum - 1) / kEntriesPerSum; }
-inline constexpr std::uint64_t kFirstSums = 2 * kMetaSlotStep;  // offset in NAME.meta of those of NAME.first
+inline constexpr std::uint64_t kFirstSums = 2 * kMetaSlotStep;  // offset in NAME.meta of the sums of NAME.first
 
 // Offset in NAME.meta of the sums of a side file, page after page.
 inline std::uint64_t sums_offset(DirectoryFile which, std::uint64_t n) {
@@ -102,11 +102,11 @@ inline std::uint64_t sums_offset(DirectoryFile which, std::uint64_t n) {
   return which == DirectoryFile::first ? kFirstSums : kFirstSums + (n + kVpsPerPage - 1) / kVpsPerPage * kSumPageBytes;
 }
 
-// What an entry adds to its sum, told by its number and its checksum. An empty one, whose checksum is 0, adds nothing.
+// Summand of an entry in its sum, from its number and checksum. An empty entry has checksum 0 and adds nothing.
 inline std::uint64_t entry_hash(std::uint64_t number, std::uint32_t crc) {
   return crc == 0 ? 0 : mix(number << 32 | crc);
 }
-// What sum number `at` of a side file adds to the seal of all of them; 0 adds nothing.
+// Summand of sum number `at` in the seal of all sums of a side file; a sum of 0 adds nothing.
 inline std::uint64_t sum_hash(std::uint64_t at, std::uint64_t sum) { return sum == 0 ? 0 : mix(mix(at) ^ sum); }
 
 }  // namespace thalweg::format

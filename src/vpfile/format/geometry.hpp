@@ -1,4 +1,4 @@
-// Where the bytes of the streams of a vpfile are in its data file: section 1 of docs/format/vpfile.md.
+// Places of the bytes of all streams in the data file of a vpfile: section 1 of docs/format/vpfile.md.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace thalweg::format {
 
 using VpIdentity = std::array<std::byte, 16>;  // the same in all files of a vpfile
 
-// The two side files that are a directory, and something for each of them.
+// The two side files of the directory, and an array with one element for each.
 enum class DirectoryFile : std::uint32_t { first = 1, overflow = 2 };  // NAME.first, NAME.dir
 inline constexpr DirectoryFile kDirectoryFiles[2] = {DirectoryFile::first, DirectoryFile::overflow};
 template <class T>
@@ -51,30 +51,30 @@ struct VpGeometry {
 
   bool has_ib() const { return block_bytes != 0; }
   std::uint64_t lattice_bytes() const { return nb_bytes + cb_bytes; }  // of each stream
-  // In the data file. The CB segment may begin there before it has a byte.
+  // Offsets in the data file. The CB segment has a begin as soon as it has a round size, before its first byte.
   std::uint64_t cb_begin() const;
   std::uint64_t lattice_end() const;
   // Blocks that the header of a superblock takes.
   std::uint64_t header_blocks() const { return (kSuperblockHeader + block_bytes - 1) / block_bytes; }
 };
 
-// Every field by its rule, and that nothing ends above 2^63-1: corrupt_file, with the field named.
+// Checks every field by its rule, and that no segment ends above 2^63-1. corrupt_file names the field.
 Status check_geometry(const VpGeometry& geometry);
 
 // corrupt_file unless these fields of `structure` are all 0.
 Status check_zero(const char* structure, std::initializer_list<std::pair<const char*, std::uint64_t>> fields);
 
-// A row: what all VPs have in one record of the NB segment or in one round of the CB segment, VP after VP.
+// A row: the bytes of all VPs in one record of the NB segment or one round of the CB segment, VP after VP.
 struct LatticeRow {
-  std::uint64_t begin = 0;        // of the stream
+  std::uint64_t begin = 0;        // offset in each stream
   std::uint64_t bytes = 0;        // of each stream
-  std::uint64_t file_offset = 0;  // of VP 0
+  std::uint64_t file_offset = 0;  // of the bytes of VP 0
   std::uint64_t offset_of(std::uint64_t vp) const { return file_offset + vp * bytes; }
   std::uint64_t end() const { return begin + bytes; }
   bool operator==(const LatticeRow&) const = default;
 };
-// The row of byte `at` of a stream: of the NB segment where it is below nb_bytes or there is no CB segment, else of the
-// CB segment; also beyond its present end.
+// The row of byte `at` of a stream, also beyond its present end: in the NB segment where `at` is below nb_bytes or
+// there is no CB segment, else in the CB segment.
 LatticeRow row_at(const VpGeometry& geometry, std::uint64_t at);
 
 }  // namespace thalweg::format

@@ -26,7 +26,7 @@ constexpr std::uint32_t kClosed = 2;
 
 std::uint32_t state_crc(ByteView slot) { return crc32c(slot.first(kStateBytes - kCrcBytes)); }
 
-// Bound to the vpfile: that of another one, in whose place the slot was written, does not verify.
+// The checksum covers the identity, so that a shape left in this place by another vpfile does not verify.
 std::uint32_t shape_crc(ByteView slot) {
   const std::uint32_t id = crc32c(slot.subspan(kIdOffset, sizeof(VpIdentity)));
   return crc32c(slot.subspan(kStateBytes, kMetaSlotBytes - kStateBytes - kCrcBytes), id);

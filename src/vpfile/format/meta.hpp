@@ -1,6 +1,6 @@
-// NAME.meta of a vpfile: its shape and where its segments are. Section 2 of docs/format/vpfile.md.
+// NAME.meta of a vpfile: shape and places of the segments. Section 2 of docs/format/vpfile.md.
 //
-// parse_* never trust a field: they return corrupt_file or unsupported_version with the field named.
+// parse_* check every field: they return corrupt_file or unsupported_version with the field named.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace thalweg::format {
 
 inline constexpr std::uint16_t kVpMajor = 3;  // the one version that is read and written
 inline constexpr std::size_t kMetaSlotBytes = 1024;
-inline constexpr std::size_t kMetaSlotStep = 4096;  // a page each: what is lost with one is not lost with the other
+inline constexpr std::size_t kMetaSlotStep = 4096;  // one page per slot: a lost page loses one slot
 inline constexpr std::size_t kMetaBytes = kMetaSlotStep + kMetaSlotBytes;
 
 struct VpMeta {
@@ -49,9 +49,10 @@ Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape);
 std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta);
 void seal_meta(ByteSpan slot);  // its two checksums, as encode_meta() writes them
 bool begins_as_meta(ByteView slot);
-// Where the slot of this sequence belongs.
+// Offset of the slot with this sequence number.
 inline std::uint64_t meta_offset(std::uint64_t sequence) { return sequence % 2 == 1 ? 0 : kMetaSlotStep; }
-// The slot that holds, of the whole file or its first kMetaBytes bytes; borrowed from it.
+// Finds the valid slot with the highest sequence number in the whole file or its first kMetaBytes bytes; borrowed from
+// it.
 Result<ByteView> find_meta_slot(ByteView file);
 Result<VpMeta> parse_meta_slot(ByteView slot);  // one that was found
 inline Result<VpMeta> parse_meta(ByteView file) {

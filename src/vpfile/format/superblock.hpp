@@ -1,7 +1,7 @@
-// Superblocks of a vpfile: blocks of many VPs, a table that tells whose they are, and two seals that say what of it is
-// whole. Section 3 of docs/format/vpfile.md.
+// Superblocks of a vpfile: blocks of many VPs, a table of their owners, and two seals with the checksums of table and
+// blocks. Section 3 of docs/format/vpfile.md.
 //
-// parse_* never trust a field: they return corrupt_file with the field named.
+// parse_* check every field: they return corrupt_file with the field named.
 #pragma once
 
 #include "base/endian.hpp"
@@ -14,13 +14,13 @@ inline constexpr std::size_t kSealBytes = 32;
 inline constexpr std::size_t kSealOffset[2] = {128, 160};  // of odd and of even turns
 inline constexpr std::size_t kRowBytes = 32;
 
-// What the header repeats of NAME.meta.
+// Place of a superblock in its session, and the geometry, as in NAME.meta.
 struct SuperblockHeader {
   VpIdentity id{};
   std::uint64_t number = 0;
-  std::uint64_t session = 1;        // in which it was made: its blocks hide those of earlier ones
+  std::uint64_t session = 1;        // that made it: its blocks hide blocks of earlier sessions
   std::uint32_t previous_rows = 0;  // of `previous`, which was full by then
-  std::uint64_t previous = 0;       // number of the one that its task made before it in the session; its own: none
+  std::uint64_t previous = 0;       // number of its task's superblock before it in the session; its own: none
   std::uint64_t before = 0;         // number of superblocks of earlier sessions
   VpGeometry geometry;
 };
@@ -40,8 +40,9 @@ struct Seal {
 };
 std::array<std::byte, kSealBytes> encode_seal(const Seal& seal, const SuperblockHeader& header);
 
-// `blocks` blocks of VP `vp` from block `index` of its IB segment on, then as many of VP vp + 1, ... of n VPs; they
-// begin with block `first_block` of the superblock. Each of the streams has at least index·S + bytes bytes there.
+// A row names `blocks` blocks of each of the VPs vp .. vp + n - 1, from block `index` of a VP's IB segment on, VP after
+// VP; the first is block `first_block` of the superblock. Each stream has at least index·S + bytes bytes in the IB
+// segment (S: bytes of a block).
 struct SuperblockRow {
   std::uint64_t vp = 0;
   std::uint64_t index = 0;
@@ -60,7 +61,7 @@ inline void encode_row(const SuperblockRow& row, ByteSpan out) {
   store_le(out.subspan(28), row.bytes);
 }
 
-// Where things are in a superblock of `geometry`.
+// Offsets of blocks and rows in a superblock of `geometry`.
 inline std::uint64_t block_offset(const VpGeometry& geometry, std::uint64_t block) {
   return (geometry.header_blocks() + block) * geometry.block_bytes;
 }
@@ -75,15 +76,15 @@ inline bool has_room(const VpGeometry& geometry, std::uint64_t blocks, std::uint
 struct ParsedSuperblock {
   SuperblockHeader header;
   Seal seal;
-  bool damaged = false;  // its blocks are not those that were sealed, and were not being overwritten
+  bool damaged = false;  // the blocks do not match their seal, and were not being overwritten
 };
-// `image` has the size of a superblock of `geometry`; zeros behind the end of the file. corrupt_file: the header or
-// both tables do not verify, or the header tells another geometry than `geometry` where that has an IB segment.
+// `image`: a whole superblock, with zeros behind the end of the file. corrupt_file: the header, or the tables of both
+// seals, do not verify, or the header has another geometry than `geometry`, unless that has no IB segment.
 Result<ParsedSuperblock> parse_superblock(ByteView image, const VpIdentity& id, std::uint64_t number,
                                           const VpGeometry& geometry);
-// Row `i` of the table that `seal` seals; every field by its rule.
+// Parses row `i` of the table under `seal` and checks every field.
 Result<SuperblockRow> parse_row(ByteView image, const VpGeometry& geometry, const Seal& seal, std::uint32_t i);
-// What a seal tells, of the image as it is.
+// Checksums for a seal, computed from the image.
 std::uint32_t table_crc(ByteView image, const VpGeometry& geometry, std::uint32_t rows);
 std::uint32_t block_crc(ByteView image, const VpGeometry& geometry, std::uint32_t blocks);
 

@@ -42,7 +42,7 @@ Status BlockDirectory::find_end(std::uint64_t vp, std::uint64_t& bytes, Cursor& 
   return {};
 }
 
-// What leads elsewhere would be overwritten by entries that are made.
+// A link must lead to a stored entry or to one made here: new entries would overwrite any other.
 Status BlockDirectory::check_link(std::uint64_t vp, Cursor link) const {
   const std::uint64_t page = (link - 1) / EntryFile::kPerPage;
   const bool made_here = link < end_ && page >= first_page_ && (page - first_page_) % setup_.tasks == 0;
@@ -50,7 +50,7 @@ Status BlockDirectory::check_link(std::uint64_t vp, Cursor link) const {
   return broken(overflow_, vp, "goes on behind the last entry");
 }
 
-// 0: there is none.
+// The entry behind `which` in the chain; 0: there is none.
 Result<BlockDirectory::Cursor> BlockDirectory::next_of(std::uint64_t vp, Cursor which) {
   TW_ASSIGN_OR_RETURN(const EntryView first, entry(vp, 0, false));
   const Cursor tail = first.link();
@@ -61,7 +61,7 @@ Result<BlockDirectory::Cursor> BlockDirectory::next_of(std::uint64_t vp, Cursor 
   return found.link();
 }
 
-// Behind an entry that does not have the block; from the beginning of the chain where that is behind the block.
+// Searches behind an entry that does not have the block; from the beginning of the chain where the entry is behind it.
 Status BlockDirectory::locate_further(std::uint64_t vp, std::uint64_t index, Place& place) {
   if (place.index > index) return locate(vp, index, 0, place);
   for (;;) {
@@ -83,8 +83,8 @@ Result<std::uint64_t> BlockDirectory::gap_at(std::uint64_t vp, std::uint64_t ind
   return place.run.blocks - (index - place.index) + more;
 }
 
-// Holes behind a hole are one, so a writer makes few of them: whoever passes a gap by must not have to go through as
-// many as a chain can name.
+// Blocks of the holes behind `place`. A writer joins consecutive holes, so more than kMostHoles of them are damage;
+// this bounds the search.
 Result<std::uint64_t> BlockDirectory::holes_behind(std::uint64_t vp, Place place) {
   constexpr int kMostHoles = 8;  // none with more blocks than one of them can have
   std::uint64_t blocks = 0;
@@ -115,7 +115,7 @@ Result<std::uint64_t> BlockDirectory::next_entry(std::uint64_t vp) const {
     const std::uint64_t entry_bytes = format::entry_bytes(setup_.geometry.pointers);
     if (data < size) next = std::max(vp, (data - format::kFirstEntry) / entry_bytes);
   }
-  // A hole where entries were when the file was closed is damage, which reading them tells.
+  // Entries with a sum from the last close are not skipped: a hole there is damage, which reading them detects.
   if (const EntrySums* sums = setup_.sides->sums(format::DirectoryFile::first); sums != nullptr)
     next = std::min(next, std::max(vp, sums->next(vp / format::kEntriesPerSum) * format::kEntriesPerSum));
   return std::min(n, next);
@@ -132,8 +132,8 @@ void BlockDirectory::put(EntryView to, std::span<const BlockRun> runs) const {
   to.set_used(static_cast<std::uint32_t>(runs.size()));
 }
 
-// Whole entries that nothing leads to yet: the last of them, 0 where there are none. `link`: what that leads to;
-// `next`: the entry to be made behind them.
+// Makes entries that no link leads to yet; returns the last one, 0: none. `link`: link of the last one; `next`: the
+// entry to be made behind it.
 Result<BlockDirectory::Cursor> BlockDirectory::make_entries(std::uint64_t vp, std::span<const BlockRun> runs,
                                                             std::uint64_t index, Cursor link, Cursor& next) {
   Cursor last = 0;
@@ -150,7 +150,7 @@ Result<BlockDirectory::Cursor> BlockDirectory::make_entries(std::uint64_t vp, st
   return last;
 }
 
-// What fails leaves the chain as it was.
+// A failure leaves the chain as it was.
 Status BlockDirectory::change(std::uint64_t vp, Cursor which, std::span<const BlockRun> runs, std::uint64_t index,
                               std::span<const BlockRun> kept, Cursor& last) {
   const Cursor before = which == 0 ? last : which;  // the first entry of the ring comes behind the last
@@ -161,7 +161,7 @@ Status BlockDirectory::change(std::uint64_t vp, Cursor which, std::span<const Bl
   }
   Cursor next = next_;
   TW_ASSIGN_OR_RETURN(const Cursor made, make_entries(vp, runs, index, link, next));
-  // The two entries are in different files: the second does not make the first leave the cache.
+  // The two entries are in different files, so loading the second does not evict the first.
   TW_ASSIGN_OR_RETURN(EntryView first, entry(vp, 0, true));
   EntryView left = first;
   if (before != 0) {
@@ -193,7 +193,7 @@ Status BlockDirectory::replace(std::uint64_t vp, std::uint64_t index, BlockRun r
     const std::uint64_t skipped = place.run.is_hole() ? 0 : place.run.address + before + run.blocks;
     if (behind > 0) runs.push_back({skipped, behind});
   }
-  // They were one entry's, and may be too many for it now.
+  // The runs were in one entry, and may be too many for it now.
   const auto all = std::span<const BlockRun>(runs);
   const auto kept = all.first(std::min<std::size_t>(all.size(), setup_.geometry.pointers));
   std::uint64_t begin = place.entry == 0 ? 0 : old.amount();

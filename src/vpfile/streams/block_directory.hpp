@@ -14,7 +14,8 @@ class BlockDirectory {
  public:
   explicit BlockDirectory(const SegmentSetup& setup);
 
-  // Where to go on in a chain: an entry of NAME.dir, 0: that in NAME.first. It may be any, and is moved on.
+  // Place in a chain: an entry of NAME.dir; 0: the entry in NAME.first. A search may begin anywhere and moves its
+  // cursor.
   using Cursor = std::uint64_t;
 
   // Bytes of a VP in the IB segment, and the last entry of its chain.
@@ -24,7 +25,7 @@ class BlockDirectory {
     found.set_amount(bytes);
     return {};
   }
-  // The first VP from `vp` on whose entry may not be empty; as many as there are VPs: there is none.
+  // The first VP from `vp` on whose entry may not be empty; the number of VPs where there is none.
   Result<std::uint64_t> next_entry(std::uint64_t vp) const;
   // The rest of the run, or hole, that has block `index` of `vp`, from that block on.
   Status find(std::uint64_t vp, std::uint64_t index, Cursor& cursor, format::BlockRun& run) {
@@ -35,11 +36,11 @@ class BlockDirectory {
     run = {place.run.is_hole() ? 0 : place.run.address + skipped, place.run.blocks - skipped};
     return {};
   }
-  // Blocks from `index` on that are a hole, also where several pointers name it.
+  // Blocks of a hole from `index` on, also where several pointers make it up; 0: block `index` was written.
   Result<std::uint64_t> gap_at(std::uint64_t vp, std::uint64_t index, Cursor& cursor);
-  // Puts a run behind the others. On failure nothing changes, nor in replace(). `index`: of its first block. `last`:
-  // the last entry of the VP. Its stream now has `bytes` bytes, which set_bytes() must tell unless the VP has no entry
-  // in NAME.dir.
+  // Appends a run to the chain. On failure append() and replace() change nothing. `index`: of the run's first block.
+  // `last`: the last entry of the VP. `bytes`: new length of the stream; the caller stores it by set_bytes() where the
+  // VP has an entry in NAME.dir.
   Status append(std::uint64_t vp, format::BlockRun run, std::uint64_t index, std::uint64_t bytes, Cursor& last) {
     TW_ASSIGN_OR_RETURN(format::EntryView tail, entry(vp, last, true));
     if (may_be_wrong_ && !ends_at(tail, last, index)) [[unlikely]]
@@ -49,7 +50,7 @@ class BlockDirectory {
     if (last == 0) tail.set_amount(bytes);
     return {};
   }
-  // Puts a run in place of blocks of another one, or of a hole, from block `index` on.
+  // Replaces blocks of a run or hole, from block `index` on, by another run.
   Status replace(std::uint64_t vp, std::uint64_t index, format::BlockRun run, Cursor& last);
   Status flush();
 
@@ -67,7 +68,7 @@ class BlockDirectory {
   Result<format::EntryView> entry(std::uint64_t vp, Cursor which, bool change) {
     return which == 0 ? first_.entry(vp, change) : overflow_.entry(which, change);
   }
-  // Where block `index` is, sought from entry `from` on.
+  // Finds block `index`, from entry `from` on.
   Status locate(std::uint64_t vp, std::uint64_t index, Cursor from, Place& place) {
     TW_ASSIGN_OR_RETURN(const format::EntryView here, entry(vp, from, false));
     place.entry = from;
@@ -76,7 +77,7 @@ class BlockDirectory {
     return found ? Status{} : locate_further(vp, index, place);
   }
   Status locate_further(std::uint64_t vp, std::uint64_t index, Place& place);
-  // Whether the entry, whose first block has number place.index, has block `index`; if not, that is moved behind it.
+  // Whether the entry, whose first block is place.index, has block `index`; if not, place.index moves behind the entry.
   static bool is_in(const format::EntryView& here, std::uint64_t index, Place& place) {
     std::uint64_t begin = place.index;
     for (std::uint32_t slot = 0, used = here.used(); slot < used; ++slot) {
@@ -93,14 +94,14 @@ class BlockDirectory {
   Result<Cursor> next_of(std::uint64_t vp, Cursor which);
   Result<std::uint64_t> holes_behind(std::uint64_t vp, Place place);
   Status check_link(std::uint64_t vp, Cursor link) const;
-  // Whether the chain whose last entry this is has so many blocks.
+  // Whether the chain with this last entry has `blocks` blocks.
   static bool ends_at(const format::EntryView& tail, Cursor last, std::uint64_t blocks) {
     std::uint64_t sum = last == 0 ? 0 : tail.amount();
     for (std::uint32_t i = 0; i < tail.used(); ++i) sum += tail.run(i).blocks;
     return sum == blocks;
   }
 
-  // Puts a run behind those of an entry that is the last one of its chain. False: it has no room, and nothing was done.
+  // Appends a run to the last entry of a chain. False: the entry has no room, and nothing changed.
   bool append_to(format::EntryView& tail, format::BlockRun run) const {
     const std::uint32_t used = tail.used();
     if (used > 0) {
@@ -119,8 +120,8 @@ class BlockDirectory {
 
   Result<Cursor> make_entries(std::uint64_t vp, std::span<const format::BlockRun> runs, std::uint64_t index,
                               Cursor link, Cursor& next);
-  // Puts new entries with `runs` behind one, which holds `kept` itself from then on, or stays as it is where that is
-  // empty. `index`: of the first block of `runs`.
+  // Inserts new entries with `runs` behind entry `which`, whose own runs become `kept`, or stay where `kept` is empty.
+  // `index`: of the first block of `runs`.
   Status change(std::uint64_t vp, Cursor which, std::span<const format::BlockRun> runs, std::uint64_t index,
                 std::span<const format::BlockRun> kept, Cursor& last);
   Cursor behind(Cursor made) const;

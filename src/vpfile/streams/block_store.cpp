@@ -17,7 +17,7 @@ BlockStore::BlockStore(const SegmentSetup& setup)
       superblocks_(setup),
       directory_(setup) {}
 
-// Begins at the end of the chain where the last block is asked for: streams grow there.
+// The search for the last block begins at the end of the chain, as streams grow there.
 Status BlockStore::find(StreamState& state, std::uint64_t vp, std::uint64_t index, BlockRun& run) {
   std::uint64_t cursor = index + 1 == blocks_for(state.bytes) ? state.last : state.cursor();
   TW_RETURN_IF_ERROR(directory_.find(vp, index, cursor, run));
@@ -32,7 +32,7 @@ Result<std::uint64_t> BlockStore::gap_at(StreamState& state, std::uint64_t vp, s
   return blocks == 0 ? 0 : std::min(blocks, kMostOffset >> block_shift_) * block_ - within(from);
 }
 
-// Within the blocks of the stream.
+// Moves bytes within the blocks of the stream.
 template <Direction How>
 Status BlockStore::move_there(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
   constexpr bool kWrites = How == Direction::write;
@@ -60,7 +60,7 @@ Status BlockStore::move_there(StreamState& state, std::uint64_t vp, std::uint64_
   return {};
 }
 
-// Blocks that nobody wrote, between the last one and that of `from`.
+// Appends a hole between the last block and that of `from`.
 Status BlockStore::add_hole(StreamState& state, std::uint64_t vp, std::uint64_t from) {
   const std::uint64_t there = blocks_for(state.bytes);
   const std::uint64_t wanted = index_of(from);
@@ -70,14 +70,14 @@ Status BlockStore::add_hole(StreamState& state, std::uint64_t vp, std::uint64_t 
   return {};
 }
 
-// What was appended; the directory may know already how much there is now.
+// Sets the length after an append. Without an entry in NAME.dir, the directory has stored it already.
 void BlockStore::grew(StreamState& state, std::uint64_t bytes) {
   state.bytes = bytes;
-  state.clear(StreamState::kGrown);  // the row of the last block tells it
+  state.clear(StreamState::kGrown);  // the row of the last block states it
   if (state.last != 0) state.set(StreamState::kChanged);
 }
 
-// Makes new blocks of those of `run`, or of as many of them as there is room for, with the same content.
+// Copies the blocks of `run`, or as many of them as there is room for, into new blocks.
 Result<std::byte*> BlockStore::renew(StreamState& state, std::uint64_t vp, std::uint64_t index, BlockRun& run) {
   old_.assign(run.blocks * block_, std::byte{0});
   const bool is_copy = !run.is_hole();
@@ -120,7 +120,7 @@ Status BlockStore::append(StreamState& state, std::uint64_t vp, std::uint64_t fr
 Status BlockStore::write(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
   const std::uint64_t before = state.bytes;
   Status status = or_out_of_memory([&] { return write_parts(state, vp, from, piece); });
-  if (!status.ok() && state.bytes != before) state.set(StreamState::kGrown);  // what is left of it may be a gap
+  if (!status.ok() && state.bytes != before) state.set(StreamState::kGrown);  // bytes that were added may be a gap
   added_ += state.bytes - before;
   return status;
 }

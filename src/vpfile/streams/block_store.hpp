@@ -1,5 +1,5 @@
-// BlockStore: what the streams of one task have in the IB segment. Each grows on its own, in blocks, without asking
-// other tasks.
+// BlockStore: the bytes of one task's streams in the IB segment. Each stream grows on its own, in blocks, without
+// messages between tasks.
 //
 // Positions here count from the beginning of the segment. One call at a time.
 #pragma once
@@ -18,28 +18,28 @@ class BlockStore {
  public:
   explicit BlockStore(const SegmentSetup& setup);
 
-  // Makes bytes and last of a state known.
+  // Loads `bytes` and `last` of a state from the directory.
   Status load(StreamState& state, std::uint64_t vp) {
     if (state.has(StreamState::kLoaded)) return {};
     if (stored_) TW_RETURN_IF_ERROR(directory_.find_end(vp, state.bytes, state.last));
     state.set(StreamState::kLoaded);
     return {};
   }
-  // Bytes from `from` on, of a loaded state. Reads them within the stream; or overwrites what is there and appends the
-  // rest: a gap reads as zeros.
+  // Moves bytes of a loaded state from `from` on. A read lies within the stream; a write overwrites stored bytes and
+  // appends the rest. A gap reads as zeros.
   Status move(Direction direction, StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
     return direction == Direction::read ? move_there<Direction::read>(state, vp, from, piece)
                                         : write(state, vp, from, piece);
   }
 
-  // The first VP from `vp` on of which something may be stored.
+  // The first VP from `vp` on whose entry may not be empty.
   Result<std::uint64_t> next_entry(std::uint64_t vp) { return directory_.next_entry(vp); }
   // Bytes from `from` on that are a hole of the stream.
   Result<std::uint64_t> gap_at(StreamState& state, std::uint64_t vp, std::uint64_t from);
 
-  // What was written so far survives the death of the process.
+  // Bytes written so far survive the death of the process from then on.
   Status flush(StreamTable& streams, const LocalVps& vps);
-  // That, and the directory as it is on storage.
+  // As flush(), and also stores the directory.
   Status finish(StreamTable& streams, const LocalVps& vps);
   void set_durable() { superblocks_.set_durable(); }
 
@@ -47,7 +47,7 @@ class BlockStore {
   std::uint64_t superblocks() const { return superblocks_.made(); }
   std::uint64_t end_of_entries() const { return directory_.end(); }
   std::uint64_t added() const { return added_; }  // bytes of all streams
-  // By how much the sums of entries change by what finish() stored.
+  // Changes of the sums of the entries that finish() stored.
   std::vector<SumChange> sum_changes() const { return directory_.changes(); }
 
  private:
@@ -60,13 +60,13 @@ class BlockStore {
   Status append(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
   Status find(StreamState& state, std::uint64_t vp, std::uint64_t index, format::BlockRun& run);
   static void grew(StreamState& state, std::uint64_t bytes);
-  std::uint64_t index_of(std::uint64_t at) const { return at >> block_shift_; }  // the block
-  std::uint64_t within(std::uint64_t at) const { return at & (block_ - 1); }     // and the byte of it
+  std::uint64_t index_of(std::uint64_t at) const { return at >> block_shift_; }  // number of the block
+  std::uint64_t within(std::uint64_t at) const { return at & (block_ - 1); }     // offset in the block
   std::uint64_t blocks_for(std::uint64_t bytes) const { return (bytes + block_ - 1) >> block_shift_; }
 
   std::uint64_t block_;
   int block_shift_;
-  bool stored_;  // there may be entries already: those of other sessions
+  bool stored_;  // other sessions may have stored entries
   std::uint64_t added_ = 0;
   std::vector<std::byte> old_;
   SuperblockStore superblocks_;

@@ -12,7 +12,7 @@ namespace thalweg {
 namespace {
 
 constexpr std::size_t kLeastPages = 8;
-constexpr std::uint64_t kGap = 64;  // entries that are written rather than spend another call
+constexpr std::uint64_t kGap = 64;  // unchanged entries up to which two writes become one
 constexpr int kMostReads = 20;      // of a page that another task may be writing to
 
 }  // namespace
@@ -30,8 +30,8 @@ EntryFile::EntryFile(const SegmentSetup& setup, format::DirectoryFile which, std
       stored_end_(stored_ != nullptr ? stored_->bytes() : 0),
       cache_(kLeastPages, setup.cache_bytes / 4 / (kPerPage * entry_bytes_)) {}
 
-// The end of the entries that are written together, from a changed one on: in a page of its own a task goes on behind
-// a few others.
+// End of the entries that are written together, from a changed one on. In its own pages a task also writes up to kGap
+// unchanged entries between two changed ones.
 std::uint64_t EntryFile::end_of_run(const Page& page, std::uint64_t begin) const {
   std::uint64_t end = page.next(begin, false);
   if (page.number < own_from_) return end;
@@ -42,7 +42,7 @@ std::uint64_t EntryFile::end_of_run(const Page& page, std::uint64_t begin) const
   }
 }
 
-// Once in a session an entry keeps what it was before.
+// The first change in a session keeps the checksum from before.
 void EntryFile::seal(Page& page, std::uint64_t slot) {
   const std::uint64_t number = first_of(page.number) + slot;
   std::uint64_t& change = changes_[page.number];
@@ -84,7 +84,7 @@ Status EntryFile::flush() {
   return first;
 }
 
-// Whether the sum of the entries of page `number`, or of what they were before this session, is what it must be.
+// Whether the sum of the entries of page `number`, or of their state before this session, is the expected one.
 bool EntryFile::has_its_sum(Page& page, std::uint64_t number) const {
   const bool own = is_own(number);
   std::uint64_t sum = 0;
@@ -102,7 +102,7 @@ Status EntryFile::broken(const std::string& what) const {
   return Status::error(Code::corrupt_file, "'{}': {}; `thalweg repair` makes it anew", path(), what);
 }
 
-// What the file has of page `number`; behind its end it is zero.
+// Reads page `number`; bytes behind the end of the file are zero.
 Status EntryFile::read(Page& page, std::uint64_t number) const {
   const std::uint64_t offset = offset_of(number);
   TW_ASSIGN_OR_RETURN(const std::size_t got, file_->read(offset, page.bytes));
@@ -112,7 +112,7 @@ Status EntryFile::read(Page& page, std::uint64_t number) const {
   return {};
 }
 
-// An entry that another task is just writing may be read in part: then once more.
+// Reads a page and checks its sum. A write of another task may tear an entry, so the read is retried.
 Status EntryFile::read_stored(Page& page, std::uint64_t number) const {
   for (int reads = 1;; ++reads) {
     TW_RETURN_IF_ERROR(read(page, number));
@@ -124,8 +124,8 @@ Status EntryFile::read_stored(Page& page, std::uint64_t number) const {
                             first_of(number + 1) - 1));
 }
 
-// A page of this task alone that it begins is zero: a session that the machine ended may have left entries there, which
-// no chain names.
+// A new page of this task is filled with zeros: a session that ended with the machine may have left entries there,
+// which no chain names.
 Status EntryFile::fill(Page& page, std::uint64_t number) const {
   const bool is_new = changes_.count(number) == 0 && (stored_ == nullptr || number >= own_from_);
   page.verified.fill(is_new);

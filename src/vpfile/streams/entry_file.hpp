@@ -1,9 +1,9 @@
 // EntryFile: the entries of NAME.first or of NAME.dir as one task uses them, through a cache of pages of them. Only
-// entries that were changed are written, except in pages that belong to this task: neighbours may be another task's.
+// changed entries are written, except in pages of this task alone, as neighbours may belong to another task.
 //
-// A page is checked when it is loaded: the sum of its entries must be the one with which the file was closed, plus what
-// was changed since. Where other tasks write to the file, too, and may have changed their entries of the page, each
-// entry tells what it was before this session, and the sum of that is checked.
+// Loading a page checks it: the sum of its entries must be the sum at the last close plus the changes since. Where
+// other tasks may have changed their entries of the page, each entry holds its checksum from before this session, and
+// the sum over these is checked.
 //
 // One call at a time.
 #pragma once
@@ -23,13 +23,13 @@ namespace thalweg {
 
 class EntryFile {
  public:
-  static constexpr std::uint64_t kPerPage = format::kEntriesPerSum;  // entries: a page is worth a system call
+  static constexpr std::uint64_t kPerPage = format::kEntriesPerSum;  // entries; so many are worth a system call
 
   // Pages from `own_from` on are this task's alone.
   EntryFile(const SegmentSetup& setup, format::DirectoryFile which, std::uint64_t own_from = kNoPage);
 
-  // Entry `number`: a VP, or from 1 on. Its checksum was verified. `change`: the caller changes it. The view is valid
-  // until the next call.
+  // Entry `number`, with its checksum verified: a VP in NAME.first, counted from 1 in NAME.dir. `change`: the caller
+  // changes it. The view is valid until the next call.
   Result<format::EntryView> entry(std::uint64_t number, bool change) {
     const std::uint64_t at = number - base_;
     Page* page = cache_.find(at / kPerPage);
@@ -42,7 +42,7 @@ class EntryFile {
     return format::EntryView(bytes_of(*page, slot));
   }
   Status flush();
-  // Adds by how much the sums of all entries that were stored so far changed.
+  // Appends the changes of the sums by all entries stored so far.
   void add_changes(std::vector<SumChange>& changes) const;
   const std::string& path() const { return file_->path(); }
 
@@ -80,13 +80,13 @@ class EntryFile {
   format::DirectoryFile which_;
   StoredFile* file_;
   const EntrySums* stored_;  // of entries of other sessions; null: there are none
-  std::uint32_t session_;    // in which entries are changed
-  bool alone_;               // nobody else writes entries
+  std::uint32_t session_;    // that changes entries here
+  bool alone_;               // no other task writes entries
   std::uint64_t own_from_;
   format::EntrySealer sealer_;
   std::uint64_t base_;  // number of the first entry
   std::uint64_t entry_bytes_;
-  std::uint64_t stored_end_ = 0;  // the file is known to have so many bytes
+  std::uint64_t stored_end_ = 0;  // bytes that the file is known to have
   VpPageCache<Page> cache_;
   std::unordered_map<std::uint64_t, std::uint64_t> changes_;  // of the sums of pages that were stored in this session
 };

@@ -29,7 +29,7 @@ std::uint64_t EntrySums::next(std::uint64_t at) const {
   return kNone;
 }
 
-// What lies between these offsets. Large holes are skipped, and behind the end of the file all is zero.
+// Reads the sums between two offsets. Large holes are skipped, and bytes behind the end of the file are zero.
 Status EntrySums::read_between(StoredFile& meta_file, std::uint64_t begin, std::uint64_t end) {
   std::vector<std::byte> bytes(std::min(kReadAtOnce, end - begin));
   for (std::uint64_t at = begin; at < end;) {
@@ -69,7 +69,7 @@ Result<EntrySums> EntrySums::read(StoredFile& meta_file, const format::VpMeta& m
                        meta_file.path(), first ? "NAME.first" : "NAME.dir", kWayOut);
 }
 
-// The changes of one page of sums, of which the first `stored` sums are there.
+// Applies the changes of one page of sums, whose first `stored` sums are valid; returns the change of the seal.
 static Result<std::uint64_t> change_page(StoredFile& meta_file, std::uint64_t offset, std::uint64_t stored,
                                          std::span<const SumChange> changes) {
   std::array<std::byte, kSumPageBytes> bytes{};

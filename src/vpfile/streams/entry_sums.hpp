@@ -1,6 +1,6 @@
-// EntrySums: the side files of a vpfile as they were closed: how long each is, and the sums of its entries, which stand
-// in NAME.meta (docs/format/vpfile.md, section 6). A task that changes entries keeps by how much it changes their sums;
-// closing adds up what all tasks changed.
+// EntrySums: the length of a side file at its last close, and the sums of its entries, which are stored in NAME.meta
+// (docs/format/vpfile.md, section 6). A task that changes entries keeps the changes of their sums; the close adds up
+// the changes of all tasks.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace thalweg {
 
 class EntrySums {
  public:
-  // Those of one side file: corrupt_file where they are not what `meta` was closed with. Takes memory for those that
-  // are not zero.
+  // Reads the sums of one side file; corrupt_file where they do not match the seal in `meta`. Only pages of sums that
+  // are not all zero take memory.
   static Result<EntrySums> read(StoredFile& meta_file, const format::VpMeta& meta, format::DirectoryFile which);
 
   std::uint64_t bytes() const { return bytes_; }  // of the side file
@@ -41,9 +41,9 @@ struct SumChange {
   std::uint64_t by = 0;  // modulo 2^64
 };
 
-// Adds `changes` to the sums in NAME.meta of a file with `n` VPs, and returns by how much the seals change. Nobody else
-// changes these pages of sums. `stored`: how many sums the vpfile was closed with; those behind them are zero, whatever
-// stands there: a session that the machine ended may have left some.
+// Adds `changes` to the sums in NAME.meta of a file with `n` VPs, and returns the changes of the seals. No other task
+// changes these pages of sums. `stored`: number of sums at the last close. Sums behind them count as zero, as a session
+// that ended with the machine may have left bytes there.
 Result<format::PerDirectoryFile<std::uint64_t>> change_sums(StoredFile& meta_file, std::uint64_t n,
                                                             const format::PerDirectoryFile<std::uint64_t>& stored,
                                                             std::vector<SumChange> changes);

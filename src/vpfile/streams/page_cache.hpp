@@ -1,8 +1,8 @@
-// VpPageCache: pages of a file in memory, found by their numbers; a page that was not asked for lately makes room for
-// another one. The cache begins small, so that one pass through a file stays in the core's cache, and grows when a page
-// that had to make room is asked for again.
+// VpPageCache: pages of a file in memory, found by number; a page that was not used lately is evicted for a new one.
+// The cache begins small, so that one pass through a file stays in the core's cache, and doubles when an evicted page
+// is needed again.
 //
-// find() guesses the place of a page that was asked for lately, which is quicker than a hash.
+// find() looks first at the page used last among those with its number modulo 128, which is faster than a hash.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class VpPageCache {
  public:
   VpPageCache(std::size_t least, std::size_t most) : most_(std::max(least, most)), now_(least) {}
 
-  // Null: the page is not in memory. A page stays where it is until it makes room.
+  // Null: the page is not in memory. A page keeps its address until it is evicted.
   Page* find(std::uint64_t number) {
     Page* page = recent_[number % kRecent];
     if (page == nullptr || page->number != number) [[unlikely]] {
@@ -38,8 +38,8 @@ class VpPageCache {
     return page;
   }
 
-  // A place for page `number`, to be filled and then put(). `store(page)` stores the page that makes room, which is
-  // not `pinned`.
+  // Returns a place for page `number`, to be filled and passed to put(). `store(page)` stores the page that is evicted,
+  // which is never `pinned`.
   template <class Store>
   Result<Page*> make_room(std::uint64_t number, const Page* pinned, Store store) {
     if (dropped_.erase(number) != 0) now_ = std::min(most_, 2 * now_);
@@ -59,7 +59,7 @@ class VpPageCache {
     page.used = true;
     recent_[number % kRecent] = &page;
   }
-  // Its place is free for another page.
+  // Frees the place of a page for another one.
   void drop(Page& page) {
     if (page.number == kNoPage) return;
     if (dropped_.size() >= kMostDropped) dropped_.clear();
@@ -75,12 +75,12 @@ class VpPageCache {
   static constexpr std::size_t kMostDropped = 4096;
 
   std::deque<Page> pages_;
-  std::size_t most_;  // pages there may be
-  std::size_t now_;   // pages there may be now
+  std::size_t most_;  // upper bound of the number of pages
+  std::size_t now_;   // present bound
   std::size_t hand_ = 0;
   std::array<Page*, kRecent> recent_{};
   std::unordered_map<std::uint64_t, Page*> place_of_;
-  std::unordered_set<std::uint64_t> dropped_;  // numbers of some that had to make room
+  std::unordered_set<std::uint64_t> dropped_;  // numbers of pages that were evicted
 };
 
 }  // namespace thalweg

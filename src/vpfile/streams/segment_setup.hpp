@@ -13,12 +13,12 @@ struct SegmentSetup {
   format::VpIdentity id{};
   format::VpGeometry geometry;
   std::uint64_t session = 1;
-  std::uint64_t end_of_superblocks = 0;  // numbers of earlier sessions are lower: these are not changed
+  std::uint64_t end_of_superblocks = 0;  // superblocks of earlier sessions have lower numbers and are not changed
   std::uint64_t superblocks = 0;         // number of superblocks of earlier sessions
   std::uint64_t end_of_entries = 0;      // likewise of entries of NAME.dir
-  std::uint64_t task = 0;                // its first superblock, and page of entries, is so many behind these ends
-  std::uint64_t tasks = 1;               // and the others follow in such steps
-  bool alone = true;                     // nobody else writes entries
+  std::uint64_t task = 0;                // rank: distance of its first superblock, and page of entries, from these ends
+  std::uint64_t tasks = 1;               // distance to the next superblock, and page of entries, of a task
+  bool alone = true;                     // no other task writes entries
   std::uint64_t cache_bytes = 0;
 };
 

@@ -11,7 +11,7 @@ namespace thalweg {
 using format::DirectoryFile;
 using format::kDirectoryFiles;
 
-// Header and length.
+// Checks header and length of a side file.
 static Status check_stored(StoredFile& side, const std::string& path, const format::VpMeta& meta, DirectoryFile which) {
   std::array<std::byte, format::kDirectoryHeader> bytes{};
   TW_ASSIGN_OR_RETURN(const std::size_t got, side.read(0, bytes));
@@ -40,8 +40,7 @@ Status SideFiles::open(Backend& backend, const std::string& path, const format::
   return {};
 }
 
-// The file is known as one of ours by its header: a machine that dies must not leave entries without it beside closed
-// bytes.
+// The header identifies a side file: after a death of the machine, no entries without it may lie beside closed bytes.
 Status SideFiles::make(Backend& backend, const std::string& path, const format::VpIdentity& id,
                        const format::VpGeometry& geometry, bool synced, StoredFile* repaired) {
   const std::lock_guard guard(mutex_);

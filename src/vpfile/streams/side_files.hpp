@@ -17,8 +17,8 @@ class SideFiles {
   // Opens the files of a vpfile that was closed with `meta`, unless they are open. corrupt_file where one is missing,
   // belongs to another vpfile, was cut off, or has other sums.
   Status open(Backend& backend, const std::string& path, const format::VpMeta& meta, OpenMode mode);
-  // Makes both files of a vpfile with this id and geometry, unless they are open. `synced`: their headers reach the
-  // storage. `repaired`: the data file, if it is being repaired: both are emptied, as long as its name leads to it.
+  // Makes both files of a vpfile with this id and geometry, unless they are open. `synced`: also syncs their headers.
+  // `repaired`: the data file under repair: both files are emptied, as long as its name leads to it.
   Status make(Backend& backend, const std::string& path, const format::VpIdentity& id,
               const format::VpGeometry& geometry, bool synced, StoredFile* repaired = nullptr);
   Status sync();

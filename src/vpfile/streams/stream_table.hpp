@@ -1,7 +1,7 @@
-// StreamTable: what a task keeps of the streams of its VPs: positions, flags, what was pushed back, and lengths.
+// StreamTable: positions, flags, pushed-back bytes and lengths of the streams of a task's VPs.
 //
 // As long as all VPs are alike they have one position and one pair of flags. Once they differ, each has a state of its
-// own, in pages that are made when one of them is asked for: a file may claim any number of VPs.
+// own, in pages that are allocated on first use: a file may claim any number of VPs.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace thalweg {
 struct StreamState {
   // Flags.
   static constexpr std::uint64_t kLoaded = 1;   // bytes and last are known
-  static constexpr std::uint64_t kGrown = 2;    // has more bytes in a block than any row tells
-  static constexpr std::uint64_t kChanged = 4;  // bytes are not as in NAME.first
+  static constexpr std::uint64_t kGrown = 2;    // has more bytes in a block than any row states
+  static constexpr std::uint64_t kChanged = 4;  // `bytes` differs from NAME.first
   static constexpr std::uint64_t kEof = 8;
   static constexpr std::uint64_t kError = 16;
   std::uint64_t position = 0;  // in the stream
   std::uint64_t bytes = 0;     // of the stream in the IB segment
-  std::uint64_t last = 0;      // entry of the directory
+  std::uint64_t last = 0;      // last entry of the chain in NAME.dir
   std::uint64_t cursor_and_flags = 0;
 
   bool has(std::uint64_t flags) const { return (cursor_and_flags & flags) != 0; }
@@ -38,19 +38,19 @@ class StreamTable {
   explicit StreamTable(std::uint64_t count) : count_(count) {}
 
   bool apart() const { return apart_; }
-  // What all VPs have as long as they are alike; afterwards, what those have that were not asked for yet.
+  // State of all VPs while they are alike; afterwards of the VPs without a page yet.
   StreamState& all() { return all_; }
   const StreamState& all() const { return all_; }
-  // From now on each VP has a position and flags of its own, unless all are alike again.
+  // go_apart(): each VP has a position and flags of its own. come_together() undoes this where all are alike again.
   void go_apart();
   void come_together();
 
-  // Makes the page of the state.
+  // Allocates the page of the state.
   StreamState& operator[](std::uint64_t local) {
     if (local / kPerPage != number_) turn_to(local / kPerPage);
     return page_[local % kPerPage];
   }
-  // As operator[], but makes no page.
+  // As operator[], but allocates no page.
   const StreamState& look(std::uint64_t local) const {
     if (local / kPerPage == number_) return page_[local % kPerPage];
     const auto page = pages_.find(local / kPerPage);
@@ -59,7 +59,8 @@ class StreamTable {
   std::uint64_t position(std::uint64_t local) const { return (apart_ ? look(local) : all_).position; }
   bool has(std::uint64_t local, std::uint64_t flags) const { return (apart_ ? look(local) : all_).has(flags); }
   void clear(std::uint64_t local, std::uint64_t flags);
-  // Makes the pages of the VPs that `takes_part` is true of: operator[] takes no memory for these afterwards.
+  // Allocates the pages of the VPs for which `takes_part` is true, so that operator[] does not allocate for these
+  // later.
   template <class TakesPart>
   void make(TakesPart takes_part) {
     for (std::uint64_t local = 0; local < count_;) {
@@ -88,7 +89,7 @@ class StreamTable {
   void drop_pushed(std::uint64_t local) {
     if (!pushed_.empty()) pushed_.erase(local);
   }
-  // Gives the next one to `take` and moves the position on. False: there is none.
+  // Passes the next pushed-back byte to `take` and moves the position on. False: there is none.
   template <class Take>
   bool take_pushed(std::uint64_t local, Take take) {
     const auto pushed = pushed_.find(local);

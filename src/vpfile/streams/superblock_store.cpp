@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kLeastSuperblocks = 4;
 constexpr std::uint32_t kFewPartial = 4;   // a fourth of the blocks
-constexpr std::uint64_t kOneWrite = 4096;  // a gap that is written rather than spend another call
+constexpr std::uint64_t kOneWrite = 4096;  // bytes of a gap that is written rather than spend another call
 
 }  // namespace
 
@@ -38,8 +38,8 @@ Status SuperblockStore::write_seal(Superblock& superblock, const format::Seal& s
   return {};
 }
 
-// Before updating seals, the last of them that of superblock `last`: earlier seals are synced once the file is durable,
-// and copies that hide blocks of earlier sessions in any file.
+// Called before updating seals of superblocks up to `last`: syncs earlier seals once the file is durable, and in any
+// file stored copies of blocks of earlier sessions.
 Status SuperblockStore::sync_before_update(std::uint64_t last) {
   const bool seals_unsynced = durable_ && !ordered_;
   if (!seals_unsynced && last < unsynced_copies_from_) return {};
@@ -49,7 +49,7 @@ Status SuperblockStore::sync_before_update(std::uint64_t last) {
   return {};
 }
 
-// Before sealed blocks are overwritten.
+// Writes an "updating" seal before sealed blocks are overwritten.
 Status SuperblockStore::announce_change(Superblock& superblock) {
   format::Seal seal = superblock.seal;
   ++seal.turn;
@@ -58,8 +58,7 @@ Status SuperblockStore::announce_change(Superblock& superblock) {
   return write_seal(superblock, seal);
 }
 
-// Blocks that were changed; blocks and rows that were added. The header of a new superblock comes when the rest is
-// there.
+// Writes changed blocks, then new blocks and rows. The header of a new superblock follows with its seal.
 Status SuperblockStore::store_content(Superblock& superblock) {
   const format::VpGeometry& geometry = setup_.geometry;
   if (superblock.has_copies && !durable_) unsynced_copies_from_ = std::min(unsynced_copies_from_, superblock.number);
@@ -79,7 +78,7 @@ Status SuperblockStore::store_content(Superblock& superblock) {
   return rows_end > rows_begin ? write(superblock, rows_begin, rows_end) : Status{};
 }
 
-// The content of the superblock is stored already.
+// Writes the seal; the content is stored already.
 Status SuperblockStore::seal(Superblock& superblock) {
   const std::span<std::byte> image = image_of(superblock);
   format::Seal seal = superblock.seal;
@@ -108,7 +107,7 @@ Status SuperblockStore::seal(Superblock& superblock) {
   return {};
 }
 
-// Dirty superblocks, in the order of their numbers.
+// Stores dirty superblocks, which are in the order of their numbers.
 Status SuperblockStore::store(std::span<Superblock* const> superblocks) {
   std::optional<std::uint64_t> last_changed;
   for (const Superblock* superblock : superblocks)
@@ -128,8 +127,8 @@ Status SuperblockStore::store(std::span<Superblock* const> superblocks) {
   return {};
 }
 
-// Superblocks that come before it in streams are stored first: where the process dies in between, no stream has a gap
-// that nobody made.
+// Stores dirty superblocks with lower numbers first: if the process dies in between, no stream has a gap that was never
+// one.
 Status SuperblockStore::store(Superblock& superblock) {
   if (!superblock.dirty()) return {};
   std::vector<Superblock*> all;
@@ -159,8 +158,8 @@ Result<SuperblockStore::Superblock*> SuperblockStore::make_room(std::uint64_t nu
   return place;
 }
 
-// Blocks of superblocks that are not in use would be overwritten by new ones, and those of other tasks are not there
-// yet.
+// A pointer must name a superblock of an earlier session or of this task: new superblocks would overwrite unused ones,
+// and those of other tasks may not be stored yet.
 Result<SuperblockStore::Superblock*> SuperblockStore::load(std::uint64_t number) {
   const std::string where = fmt::format("'{}'", setup_.data->path());
   const std::uint64_t sealed = setup_.end_of_superblocks;
@@ -184,8 +183,8 @@ Result<SuperblockStore::Superblock*> SuperblockStore::load(std::uint64_t number)
   return place;
 }
 
-// A superblock whose blocks are nearly all full will hardly be asked for soon: it is stored while it is in the core's
-// cache, and its memory used again.
+// A full superblock with few partial blocks is rarely needed again soon: it is stored while it is in the core's cache,
+// and its memory is reused.
 Result<SuperblockStore::Superblock*> SuperblockStore::place_for_new(std::uint64_t number) {
   Superblock* const full = std::exchange(current_, nullptr);
   if (full != nullptr && full->dirty()) waiting_.insert(full->number);

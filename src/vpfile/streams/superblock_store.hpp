@@ -1,16 +1,15 @@
 // SuperblockStore: the superblocks of a vpfile that one task writes, and those that it reads, through a cache of them.
 //
-// What is added to a superblock, and what is changed in it, stays in memory until its place is needed or flush() is
-// called. Then it is stored in the order that section 3 of docs/format/vpfile.md asks for, so that what was sealed
-// stays true:
+// New and changed blocks of a superblock stay in memory until its place is needed or flush() is called. They are stored
+// in the order of section 3 of docs/format/vpfile.md, so that sealed blocks stay valid:
 //
-//   1. where sealed blocks were changed: a seal that says "updating", then those blocks
-//   2. blocks and rows that were added
-//   3. the seal of all that; of a new superblock the header with it
+//   1. where sealed blocks were changed: a seal with the flag "updating", then those blocks
+//   2. new blocks and rows
+//   3. the seal of all that; with the first one the header of the superblock
 //
-// Once something was synced, each step reaches the storage before the next one begins. Otherwise stored copies of blocks
-// of earlier sessions are synced before step 1: an "updating" seal holds even if its blocks are lost, and a copy hides
-// the original.
+// Once something was synced, each step reaches the storage before the next one begins. Otherwise stored copies of
+// blocks of earlier sessions are synced before step 1: an "updating" seal holds even if its blocks are lost, and a copy
+// hides the original.
 //
 // One call at a time.
 #pragma once
@@ -32,7 +31,7 @@ class SuperblockStore {
  public:
   explicit SuperblockStore(const SegmentSetup& setup);
 
-  // Where new blocks go: as many of run.blocks as there is room for, at least one; `run` becomes these, and `memory` is
+  // Finds room for new blocks: as many of run.blocks as fit, at least one. `run` becomes these blocks, and `memory` is
   // theirs until the next call.
   Status find_room(format::BlockRun& run, std::byte*& memory) {
     if (current_ == nullptr || room_of(*current_) == 0) [[unlikely]]
@@ -43,8 +42,8 @@ class SuperblockStore {
     memory = current_->memory.get() + (begin << block_shift_);
     return {};
   }
-  // Takes what find_room() gave last, for `vp` from block `index` of its IB segment on. The caller writes all of the
-  // memory, before or after; the stream has `bytes` bytes there, or more, which do not count.
+  // Assigns the run that find_room() returned last to `vp`, from block `index` of its IB segment on. The caller writes
+  // all of its memory, before or after. `bytes`: of the stream from that block on; those behind the run do not count.
   void take(format::BlockRun run, std::uint64_t vp, std::uint64_t index, std::uint64_t bytes) {
     const auto blocks = static_cast<std::uint32_t>(run.blocks);
     const std::uint64_t most = run.blocks << block_shift_;
@@ -69,9 +68,9 @@ class SuperblockStore {
     if (change && first < superblock->seal.blocks) mark_changed(*superblock, first, run.blocks);
     return superblock->memory.get() + ((header_blocks_ + first) << block_shift_);
   }
-  // The stream of `vp` has `bytes` bytes in the IB segment, in blocks that are there already.
+  // Adds a row with the length of `vp`, `bytes` in the IB segment, for blocks that exist already.
   Status add_length(std::uint64_t vp, std::uint64_t bytes);
-  // All is stored and sealed. What failed may be tried again.
+  // Stores and seals all dirty superblocks. After a failure it may be called again.
   Status flush();
 
   std::uint64_t end() const { return end_; }    // all numbers made here are lower
@@ -88,7 +87,7 @@ class SuperblockStore {
     std::uint64_t number = kNoPage;
     bool used = false;
     std::unique_ptr<std::byte[]> memory;
-    format::Seal seal;  // as stored; turn 0: nothing is
+    format::Seal seal;  // as stored; turn 0: not stored yet
     std::uint32_t rows = 0;
     std::uint32_t blocks = 0;
     std::uint32_t changed_begin = 0;  // blocks, of those that are sealed
@@ -117,7 +116,7 @@ class SuperblockStore {
   std::uint64_t offset_of(const Superblock& superblock) const {
     return superblock.number * setup_.geometry.superblock_bytes;
   }
-  // Blocks, beside a row of the table.
+  // Blocks that fit beside one more row of the table.
   std::uint64_t room_of(const Superblock& superblock) const {
     const std::uint64_t rows_end = format::kRowBytes * (superblock.rows + std::uint64_t{1});
     const std::uint64_t blocks = (setup_.geometry.superblock_bytes - rows_end) >> block_shift_;
@@ -141,7 +140,8 @@ class SuperblockStore {
   Status write(const Superblock& superblock, std::uint64_t from, std::uint64_t to) {
     return setup_.data->write(offset_of(superblock) + from, image_of(superblock).subspan(from, to - from));
   }
-  // A row that was not sealed yet goes on where the new one follows it: with the next VP, or the next blocks of its VP.
+  // Extends the last row, unless it is sealed, where the new row follows it: with the next VP, or the next blocks of
+  // its VP.
   bool extend_last_row(const format::SuperblockRow& row) {
     if (current_->rows == current_->seal.rows) return false;
     format::SuperblockRow& last = last_row_;
@@ -177,9 +177,9 @@ class SuperblockStore {
   bool ordered_ = false;                          // all seals from before durable_ was set have been synced
   std::uint64_t unsynced_copies_from_ = kNoPage;  // first superblock with stored copies of blocks of earlier sessions
   VpPageCache<Superblock> cache_;
-  Superblock* current_ = nullptr;    // that is being filled
-  std::uint32_t full_rows_ = 0;      // of the last one that was filled
-  format::SuperblockRow last_row_;   // of it
+  Superblock* current_ = nullptr;    // the superblock being filled
+  std::uint32_t full_rows_ = 0;      // rows of the superblock filled last
+  format::SuperblockRow last_row_;   // of current_
   std::set<std::uint64_t> waiting_;  // numbers below the current one of superblocks to be stored, and maybe others
 };
 
