@@ -3,9 +3,9 @@
 
 Usage: check_prose.py [--range FROM..TO] ROOT
 
-Complaints: a sentence of a comment or a document that begins with "Of" or "The same" and a lower-case word; in the public headers, a label
+Complaints: a sentence of a comment or a document that begins with "Of" or "The same" and a lower-case word; a string literal that does; in the public headers, a label
 of a contract (Call:, Blocking:, Threads:, Returns) that is not at the begin of a line; a commit subject of the range that is longer than
-72 characters or has a ";". Without --range the commits that the upstream of this branch lacks are looked at, where it has one.
+72 characters or has a ";". Without --range the commits that the upstream of this branch lacks are looked at, or the last 20 where it has none.
 Exit status: 0 clean, 1 at least one complaint (one line each), 2 wrong usage.
 """
 
@@ -17,8 +17,10 @@ import sys
 
 CODE = {".c", ".h", ".cpp", ".hpp", ".f90", ".cu"}
 SCRIPTS = {".py", ".sh", ".cmake"}
+TEXTS = {"src", "tools", "frontends", "bindings"}  # folders whose string literals people read
 SKIP = {"build", ".git", "corpus", "golden"}
-BEGIN = re.compile(r"(?:^|[.!?:;]\s+|^[-*|]\s+)((?:Of|The same) (?:a |an |the )?[a-z][\w-]*)")
+BEGIN = re.compile(r"(?:^|[.!?:;]\s+|^[-*|]\s+)((?:Of|The same),? (?:a |an |the )?[a-z][\w-]*)")
+STRING = re.compile(r'"((?:Of|The same)\b[^"]*)"')
 LABEL = re.compile(r"\S.*?\s(Call:|Blocking:|Threads:|Returns TW_)")
 MOST = 72
 
@@ -54,6 +56,9 @@ def prose_complaints(root):
         if SKIP & set(where.parts):
             continue
         text = path.read_text(encoding="utf-8")
+        if where.parts[0] in TEXTS and path.suffix in CODE:
+            for match in STRING.finditer(text):
+                yield f"{where}:{text.count(chr(10), 0, match.start()) + 1}: a text begins with '{match.group(1)[:30]}': name its subject"
         for number, block in comment_blocks(path, text):
             for match in BEGIN.finditer(block):
                 yield f"{where}:{number}: a sentence begins with '{match.group(1)}': name its subject"
@@ -69,7 +74,7 @@ def subject_complaints(root, commits):
         done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True)
         return done.stdout if done.returncode == 0 else ""
 
-    commits = commits or ("@{upstream}..HEAD" if git("rev-parse", "-q", "--verify", "@{upstream}") else "")
+    commits = commits or ("@{upstream}..HEAD" if git("rev-parse", "-q", "--verify", "@{upstream}") else "-20")
     for line in git("log", "--format=%h %s", commits).splitlines() if commits else []:
         commit, _, subject = line.partition(" ")
         if len(subject) > MOST:

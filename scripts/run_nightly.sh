@@ -102,7 +102,7 @@ part_asan() {
 part_valgrind() {
   local program
   # Optimized: the tests of all small accesses take 17 times as long without.
-  cmake --preset dev -B build/valgrind -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTW_TEST_SETS=unit -DTW_WITH_MPI=OFF \
+  cmake --preset dev -B build/valgrind -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTW_TEST_SETS='unit;sharedfile' -DTW_WITH_MPI=OFF \
     -DTW_WITH_TOOLS=OFF -DTW_WITH_BENCH=OFF -DTW_WITH_EXAMPLES=OFF > /dev/null
   cmake --build build/valgrind -j "$jobs"
   for program in build/valgrind/tests/unit_*; do
@@ -113,6 +113,9 @@ part_valgrind() {
     valgrind --quiet --error-exitcode=9 --leak-check=full --soname-synonyms=somalloc=nouserintercepts "$program" \
       --gtest_brief=1 --gtest_filter=-OpenFileLimit.*:ThreadQueue.OfAForkedChild*
   done
+  valgrind --quiet --tool=callgrind --callgrind-out-file=build/valgrind/write_all.out \
+    --toggle-collect=tw_file_write_all build/valgrind/tests/sharedfile --gtest_filter='GroupLifetime.OfATeam*'
+  scripts/budgets.py . build/valgrind/write_all.out
 }
 part_coverage() {
   build coverage

@@ -83,7 +83,7 @@ template <class Range>
 concept PlainRange = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
                      is_plain<std::ranges::range_value_t<Range>>();
 
-// The same, to be read into.
+// A plain range whose elements can be assigned: the target of a read.
 template <class Range>
 concept PlainTarget =
     PlainRange<Range> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>;

@@ -40,7 +40,7 @@ class VpAppendDeath : public testing::Test {
     storage_->go_on({.rules = {after_the_seal}, .keep_journal = true});
     EXPECT_FALSE(file->stream(0).flush().ok());
   }
-  // The same, where the first sync fails, and with it the flush, which is then tried again.
+  // Updates as above, where the first sync and with it the flush fails; the flush is then tried again.
   void fail_to_update_twice(std::uint64_t at, std::uint64_t bytes) {
     const auto file = open("r+");
     put(*file, at, bytes);

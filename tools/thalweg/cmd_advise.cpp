@@ -234,7 +234,8 @@ void add_program(CLI::App& app, Options& options) {
       ->transform(seconds)
       ->check(CLI::PositiveNumber)
       ->type_name("TIME");
-  app.add_option("--compute-seconds-per-step", request.compute_seconds_per_step, "Of the program")
+  app.add_option("--compute-seconds-per-step", request.compute_seconds_per_step,
+                 "Computation time of the program in each step, in seconds")
       ->check(CLI::PositiveNumber)
       ->type_name("S");
   app.add_option("--language", request.language, "Language of the printed code; default c")

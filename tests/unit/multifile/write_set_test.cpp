@@ -21,7 +21,7 @@ class SyncedFile final : public StoredFile {
   Result<std::uint64_t> transfer(Direction, std::uint64_t, std::span<const Piece> pieces) override {
     format::FileHeader header = format::sound_header();
     header.id.physical = static_cast<std::uint32_t>(path_.back() - '0');
-    std::ranges::copy(encode_header(header), pieces[0].begin());
+    std::ranges::copy(encode_header(header), pieces[0].memory);
     return std::uint64_t{format::kHeaderBytes};
   }
   Result<std::uint64_t> transfer_direct(Direction, std::uint64_t, std::span<const Piece>) override {

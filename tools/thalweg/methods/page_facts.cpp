@@ -170,7 +170,7 @@ void add_hints(std::string& html, const Report& report) {
     return;
   }
   html += "<details open><summary>Effective hints and plans</summary>\n";
-  html += open_table("Of " + escaped(cell_text(*cell)),
+  html += open_table("Cell " + escaped(cell_text(*cell)),
                      "<th scope=\"col\" class=\"name\">method</th><th scope=\"col\" class=\"name\">hints that were in "
                      "effect</th><th scope=\"col\" class=\"name\">reported plan</th>");
   html += "<tbody>\n" + rows + "</tbody></table></div></details></section>\n";

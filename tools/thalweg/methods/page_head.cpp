@@ -108,8 +108,8 @@ std::string best_global(const Report& report) {
     const methods::MethodInfo* info = methods::find_method(method.id);
     if (info == nullptr || info->outcome != methods::Outcome::global_array) continue;
     return fmt::format(
-        " Of the methods that write the array in its own order, <b>{}</b> is nearest: {:.2f} times the "
-        "shortest write of each cell.",
+        " <b>{}</b> is the fastest method that writes the array in its own order: {:.2f} times the shortest write "
+        "of each cell.",
         escaped(report.method(method.id).title), method.ratio);
   }
   return {};
