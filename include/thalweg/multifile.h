@@ -189,11 +189,11 @@ TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
  * given out (hint verify).
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT (what was read before the
  * damaged part is in *nread). */
-TW_API_STATUS tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t nbytes, size_t* got);
+TW_API_STATUS tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t nbytes, size_t* nread);
 
 /* As tw_multifile_read() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays. */
 TW_API_STATUS tw_status tw_multifile_read_at(tw_multifile* multifile, void* data, size_t nbytes, int64_t offset,
-                                             size_t* got);
+                                             size_t* nread);
 
 /* Moves the position of the current logical file behind the gap that it stands in: to the next byte that was written,
  * or to the end. *skipped is their number, and all are zeros; 0 where there is no gap. Gaps may

@@ -69,6 +69,46 @@ TEST_F(OutOfStep, CallsOnDifferentHandlesAreRefused) {
   }
 }
 
+TEST_F(OutOfStep, CallsOnMultifilesVpfilesAndOpensBesideABarrierAreRefused) {
+  constexpr int kTasks = 3;
+  const std::int64_t vps[] = {kTasks};
+  const auto open_many = [&](tw_group* group) {
+    tw_multifile* many = nullptr;
+    EXPECT_EQ(tw_multifile_open(group, path("m.tw").c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &many), TW_OK);
+    return many;
+  };
+  const auto open_streams = [&](tw_group* group) {
+    tw_vpfile* streams = nullptr;
+    EXPECT_EQ(tw_vpfile_open(group, path("v.vp").c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, vps), &streams),
+              TW_OK);
+    return streams;
+  };
+  for (const int odd : {0, 2}) {
+    on_team(kTasks, [&](tw_group* group, int task) {
+      tw_multifile* many = open_many(group);
+      EXPECT_EQ(task == odd ? tw_multifile_close(&many) : tw_group_barrier(group), TW_ERR_INVALID);
+      EXPECT_NE(std::string(tw_last_error()).find("tw_multifile_close"), std::string::npos) << tw_last_error();
+      if (task != odd) {
+        EXPECT_EQ(tw_multifile_close(&many), TW_ERR_INVALID);
+      }
+    });
+    on_team(kTasks, [&](tw_group* group, int task) {
+      tw_vpfile* streams = open_streams(group);
+      EXPECT_EQ(task == odd ? tw_vpfile_flush_all(streams) : tw_group_barrier(group), TW_ERR_INVALID);
+      EXPECT_NE(std::string(tw_last_error()).find("tw_vpfile_flush_all"), std::string::npos) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_close(&streams), TW_ERR_INVALID);
+    });
+    on_team(kTasks, [&](tw_group* group, int task) {
+      tw_multifile* many = nullptr;
+      EXPECT_EQ(task == odd ? tw_multifile_open(group, path("m.tw").c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &many)
+                            : tw_group_barrier(group),
+                TW_ERR_INVALID);
+      EXPECT_NE(std::string(tw_last_error()).find("tw_multifile_open"), std::string::npos) << tw_last_error();
+      EXPECT_EQ(many, nullptr);
+    });
+  }
+}
+
 TEST_F(OutOfStep, TheSameCallOnDifferentFilesIsRefused) {
   on_team(3, [&](tw_group* group, int task) {
     tw_file* one = open(group);

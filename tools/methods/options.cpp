@@ -168,7 +168,8 @@ Options parse_options(int argc, const char* const* argv, int ranks) {
   app.add_option("--cache", cache, "warm, sync, drop or direct")->capture_default_str();
   app.add_option("--seed", options.seed, "Seed of the contents; a repetition adds its number, from 0")
       ->capture_default_str();
-  app.add_option("--files-per-folder", options.files_per_folder, "Files in each folder of the method file-per-task-dirs")
+  app.add_option("--files-per-folder", options.files_per_folder,
+                 "Files in each folder of the method file-per-task-dirs")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app.add_flag("--keep", options.keep, "Keep the files");
