@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/files/in_folder.hpp"
 #include "support/files/open_options.hpp"
 #include "support/groups/run_on.hpp"
 #include "support/sanitized.hpp"
@@ -31,16 +32,8 @@ namespace {
 constexpr unsigned kMostSeconds = 100;  // time limit
 constexpr std::size_t kBytes = 5000;
 
-class Unclosed : public testing::Test {
+class Unclosed : public InFolder {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "thalweg_unclosed_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string path() const { return (folder_ / "f").string(); }
-
   // Returns the standard error of a process that runs `body` and then calls exit(0).
   static std::string end_after(const std::function<void()>& body) {
     int lines[2];
@@ -129,9 +122,6 @@ class Unclosed : public testing::Test {
     });
     tw_team_free(&team);
   }
-
- private:
-  std::filesystem::path folder_;
 };
 
 TEST_F(Unclosed, AMultifileIsFlushed) {

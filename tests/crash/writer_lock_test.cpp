@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "support/files/in_folder.hpp"
 #include "support/files/open_options.hpp"
 #include "support/groups/process_ranks.hpp"
 #include "thalweg/thalweg.h"
@@ -23,17 +24,9 @@ namespace {
 
 constexpr std::int64_t kVps[] = {2};
 
-class WriterLock : public testing::TestWithParam<bool> {
+class WriterLock : public InFolder, public testing::WithParamInterface<bool> {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   bool of_vpfile() const { return GetParam(); }
-  std::string path() const { return (folder_ / "f").string(); }
 
   tw_status repair() const {
     return of_vpfile() ? tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr)
@@ -65,11 +58,6 @@ class WriterLock : public testing::TestWithParam<bool> {
     const tw_status append = try_writing(false);
     EXPECT_TRUE(append == TW_ERR_UNSAFE || append == TW_ERR_NOT_CLOSED) << append << tw_last_error();
   }
-
-  const std::filesystem::path& folder() const { return folder_; }
-
- private:
-  std::filesystem::path folder_;
 };
 
 // One rank of a program that writes "rank N" and flushes at each step.
@@ -302,7 +290,7 @@ std::string bytes_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What a live multifile is renamed to while a call works on the file of that name.
+// Renames a live multifile to the name of the file that a call works on, while it does.
 struct Renames {
   std::filesystem::path from, to;
   int at = 0;          // call of `progress`
@@ -317,10 +305,13 @@ struct Renames {
   static void finding(const char*, void* user) { (void)progress(0, 0, user); }
 };
 
-TEST(Repair, LeavesALiveFileAloneThatTakesTheNameOfWhatItRepairs) {
-  std::string folder = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string dead = folder + "/dead.tw", live = folder + "/live.tw";
+class LiveFile : public InFolder {
+ protected:
+  void expect_left_by(const std::function<tw_status(const std::string& to, Renames& renames)>& copy) const;
+};
+
+TEST_F(LiveFile, IsLeftAloneByARepairOfTheFileWhoseNameItTakes) {
+  const std::string dead = path("dead.tw"), live = path("live.tw");
   for (const char* number : {"", ".000001"}) {
     for (Renames renames{live + number, dead + number, 0, 0}; renames.calls >= renames.at; ++renames.at) {
       SCOPED_TRACE("call " + std::to_string(renames.at) + number);
@@ -338,17 +329,14 @@ TEST(Repair, LeavesALiveFileAloneThatTakesTheNameOfWhatItRepairs) {
       }
       EXPECT_EQ(tw_multifile_close(&writer), TW_OK) << tw_last_error();
       EXPECT_EQ(tw_multifile_verify(live.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
-      for (const auto& entry : std::filesystem::directory_iterator(folder)) std::filesystem::remove(entry);
+      for (const auto& entry : std::filesystem::directory_iterator(folder())) std::filesystem::remove(entry);
     }
   }
-  std::filesystem::remove_all(folder);
 }
 
-// A copy that fails removes what it made, not what has got its name.
-void expect_live_file_is_left(const std::function<tw_status(const std::string& to, Renames& renames)>& copy) {
-  std::string folder = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string live = folder + "/live.tw", to = folder + "/copy";
+// A copy that fails removes the file that it made, and no file that has got its name meanwhile.
+void LiveFile::expect_left_by(const std::function<tw_status(const std::string& to, Renames& renames)>& copy) const {
+  const std::string live = path("live.tw"), to = path("copy");
   int renamed = 0;
   for (const bool stops : {false, true}) {
     for (Renames renames{live, to, 0, 0, stops}; renames.calls >= renames.at; ++renames.at) {
@@ -368,29 +356,23 @@ void expect_live_file_is_left(const std::function<tw_status(const std::string& t
       }
       EXPECT_EQ(tw_multifile_close(&writer), TW_OK) << tw_last_error();
       EXPECT_EQ(tw_multifile_verify(live.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
-      for (const auto& entry : std::filesystem::directory_iterator(folder)) std::filesystem::remove(entry);
+      for (const std::string& made : {to, live, live + ".000001"}) std::filesystem::remove(made);
     }
   }
   EXPECT_GE(renamed, 4);
-  std::filesystem::remove_all(folder);
 }
 
-TEST(Defrag, LeavesALiveFileAloneThatTakesTheNameOfTheCopy) {
-  std::string folder = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string from = folder + "/from.tw";
+TEST_F(LiveFile, IsLeftAloneByADefragWhoseCopyLosesItsName) {
+  const std::string from = path("from.tw");
   tw_multifile* file = write_unclosed(from, "what is copied");
   ASSERT_EQ(tw_multifile_close(&file), TW_OK);
-  expect_live_file_is_left([&](const std::string& to, Renames& renames) {
+  expect_left_by([&](const std::string& to, Renames& renames) {
     return tw_multifile_defrag(from.c_str(), to.c_str(), nullptr, Renames::progress, &renames);
   });
-  std::filesystem::remove_all(folder);
 }
 
-TEST(VpFlatten, LeavesALiveFileAloneThatTakesTheNameOfTheArray) {
-  std::string folder = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string from = folder + "/from.vp";
+TEST_F(LiveFile, IsLeftAloneByAFlattenWhoseArrayLosesItsName) {
+  const std::string from = path("from.vp");
   tw_vpfile* file = nullptr;
   OpenWith options;
   ASSERT_EQ(tw_vpfile_open(nullptr, from.c_str(), TW_CREATE | TW_TRUNCATE, options.shape(1, kVps), &file), TW_OK);
@@ -398,27 +380,23 @@ TEST(VpFlatten, LeavesALiveFileAloneThatTakesTheNameOfTheArray) {
   for (std::int64_t vp = 0; vp < kVps[0]; ++vp)
     ASSERT_EQ(tw_vpfile_write(file, vp, text.data(), text.size(), nullptr), TW_OK);
   ASSERT_EQ(tw_vpfile_close(&file), TW_OK) << tw_last_error();
-  expect_live_file_is_left([&](const std::string& to, Renames& renames) {
+  expect_left_by([&](const std::string& to, Renames& renames) {
     return tw_vpfile_flatten(from.c_str(), to.c_str(), 0, 0, Renames::progress, &renames);
   });
-  std::filesystem::remove_all(folder);
 }
 
-TEST(VpImport, LeavesAnArrayAloneThatIsBeingWritten) {
-  std::string name = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
-  const std::string path = name + "/array";
-  std::ofstream(path) << std::string(16, 'x');
+TEST_F(LiveFile, IsLeftAloneByAnImport) {
+  const std::string array = path("array");
+  std::ofstream(array) << std::string(16, 'x');
   tw_vpfile* file = nullptr;
   OpenWith options;
-  ASSERT_EQ(tw_vpfile_open(nullptr, path.c_str(), TW_READ | TW_WRITE, options.shape(1, kVps), &file), TW_OK)
+  ASSERT_EQ(tw_vpfile_open(nullptr, array.c_str(), TW_READ | TW_WRITE, options.shape(1, kVps), &file), TW_OK)
       << tw_last_error();
 
-  EXPECT_EQ(tw_vpfile_import(path.c_str(), 1, kVps, 8), TW_ERR_UNSAFE) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_import(array.c_str(), 1, kVps, 8), TW_ERR_UNSAFE) << tw_last_error();
 
   EXPECT_EQ(tw_vpfile_close(&file), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_vpfile_import(path.c_str(), 1, kVps, 8), TW_OK) << tw_last_error();
-  std::filesystem::remove_all(name);
+  EXPECT_EQ(tw_vpfile_import(array.c_str(), 1, kVps, 8), TW_OK) << tw_last_error();
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, WriterLock, testing::Values(false, true),
