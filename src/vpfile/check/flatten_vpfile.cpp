@@ -165,9 +165,10 @@ Status import_held(Backend& backend, StoredFile& data, const VpShape& shape, std
   const OpenMode mode = has_empty_meta ? OpenMode::create_keep : OpenMode::create_exclusive;
   TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), mode));
   Status status = file->write(format::meta_offset(meta.sequence), format::encode_meta(meta));
-  if (!status.ok()) remove_own(backend, *file);
-  Status closed = file->close();
-  return status.ok() ? closed : status;
+  if (status.ok()) status = file->close();
+  // No writer has made another one while `data` is locked under this name.
+  if (!status.ok() && check_has_its_name(backend, data).ok()) (void)backend.remove(vp_meta_path(path)).ok();
+  return status;
 }
 
 }  // namespace
@@ -187,8 +188,8 @@ Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from,
     return Status::error(Code::invalid_argument, "'{}' is empty: give the bytes of a record", from);
   TW_RETURN_IF_ERROR(check_room(*backend, to, file.vps().count(), record_bytes));
   TW_ASSIGN_OR_RETURN(const auto locked, open_to_lock(*backend, to, OpenMode::create_exclusive));
+  TW_RETURN_IF_ERROR(locked->lock_session());  // else another program has begun to write the new file: it stays
   Status status = attempt([&] {
-    TW_RETURN_IF_ERROR(locked->lock_session());
     // A second descriptor: its close may report a failed write before NAME.meta is made, and the lock stays.
     TW_ASSIGN_OR_RETURN(const auto out, backend->open(to, OpenMode::read_write));
     TW_RETURN_IF_ERROR(check_has_its_name(*backend, *locked));
