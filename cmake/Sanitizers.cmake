@@ -19,9 +19,8 @@ if(TW_WITH_COVERAGE)
   add_link_options(--coverage)
   find_program(TW_GCOVR gcovr)
   if(TW_GCOVR)
-    cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
     add_custom_target(coverage
-      COMMAND ${CMAKE_CTEST_COMMAND} --output-on-failure --parallel ${cores}
+      COMMAND ${CMAKE_CTEST_COMMAND} --output-on-failure
       COMMAND ${TW_GCOVR} --root ${PROJECT_SOURCE_DIR} --filter ${PROJECT_SOURCE_DIR}/src/ --filter
               ${PROJECT_SOURCE_DIR}/tools/ --exclude-throw-branches --html-details ${PROJECT_BINARY_DIR}/coverage.html
               --print-summary ${PROJECT_BINARY_DIR}

@@ -114,8 +114,8 @@ def budgets(root):
 
 
 def entered_files(callgrind):
-    """The sources in src/ of which something ran."""
-    named = re.findall(r"^(?:fl|fi|fe)=(?:\(\d+\))?\s*(\S+)$", callgrind.read_text(encoding="utf-8"), re.MULTILINE)
+    """The sources in src/ of which something ran. Callgrind names a file once, in any kind of line."""
+    named = re.findall(r"^c?(?:fl|fi|fe)=(?:\(\d+\))?\s*(\S+)$", callgrind.read_text(encoding="utf-8"), re.MULTILINE)
     return {name[name.rindex("/src/") + 1 :] for name in named if "/src/" in name and name.endswith(".cpp")}
 
 
@@ -127,6 +127,9 @@ def main(argv):
     rows = budgets(pathlib.Path(argv[1] if len(argv) > 1 else "."))
     if len(argv) == 3:
         entered = sorted(entered_files(pathlib.Path(argv[2])))
+        if not entered:
+            print(f"{argv[2]}: nothing of src/ ran: was the call made?", file=sys.stderr)
+            return 2
         rows.append(("files entered by one tw_file_write_all", len(entered), 20, 24, ", ".join(entered)))
     for what, value, budget, ceiling, where in rows:
         verdict = ""

@@ -119,7 +119,7 @@ part_valgrind() {
 }
 part_coverage() {
   build coverage
-  cmake --build --preset coverage --target coverage
+  CTEST_PARALLEL_LEVEL=$jobs cmake --build --preset coverage --target coverage
 }
 
 # --- run them, and sum up ------------------------------------------------------------------------------------------------

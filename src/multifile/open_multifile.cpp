@@ -237,7 +237,7 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const
   if (!set.has_value()) co_return set.error();
   const Status mine = attempt([&] {
     std::shared_ptr<WriteSet> files = std::move(*set);
-    if (group.rank() != 0) TW_RETURN_IF_ERROR(files->join(common.header));
+    if (group.rank() != 0) TW_RETURN_IF_ERROR(files->hold(nullptr));
     WriteShare own = decode_share(share.value(), common, ranges, static_cast<std::size_t>(group.rank()),
                                   static_cast<std::size_t>(group.size()));
     return start_writing(request, common, std::move(own), std::move(files), std::move(old), file);
@@ -291,7 +291,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
   }
   if (root) {
     root->old = old;
-    file->writing->files().hold(std::move(root->held));
+    (void)file->writing->files().hold(std::move(root->held)).ok();  // cannot fail: it is there
     if (request.progress) root->go_on = [progress = request.progress] { return progress(0, 0); };
   }
   file->root = std::move(root);

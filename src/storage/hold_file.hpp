@@ -13,7 +13,7 @@ namespace thalweg {
 Result<std::unique_ptr<StoredFile>> open_to_lock(Backend& backend, const std::string& path, OpenMode mode);
 
 // Opens the file at `path` by `open`, which uses open_to_lock(), and locks its session (StoredFile::lock_session). Opens
-// it again where its name belongs to another file by then; unsafe after 100 times.
+// it again where it was removed, or its name belongs to another file, by then; unsafe after 100 times.
 using OpenFile = std::function<Result<std::unique_ptr<StoredFile>>()>;
 Result<std::unique_ptr<StoredFile>> hold_opened(const std::string& path, const OpenFile& open);
 
@@ -23,7 +23,7 @@ Result<std::unique_ptr<StoredFile>> hold_file(Backend& backend, const std::strin
 // For a file opened earlier: not_found when it was removed, unsafe when its name belongs to another file.
 Status check_has_its_name(Backend& backend, StoredFile& file);
 
-// Removes an open file unless its name belongs to another file. Failures are ignored.
+// Removes an open file if it still has its name. Failures are ignored.
 void remove_own(Backend& backend, StoredFile& file);
 
 }  // namespace thalweg

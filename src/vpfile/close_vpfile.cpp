@@ -221,7 +221,7 @@ Status VpFile::store_own() {
   return status.ok() ? blocks : status;
 }
 
-// A row in the buffer counts only where all tasks have stored their parts.
+// The part of a row that was not flushed before counts only where all tasks have stored theirs.
 Status VpFile::tell_stored(bool by_all) {
   if (!may_write() || parts_.unmarked) return {};
   format::VpMeta& meta = parts_.meta;

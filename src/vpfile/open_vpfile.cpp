@@ -312,6 +312,7 @@ class Opening {
     if (place.process_leader == group.rank() && !is_task_0()) {
       auto lock = open_to_lock(*parts_.backend, parts_.path, OpenMode::read);
       status = lock.has_value() ? lock.value()->join_writers() : lock.error();
+      if (status.ok()) status = check_has_its_name(*parts_.backend, parts_.data());  // the lock is that of this file
       if (lock.has_value()) parts_.sides->lock = std::move(lock).value();
     }
     co_return co_await agree(group, std::move(status));

@@ -356,7 +356,7 @@ void LiveFile::expect_left_by(const std::function<tw_status(const std::string& t
       }
       EXPECT_EQ(tw_multifile_close(&writer), TW_OK) << tw_last_error();
       EXPECT_EQ(tw_multifile_verify(live.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
-      for (const std::string& made : {to, live, live + ".000001"}) std::filesystem::remove(made);
+      for (const std::string& made : {to, to + ".meta", live, live + ".000001"}) std::filesystem::remove(made);
     }
   }
   EXPECT_GE(renamed, 4);

@@ -71,8 +71,8 @@ Run add(CLI::App& app) {
 const Command kVpFlatten = {"vp-flatten",
                             "Write the streams of a vpfile as a plain array",
                             "TO is a vpfile with one record per virtual processor, in the order of their numbers: a "
-                            "plain array, which any program can read. TO appears when it is complete; after a failure "
-                            "no file remains. Existing files are never replaced.",
+                            "plain array, which any program can read. TO appears when it is complete, TO.meta a moment "
+                            "later; after a failure no file remains. Existing files are never replaced.",
                             "  command, file, to, exit_code\n"
                             "  shape: list of numbers; vps: number of virtual processors\n"
                             "  record_bytes: per virtual processor; bytes: in total\n",

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <random>
 #include <utility>
 
 #include "common.hpp"
@@ -34,7 +35,8 @@ void move_in(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-NewVpfile::NewVpfile(std::string path) : path_(std::move(path)), passing_(fmt::format("{}.part-{}", path_, getpid())) {
+NewVpfile::NewVpfile(std::string path)
+    : path_(std::move(path)), passing_(fmt::format("{}.part-{}-{:08x}", path_, getpid(), std::random_device{}())) {
   check_folder_of(path_);
   for (const std::string& name : {path_, path_ + kMeta}) {
     if (exists(name)) refuse(name);
@@ -56,11 +58,16 @@ void NewVpfile::publish() {
   stop_if_interrupted();
   HeldFile held;  // the array keeps its lock under the new name, so that nobody writes it before NAME.meta is there
   held.hold(AT_FDCWD, passing_, path_);
+  struct stat array = {};
+  if (lstat(passing_.c_str(), &array) != 0) fail_with_errno("find", path_);
   move_in(passing_, path_);
   try {
     move_in(passing_ + kMeta, path_ + kMeta);
   } catch (const Failure&) {
-    move_file(AT_FDCWD, path_, passing_);
+    struct stat named = {};
+    const bool is_it =
+        lstat(path_.c_str(), &named) == 0 && named.st_dev == array.st_dev && named.st_ino == array.st_ino;
+    if (is_it) unlink(path_.c_str());
     throw;
   }
 }

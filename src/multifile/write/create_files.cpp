@@ -64,9 +64,10 @@ class Creation {
       if (overwrite_foreign_) remove_vp_sides(backend_, path_);
       return std::move(targets_[0].file);
     }
-    for (const Target& target : targets_)
-      if (target.ours) remove_own(backend_, *target.file);
-    remove_files(backend_, path_, plan_);  // those that are closed by now
+    for (auto k = targets_.size(); k-- > 0;) {  // physical file 0 has the lock: it goes last
+      if (targets_[k].ours) remove_own(backend_, *targets_[k].file);
+      remove_file(backend_, path_, plan_.files[k].header);  // where it is closed by now
+    }
     return status;
   }
 
@@ -111,10 +112,10 @@ class Creation {
   Status measure(std::uint32_t k, bool existed) {
     Target& target = targets_[k];
     target.ours = !existed;
-    if (exclusive_) return {};
     TW_ASSIGN_OR_RETURN(target.bytes, target.file->size());
-    if (target.bytes > 0) target.ours = false;
-    return {};
+    if (target.bytes == 0) return {};
+    target.ours = false;
+    return exclusive_ ? Status::error(Code::unsafe, "'{}' is written by another program", target.name) : Status{};
   }
 
   // Before the lock is held the file may be another program's, even if it was made here.
@@ -204,23 +205,18 @@ Status begin_one(Backend& backend, const std::string& path, const WritePlan& pla
 
 }  // namespace
 
-Status check_still_is(StoredFile& file, const format::FileHeader& header) {
+Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::string& path,
+                                                   const format::FileHeader& header, OpenMode mode) {
+  TW_ASSIGN_OR_RETURN(auto file, backend.open(format::physical_name(path, header.id.physical), mode));
   std::array<std::byte, format::kHeaderBytes> bytes{};
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
-  TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(0, bytes));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
   auto found = format::parse_header(std::span(bytes).first(got), size);
-  if (found.has_value() && found->id == header.id) return {};
+  if (found.has_value() && found->id == header.id) return file;
   return Status::error(Code::unsafe,
                        "'{}' is not the file any more that was written: another one has its name, or another program "
                        "wrote over it; it is left as it is",
-                       file.path());
-}
-
-Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::string& path,
-                                                   const format::FileHeader& header) {
-  TW_ASSIGN_OR_RETURN(auto file, backend.open(format::physical_name(path, header.id.physical), OpenMode::read_write));
-  TW_RETURN_IF_ERROR(check_still_is(*file, header));
-  return file;
+                       file->path());
 }
 
 void abandon_session(Backend& backend, const std::string& path, const PlannedFile& planned) {
@@ -235,12 +231,13 @@ void abandon_session(Backend& backend, const std::string& path, const PlannedFil
 }
 
 void remove_file(Backend& backend, const std::string& path, const format::FileHeader& header) {
-  auto made = open_to_change(backend, path, header);
+  auto made = open_to_change(backend, path, header, OpenMode::read);  // a umask may forbid writing
   if (made.has_value()) remove_own(backend, **made);
 }
 
 void remove_files(Backend& backend, const std::string& path, const WritePlan& plan) {
-  for (const PlannedFile& file : plan.files) remove_file(backend, path, file.header);
+  // Physical file 0 has the lock: it goes last.
+  for (auto k = plan.files.size(); k-- > 0;) remove_file(backend, path, plan.files[k].header);
 }
 
 Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,

@@ -14,11 +14,10 @@ std::vector<std::byte> encode_session_front(const WritePlan& plan, const Planned
 // `overwrite_foreign`: physical file 0 may be a file of another format; else that is Code::unsafe.
 Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,
                                                  bool overwrite_foreign, const WritePlan& plan);
-// unsafe: the file is not the physical file with this header.
-Status check_still_is(StoredFile& file, const format::FileHeader& header);
 // Opens a physical file for a change. unsafe: its name leads to another file by now, which is left as it is.
 Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::string& path,
-                                                   const format::FileHeader& header);
+                                                   const format::FileHeader& header,
+                                                   OpenMode mode = OpenMode::read_write);
 // Adds the planned session to all physical files. On failure it closes the multifile as it was before, if possible.
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan);
 // Closes a physical file as it was before the planned session. Failures are ignored.

@@ -5,24 +5,18 @@
 #include <algorithm>
 #include <map>
 
-#include "multifile/write/create_files.hpp"
 #include "multifile/write/index_writer.hpp"
 #include "storage/hold_file.hpp"
 
 namespace thalweg {
 
-// The lock of task 0's process covers all of its tasks. It lasts until the last of them has handed over.
-void WriteSet::hold(std::unique_ptr<StoredFile> lock_of_root) {
+// The lock of task 0's process covers all of its tasks. It lasts until task 0 has marked the files as complete.
+Status WriteSet::hold(std::unique_ptr<StoredFile> lock_of_root) {
   const std::lock_guard lock(lock_mutex_);
-  lock_ = std::move(lock_of_root);
-}
-
-Status WriteSet::join(const format::FileHeader& header) {
-  const std::lock_guard lock(lock_mutex_);
+  if (lock_of_root) lock_ = std::move(lock_of_root);
   if (lock_ || processes_ == 1) return {};
   TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> joined, open_to_lock(*backend_, path_, OpenMode::read));
   TW_RETURN_IF_ERROR(joined->join_writers());
-  TW_RETURN_IF_ERROR(check_still_is(*joined, header));
   lock_ = std::move(joined);
   return {};
 }
@@ -38,9 +32,10 @@ Result<PhysicalWriter*> WriteSet::writer(const DomainShare& share, const format:
 
 Result<std::unique_ptr<PhysicalWriter>> WriteSet::open_file(const DomainShare& share,
                                                             const format::FileHeader& common) {
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored,
+                      backend_->open(format::physical_name(path_, share.physical), OpenMode::read_write));
   format::FileHeader header = common;
   header.id.physical = share.physical;
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored, open_to_change(*backend_, path_, header));
   return std::make_unique<PhysicalWriter>(std::move(stored), header, share.session, share.layout);
 }
 

@@ -34,10 +34,8 @@ class WriteSet {
 
   const std::string& path() const { return path_; }
   Status stopped() const;  // the status of a close that its caller stopped
-  // Takes over the lock of task 0's process.
-  void hold(std::unique_ptr<StoredFile> lock_of_root);
-  // Locks physical file 0, which has this header, as a further writing process, unless this process has a lock.
-  Status join(const format::FileHeader& header);
+  // Takes over the lock of task 0's process; null: locks physical file 0 as a further writing process.
+  Status hold(std::unique_ptr<StoredFile> lock_of_root);
   // The physical file of that share, opened on first use. It lives as long as the set.
   Result<PhysicalWriter*> writer(const DomainShare& share, const format::FileHeader& common);
   // Writes the open packs of all physical files of this process.

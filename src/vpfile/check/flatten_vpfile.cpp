@@ -187,8 +187,15 @@ Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from,
   if (record_bytes == 0)
     return Status::error(Code::invalid_argument, "'{}' is empty: give the bytes of a record", from);
   TW_RETURN_IF_ERROR(check_room(*backend, to, file.vps().count(), record_bytes));
+  TW_ASSIGN_OR_RETURN(const bool had_meta, has_meta_bytes(*backend, to));
+  if (had_meta)
+    return Status::error(Code::already_exists, "'{}' exists; remove it, or choose another name", vp_meta_path(to));
   TW_ASSIGN_OR_RETURN(const auto locked, open_to_lock(*backend, to, OpenMode::create_exclusive));
-  TW_RETURN_IF_ERROR(locked->lock_session());  // else another program has begun to write the new file: it stays
+  // Another program may have locked, or even written, the new file before this one has the lock: then it stays.
+  TW_RETURN_IF_ERROR(locked->lock_session());
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, locked->size());
+  TW_ASSIGN_OR_RETURN(const bool has_meta, has_meta_bytes(*backend, to));
+  if (size > 0 || has_meta) return Status::error(Code::unsafe, "'{}' is written by another program", to);
   Status status = attempt([&] {
     // A second descriptor: its close may report a failed write before NAME.meta is made, and the lock stays.
     TW_ASSIGN_OR_RETURN(const auto out, backend->open(to, OpenMode::read_write));

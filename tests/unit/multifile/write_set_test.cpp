@@ -3,31 +3,24 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <functional>
 #include <thread>
 
 #include "support/groups/meeting.hpp"
-#include "unit/multifile/format_support.hpp"
 
 namespace thalweg {
 namespace {
 
-// A physical file that has a header and implements sync.
+// A file that implements only sync.
 class SyncedFile final : public StoredFile {
  public:
   SyncedFile(std::string path, std::function<Status()> on_sync)
       : path_(std::move(path)), on_sync_(std::move(on_sync)) {}
-  Result<std::uint64_t> transfer(Direction, std::uint64_t, std::span<const Piece> pieces) override {
-    format::FileHeader header = format::sound_header();
-    header.id.physical = static_cast<std::uint32_t>(path_.back() - '0');
-    std::ranges::copy(encode_header(header), pieces[0].memory);
-    return std::uint64_t{format::kHeaderBytes};
-  }
+  Result<std::uint64_t> transfer(Direction, std::uint64_t, std::span<const Piece>) override { return std::uint64_t{0}; }
   Result<std::uint64_t> transfer_direct(Direction, std::uint64_t, std::span<const Piece>) override {
     return std::uint64_t{0};
   }
-  Result<std::uint64_t> size() override { return std::uint64_t{1} << 20; }
+  Result<std::uint64_t> size() override { return std::uint64_t{0}; }
   Status truncate(std::uint64_t) override { return {}; }
   Status preallocate(std::uint64_t, std::uint64_t) override { return {}; }
   Status sync() override { return on_sync_(); }
@@ -57,11 +50,11 @@ class SyncedFiles final : public Backend {
 };
 
 void open_files(WriteSet& set, std::uint32_t files) {
-  for (std::uint32_t k = 1; k <= files; ++k) {
+  for (std::uint32_t k = 0; k < files; ++k) {
     DomainShare share;
     share.physical = k;
     share.layout.domain_bytes = 1 << 20;
-    ASSERT_TRUE(set.writer(share, format::sound_header()).has_value());
+    ASSERT_TRUE(set.writer(share, {}).has_value());
   }
 }
 
