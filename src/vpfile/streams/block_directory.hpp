@@ -36,6 +36,15 @@ class BlockDirectory {
     run = {place.run.is_hole() ? 0 : place.run.address + skipped, place.run.blocks - skipped};
     return {};
   }
+  // The last block of a chain of `blocks` blocks whose last entry is `last`.
+  Status find_last(std::uint64_t vp, std::uint64_t blocks, Cursor last, format::BlockRun& run) {
+    TW_ASSIGN_OR_RETURN(const format::EntryView tail, entry(vp, last, false));
+    if (may_be_wrong_ && !ends_at(tail, last, blocks)) [[unlikely]]
+      return broken(first_, vp, "does not end with its stream");
+    run = tail.run(tail.used() - 1);
+    run = {run.is_hole() ? 0 : run.address + run.blocks - 1, 1};
+    return {};
+  }
   // Blocks of a hole from `index` on, also where several pointers make it up; 0: block `index` was written.
   Result<std::uint64_t> gap_at(std::uint64_t vp, std::uint64_t index, Cursor& cursor);
   // Appends a run to the chain. On failure append() and replace() change nothing. `index`: of the run's first block.
@@ -44,7 +53,7 @@ class BlockDirectory {
   Status append(std::uint64_t vp, format::BlockRun run, std::uint64_t index, std::uint64_t bytes, Cursor& last) {
     TW_ASSIGN_OR_RETURN(format::EntryView tail, entry(vp, last, true));
     if (may_be_wrong_ && !ends_at(tail, last, index)) [[unlikely]]
-      return broken(first_, vp, "has more blocks than its stream");
+      return broken(first_, vp, "does not end with its stream");
     if (!append_to(tail, run)) [[unlikely]]
       return change(vp, last, {&run, 1}, index, {}, last);
     if (last == 0) tail.set_amount(bytes);

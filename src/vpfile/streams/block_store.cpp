@@ -17,9 +17,10 @@ BlockStore::BlockStore(const SegmentSetup& setup)
       superblocks_(setup),
       directory_(setup) {}
 
-// The search for the last block begins at the end of the chain, as streams grow there.
 Status BlockStore::find(StreamState& state, std::uint64_t vp, std::uint64_t index, BlockRun& run) {
-  std::uint64_t cursor = index + 1 == blocks_for(state.bytes) ? state.last : state.cursor();
+  const std::uint64_t blocks = blocks_for(state.bytes);
+  if (index + 1 == blocks) return directory_.find_last(vp, blocks, state.last, run);
+  std::uint64_t cursor = state.cursor();
   TW_RETURN_IF_ERROR(directory_.find(vp, index, cursor, run));
   state.set_cursor(cursor);
   return {};

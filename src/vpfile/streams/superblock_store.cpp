@@ -120,32 +120,22 @@ Status SuperblockStore::store(std::span<Superblock* const> superblocks) {
   }
   for (Superblock* superblock : superblocks) TW_RETURN_IF_ERROR(store_content(*superblock));
   if (!superblocks.empty()) TW_RETURN_IF_ERROR(order_on_storage());
-  for (Superblock* superblock : superblocks) {
-    TW_RETURN_IF_ERROR(seal(*superblock));
-    waiting_.erase(superblock->number);
-  }
+  for (Superblock* superblock : superblocks) TW_RETURN_IF_ERROR(seal(*superblock));
   return {};
 }
 
-// Stores dirty superblocks with lower numbers first: if the process dies in between, no stream has a gap that was never
-// one.
-Status SuperblockStore::store(Superblock& superblock) {
-  if (!superblock.dirty()) return {};
+// Stores the dirty superblocks up to number `last`, those with lower numbers first: if the process dies in between, no
+// stream has a gap that was never one.
+Status SuperblockStore::store_up_to(std::uint64_t last) {
   std::vector<Superblock*> all;
-  for (const std::uint64_t number : waiting_) {
-    if (number >= superblock.number) break;
-    if (Superblock* before = cache_.find(number); before != nullptr && before->dirty()) all.push_back(before);
-  }
-  all.push_back(&superblock);
+  for (Superblock& superblock : cache_.pages())
+    if (superblock.dirty() && superblock.number <= last) all.push_back(&superblock);
+  std::ranges::sort(all, {}, [](const Superblock* superblock) { return superblock->number; });
   return store(all);
 }
 
-Status SuperblockStore::flush() {
-  std::vector<Superblock*> all;
-  for (Superblock& superblock : cache_.pages())
-    if (superblock.dirty()) all.push_back(&superblock);
-  std::ranges::sort(all, {}, [](const Superblock* superblock) { return superblock->number; });
-  return store(all);
+Status SuperblockStore::store(const Superblock& superblock) {
+  return superblock.dirty() ? store_up_to(superblock.number) : Status{};
 }
 
 // A place with memory and without content.
@@ -187,7 +177,6 @@ Result<SuperblockStore::Superblock*> SuperblockStore::load(std::uint64_t number)
 // and its memory is reused.
 Result<SuperblockStore::Superblock*> SuperblockStore::place_for_new(std::uint64_t number) {
   Superblock* const full = std::exchange(current_, nullptr);
-  if (full != nullptr && full->dirty()) waiting_.insert(full->number);
   if (full != nullptr && !durable_ && full->partial <= full->blocks / kFewPartial) {
     TW_RETURN_IF_ERROR(store(*full));
     cache_.drop(*full);
@@ -222,7 +211,6 @@ void SuperblockStore::mark_changed(Superblock& superblock, std::uint64_t first, 
   const auto begin = static_cast<std::uint32_t>(first);
   const auto end = std::min(begin + static_cast<std::uint32_t>(blocks), superblock.seal.blocks);
   if (!superblock.is_changed()) {
-    waiting_.insert(superblock.number);
     superblock.changed_begin = begin;
     superblock.changed_end = end;
     return;

@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <span>
 
 #include "vpfile/format/directory.hpp"
@@ -71,7 +70,7 @@ class SuperblockStore {
   // Adds a row with the length of `vp`, `bytes` in the IB segment, for blocks that exist already.
   Status add_length(std::uint64_t vp, std::uint64_t bytes);
   // Stores and seals all dirty superblocks. After a failure it may be called again.
-  Status flush();
+  Status flush() { return store_up_to(kNoPage); }
 
   std::uint64_t end() const { return end_; }    // all numbers made here are lower
   std::uint64_t made() const { return made_; }  // number of superblocks made and stored here
@@ -129,8 +128,9 @@ class SuperblockStore {
   Result<Superblock*> load(std::uint64_t number);
   Status no_such_blocks(std::uint64_t number) const;
   void mark_changed(Superblock& superblock, std::uint64_t first, std::uint64_t blocks);
-  Status store(Superblock& superblock);
+  Status store(const Superblock& superblock);
   Status store(std::span<Superblock* const> superblocks);
+  Status store_up_to(std::uint64_t last);
   Status sync_before_update(std::uint64_t last);
   Status announce_change(Superblock& superblock);
   Status store_content(Superblock& superblock);
@@ -177,10 +177,9 @@ class SuperblockStore {
   bool ordered_ = false;                          // all seals from before durable_ was set have been synced
   std::uint64_t unsynced_copies_from_ = kNoPage;  // first superblock with stored copies of blocks of earlier sessions
   VpPageCache<Superblock> cache_;
-  Superblock* current_ = nullptr;    // the superblock being filled
-  std::uint32_t full_rows_ = 0;      // rows of the superblock filled last
-  format::SuperblockRow last_row_;   // of current_
-  std::set<std::uint64_t> waiting_;  // numbers below the current one of superblocks to be stored, and maybe others
+  Superblock* current_ = nullptr;   // the superblock being filled
+  std::uint32_t full_rows_ = 0;     // rows of the superblock filled last
+  format::SuperblockRow last_row_;  // of current_
 };
 
 }  // namespace thalweg
