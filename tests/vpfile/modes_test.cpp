@@ -1,5 +1,6 @@
 // The modes of accesses of all VPs, the reasons for them, and the resulting mode of the file.
 #include <filesystem>
+#include <fstream>
 
 #include "support/files/vp_files.hpp"
 
@@ -338,6 +339,33 @@ TEST_F(VpModes, TheModeOfAFileIsFoundAgain) {
   on_vpfile(1, "a", {}, [](tw_vpfile* file, int) { EXPECT_EQ(put_text(file, 2, "x"), TW_OK); });
   on_vpfile(3, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VPFILE_IB); });
   EXPECT_EQ(streams(), (Texts{"wwwwwwwww", "wwwwwwwww", "wwwwwwwwwx", "wwwwwwwww"}));
+}
+
+// Streams of all lengths grow at their ends. The first superblock that is read back makes the cache grow; from then on
+// the superblocks with their last blocks stay in memory.
+TEST_F(VpModes, AppendsReadOneSuperblockBack) {
+  constexpr std::int64_t kVps = 4096;
+  constexpr std::int64_t kSuperblock = 256 << 10;
+  const auto was_read = [] {
+    std::ifstream file("/proc/self/io");
+    std::string name;
+    std::int64_t bytes = -1;
+    file >> name >> bytes;
+    return name == "rchar:" ? bytes : -1;
+  };
+  if (was_read() < 0) GTEST_SKIP() << "/proc/self/io cannot be read";
+  on_vpfile(1, "w", {.shape = {kVps}, .hints = "directory_pointers=14"}, [&](tw_vpfile* file, int) {
+    const std::int64_t before = was_read();
+    for (std::int64_t step = 0; step < 16; ++step) {
+      std::vector<std::int64_t> each;
+      for (std::int64_t vp = 0; vp < kVps; ++vp) each.push_back((vp * 2654435761 + step * 40503) / 128 % 16);
+      const std::string text(kVps * 16 * 8, 'x');
+      tw_vpfile_data data = TW_VPFILE_PACKED(text.data(), 8);
+      data.n_each = each.data();
+      EXPECT_EQ(tw_vpfile_write_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
+    }
+    EXPECT_LT(was_read() - before, 2 * kSuperblock);
+  });
 }
 
 }  // namespace

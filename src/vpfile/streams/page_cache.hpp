@@ -44,11 +44,12 @@ class VpPageCache {
   Result<Page*> make_room(std::uint64_t number, const Page* pinned, Store store) {
     if (dropped_.erase(number) != 0) now_ = std::min(most_, 2 * now_);
     if (pages_.size() < now_) return &pages_.emplace_back();
-    for (;; ++hand_) {
-      Page& page = pages_[hand_ % pages_.size()];
-      if (&page == pinned || std::exchange(page.used, false)) continue;
-      TW_RETURN_IF_ERROR(store(page));
-      ++hand_;
+    for (;;) {
+      Page& page = pages_[hand_];
+      const bool stays = &page == pinned || std::exchange(page.used, false);
+      if (!stays) TW_RETURN_IF_ERROR(store(page));
+      hand_ = (hand_ + 1) % pages_.size();
+      if (stays) continue;
       drop(page);
       return &page;
     }
