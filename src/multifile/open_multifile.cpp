@@ -30,7 +30,6 @@
 #include "group/agree.hpp"
 #include "multifile/multifile.hpp"
 #include "multifile/write/create_files.hpp"
-#include "os/wait.hpp"
 #include "storage/hold_file.hpp"
 
 namespace thalweg {
@@ -166,7 +165,7 @@ Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadS
                             Gathered& shares) {
   TW_ASSIGN_OR_RETURN(const WriteRequests requests, WriteRequests::decode(std::move(gathered)));
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, request.backend->describe(request.path));
-  const WritePlanInput input{requests, request.options, request.mapping, storage, usable_cores()};
+  const WritePlanInput input{requests, request.options, request.mapping, storage};
   TW_ASSIGN_OR_RETURN(WritePlan plan, old != nullptr ? plan_append(input, *old) : plan_create(input));
   shares = encode_shares(plan, requests);
   process = requests.root_process();

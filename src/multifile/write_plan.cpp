@@ -19,14 +19,15 @@ using format::kPageBytes;
 using format::Mapping;
 
 constexpr std::uint64_t kUsualChunk = 8 * kMi;
-constexpr std::uint32_t kWritersPerCore = 2;
+constexpr std::uint64_t kFilesPerNode = 4;  // on local storage
+constexpr std::uint64_t kMostFiles = 4096;
 
 constexpr char kAsCreated[] = "as it was created";
 
 // ---- How many physical files -------------------------------------------------------------------------------------
 
-// Linux serialises buffered writers of one inode, so there are as many files as tasks that write at once (measured:
-// docs/design/multifile.md). `why` explains the number.
+// Files cost metadata operations where the storage is shared, so a node makes one there; on local storage a few, as
+// Linux serialises the buffered writers of one inode (measured: docs/design/multifile.md). `why` explains the number.
 std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
   const WriteRequests& all = input.requests;
   const auto nodes = static_cast<std::uint64_t>(all.nodes());
@@ -39,12 +40,14 @@ std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
     why = input.options.defragments ? "a defragmented copy" : "as asked for";
     return input.options.physical_files;
   }
-  const std::uint64_t at_once = std::min<std::uint64_t>(all.tasks_on_fullest_node(), kWritersPerCore * input.cores);
-  const std::uint64_t n = std::clamp<std::uint64_t>(std::min(at_once * nodes, all.n_logical()), 1, 65536);
-  why = n == 1 ? "one writer"
-               : fmt::format("{} tasks write at once on {}{}: Linux lets one buffered writer at a time into a file",
-                             at_once, where, nodes > 1 ? " each" : "");
-  return static_cast<std::uint32_t>(n);
+  const std::uint64_t per_node = input.storage.is_network ? 1 : kFilesPerNode;
+  const std::uint64_t writers = std::min<std::uint64_t>(all.tasks(), all.n_logical());
+  const std::uint64_t most = std::min(per_node * nodes, kMostFiles);
+  why = writers <= 1              ? "one writer"
+        : writers <= most         ? "one per task"
+        : most < per_node * nodes ? fmt::format("at most {}", kMostFiles)
+                                  : fmt::format("{} per node on {}, {}", per_node, input.storage.kind, where);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(writers, 1, most));
 }
 
 // ---- Which ranks in which physical file --------------------------------------------------------------------------

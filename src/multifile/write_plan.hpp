@@ -67,7 +67,6 @@ struct WritePlanInput {
   MultifileOptions options;
   MappingFunction mapping;
   StorageInfo storage;
-  int cores = 1;
 };
 
 // For a new multifile.

@@ -80,28 +80,19 @@ Status check_ranges(std::vector<RankRange> ranges, std::uint64_t n_logical) {
 
 }  // namespace
 
-void WriteRequests::count_nodes(const std::vector<std::uint32_t>& tasks_on_node) {
-  for (const std::uint32_t n : tasks_on_node) {
-    nodes_ += n > 0;
-    tasks_on_fullest_node_ = std::max<std::size_t>(tasks_on_fullest_node_, n);
-  }
-}
-
 Result<WriteRequests> WriteRequests::decode(Gathered gathered) {
   WriteRequests all;
   all.tasks_ = gathered.parts();
-  std::vector<std::uint32_t> tasks_on_node(all.tasks_);  // nodes are numbered without gaps
   std::vector<RankRange> ranges;
   ranges.reserve(all.tasks_);
   WriteRequest request;
   for (std::size_t task = 0; task < all.tasks_; ++task) {
     TW_RETURN_IF_ERROR(all.check(gathered.part(task), task, request));
-    ++tasks_on_node[std::min(static_cast<std::size_t>(request.node), all.tasks_ - 1)];
+    all.nodes_ = std::max(all.nodes_, request.node + 1);  // nodes are numbered without gaps
     for (const RankRange& range : request.ranges)
       if (range.count > 0) ranges.push_back(range);
   }
   TW_RETURN_IF_ERROR(check_ranges(std::move(ranges), all.n_logical_));
-  all.count_nodes(tasks_on_node);
   all.data_ = std::move(gathered.data);
   return all;
 }

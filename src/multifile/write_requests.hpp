@@ -33,7 +33,6 @@ class WriteRequests {
   std::uint64_t n_logical() const { return n_logical_; }
   std::int64_t root_process() const { return root_process_; }  // the process of task 0
   std::int64_t nodes() const { return nodes_; }
-  std::size_t tasks_on_fullest_node() const { return tasks_on_fullest_node_; }
 
   // Calls fn(task, request) for each task, by rank. The request is overwritten by the next one.
   template <class F>
@@ -49,7 +48,6 @@ class WriteRequests {
  private:
   static void read(WireReader& in, std::size_t task, std::size_t tasks, WriteRequest& out);
   Status check(ByteView encoded, std::size_t task, WriteRequest& request);
-  void count_nodes(const std::vector<std::uint32_t>& tasks_on_node);
 
   Bytes data_;
   std::size_t tasks_ = 0;
@@ -57,7 +55,6 @@ class WriteRequests {
   std::uint64_t n_logical_ = 0;
   std::int64_t root_process_ = 0;
   std::int64_t nodes_ = 0;
-  std::size_t tasks_on_fullest_node_ = 0;
 };
 
 }  // namespace thalweg

@@ -13,6 +13,7 @@ namespace thalweg {
 struct StorageInfo {
   std::uint32_t block_bytes = 4096;  // preferred block of I/O, a power of two from 512 to 2^26
   std::string kind = "unknown";      // "ext4", "tmpfs", ...; or the magic number as "0x01234567"
+  bool is_network = false;           // a known kind that many machines share, or FUSE
   // Equal for all files of one file system, and different from all others: "ext4-0123456789abcdef"; "": unknown
   std::string identity;
   std::uint64_t largest_file_bytes = kMostOffset;

@@ -22,16 +22,20 @@ namespace {
 struct KnownKind {
   std::uint32_t magic;
   const char* name;
+  bool network = false;  // many machines share it
 };
-// From statfs(2), linux/magic.h and the sources of file systems outside the kernel.
+// From statfs(2), linux/magic.h and the sources of file systems outside the kernel. FUSE counts as a network: most of
+// its users are parallel file systems.
 constexpr KnownKind kKinds[] = {
-    {0x0000EF53, "ext4"}, {0x58465342, "xfs"},      {0x01021994, "tmpfs"},     {0x9123683E, "btrfs"},
-    {0x6969, "nfs"},      {0x0BD00BD0, "lustre"},   {0x47504653, "gpfs"},      {0x19830326, "beegfs"},
-    {0x2FC12FC1, "zfs"},  {0x794C7630, "overlay"},  {0x65735546, "fuse"},      {0xF2F52010, "f2fs"},
-    {0x00C36400, "ceph"}, {0x858458F6, "ramfs"},    {0x958458F6, "hugetlbfs"}, {0xFF534D42, "cifs"},
-    {0xFE534D42, "smb2"}, {0x01021997, "9p"},       {0x20030528, "orangefs"},  {0xAAD7AAEA, "panfs"},
-    {0x00004D44, "vfat"}, {0x2011BAB0, "exfat"},    {0xCA451A4E, "bcachefs"},  {0x7461636F, "ocfs2"},
-    {0x01161970, "gfs2"}, {0x73717368, "squashfs"}, {0x5346544E, "ntfs"},
+    {0x0000EF53, "ext4"},         {0x58465342, "xfs"},         {0x01021994, "tmpfs"},
+    {0x9123683E, "btrfs"},        {0x2FC12FC1, "zfs"},         {0x794C7630, "overlay"},
+    {0xF2F52010, "f2fs"},         {0x858458F6, "ramfs"},       {0x958458F6, "hugetlbfs"},
+    {0x00004D44, "vfat"},         {0x2011BAB0, "exfat"},       {0xCA451A4E, "bcachefs"},
+    {0x73717368, "squashfs"},     {0x5346544E, "ntfs"},        {0x6969, "nfs", true},
+    {0x0BD00BD0, "lustre", true}, {0x47504653, "gpfs", true},  {0x19830326, "beegfs", true},
+    {0x65735546, "fuse", true},   {0x00C36400, "ceph", true},  {0xFF534D42, "cifs", true},
+    {0xFE534D42, "smb2", true},   {0x01021997, "9p", true},    {0x20030528, "orangefs", true},
+    {0xAAD7AAEA, "panfs", true},  {0x7461636F, "ocfs2", true}, {0x01161970, "gfs2", true},
 };
 
 std::string hex(std::uint64_t number, int digits) {
@@ -41,11 +45,9 @@ std::string hex(std::uint64_t number, int digits) {
   return text;
 }
 
-std::string kind_name(std::uint32_t magic) {
-  for (const KnownKind& kind : kKinds) {
-    if (kind.magic == magic) return kind.name;
-  }
-  return "0x" + hex(magic, 8);
+KnownKind kind_of(std::uint32_t magic) {
+  const auto* known = std::ranges::find(kKinds, magic, &KnownKind::magic);
+  return known != std::end(kKinds) ? *known : KnownKind{magic, nullptr};
 }
 
 // The file system's id from statfs, or else the number of its device, which may change with every mount.
@@ -85,7 +87,9 @@ StorageInfo info_from(const struct stat& status, const struct statfs& system) {
   // The block of I/O, not of allocation: on a parallel file system it is the stripe.
   const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
   info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
-  info.kind = kind_name(static_cast<std::uint32_t>(system.f_type));
+  const KnownKind kind = kind_of(static_cast<std::uint32_t>(system.f_type));
+  info.kind = kind.name != nullptr ? kind.name : "0x" + hex(kind.magic, 8);
+  info.is_network = kind.network;
   info.identity = identity_of(info.kind, system, status);
   info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
   std::uint64_t free = 0;
