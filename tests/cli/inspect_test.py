@@ -44,8 +44,9 @@ class Inspect(CliTest):
     def test_info_space_is_the_size_of_the_physical_files(self):
         info = self.json("info", "crafted.tw")
 
-        on_disk = sum(p.stat().st_size for p in self.folder.glob("crafted.tw*"))
-        self.assertEqual(info["space"]["total"], on_disk)
+        files = [path.stat() for path in self.folder.glob("crafted.tw*")]
+        self.assertEqual(info["space"]["total"], sum(file.st_size for file in files))
+        self.assertEqual(info["space"]["on_disk"], sum(file.st_blocks * 512 for file in files))
 
     def test_info_text_names_every_task_on_request(self):
         short, _ = self.thalweg("info", "crafted.tw")

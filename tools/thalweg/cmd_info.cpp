@@ -1,12 +1,14 @@
 // thalweg info: type of a multifile or vpfile (info_vpfile.cpp), sizes of its logical files, use of its space, and its
 // state.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <array>
 
 #include "command.hpp"
 #include "common.hpp"
 #include "info_vpfile.hpp"
+#include "new_multifile.hpp"
 #include "progress.hpp"
 #include "stream_sizes.hpp"
 #include "text.hpp"
@@ -102,6 +104,16 @@ int add_region(const tw_region* region, void* user) {
   return caught_signal();
 }
 
+// Bytes that the physical files occupy; holes take none on most file systems.
+int64_t bytes_on_disk(const std::string& path, int32_t n_physical) {
+  constexpr int64_t kUnit = 512;  // of st_blocks
+  int64_t bytes = 0;
+  struct stat status = {};
+  for (int32_t k = 0; k < n_physical; ++k)
+    if (stat(physical_name(path, k).c_str(), &status) == 0) bytes = sum_of(bytes, status.st_blocks * kUnit);
+  return bytes;
+}
+
 Json hex(std::string_view text) {
   std::string digits;
   for (const char byte : text) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
@@ -160,7 +172,8 @@ Json describe(const Multifile& multifile, const Options& options, bool closed) {
   info["sizes"] = {{"total", sizes.total},         {"min", sizes.min},     {"max", sizes.max},
                    {"empty", sizes.empty},         {"named", sizes.named}, {"unreadable", sizes.unreadable},
                    {"histogram", histogram(sizes)}};
-  Json& where = info["space"] = {{"total", space.total}};
+  Json& where = info["space"] = {{"total", space.total},
+                                 {"on_disk", bytes_on_disk(options.file, static_cast<int32_t>(summary.n_physical))}};
   for (size_t kind = TW_REGION_HEADER; kind <= TW_REGION_INDEX; ++kind) where[kRegionNames[kind]] = space.bytes[kind];
   const std::string strategy = multifile.stored_strategy();
   info["strategy"] = strategy.empty() ? Json() : Json(strategy);
@@ -188,7 +201,8 @@ void print_sizes(const Json& info) {
 void print_space(const Json& info) {
   const Json& space = info["space"];
   const int64_t total = space["total"];
-  put(fmt::format("physical bytes  {}\n", size_text(total)));
+  put(fmt::format("bytes on disk   {}\n", size_text(space["on_disk"])));
+  put(fmt::format("apparent size   {}\n", size_text(total)));
   for (size_t kind = TW_REGION_HEADER; kind <= TW_REGION_INDEX; ++kind) {
     const int64_t bytes = space[kRegionNames[kind]];
     const double share = total > 0 ? 100.0 * static_cast<double>(bytes) / static_cast<double>(total) : 0.0;
@@ -262,7 +276,8 @@ const Command kInfo = {
     "  logical_files, physical_files, sessions: numbers; sessions: 1, plus one per append\n"
     "  sizes: total, min, max: bytes; empty, named, unreadable: numbers of logical files; histogram: from_bytes, "
     "below_bytes (null: no end), files\n"
-    "  space: total, headers, frames, data, tails, holes, index: bytes of the physical files\n"
+    "  space: on_disk: bytes that the physical files occupy; total: their apparent size, the sum of headers, frames, "
+    "data, tails, holes and index\n"
     "  strategy: how it was written, as text; null when not recorded\n"
     "  attributes: key and value; a value that is no UTF-8 as {\"hex\": ...}\n"
     "  other_attributes: with a key that is no UTF-8: key as {\"hex\": ...}, value\n"
