@@ -49,6 +49,7 @@ Copy copy(const Options& options, const std::string& to, bool quiet) {
 }
 
 int run(const Options& options, const Common& common) {
+  note_work("defrag", 0, 0, nullptr);  // a signal may arrive while the multifile is opened
   const int64_t before = physical_bytes(options.from, Multifile(options.from, TW_READ));
   NewMultifile target(options.to, options.force);
   const Copy made = target.write([&](const std::string& passing) { return copy(options, passing, common.quiet); });
