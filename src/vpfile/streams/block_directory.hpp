@@ -36,11 +36,11 @@ class BlockDirectory {
     run = {place.run.is_hole() ? 0 : place.run.address + skipped, place.run.blocks - skipped};
     return {};
   }
-  // The last block of a chain of `blocks` blocks whose last entry is `last`.
+  // The last block of a stream of `blocks` blocks, the last entry of whose chain is `last`. Chains of other sessions may
+  // go on behind their stream, or be damaged, so they are searched.
   Status find_last(std::uint64_t vp, std::uint64_t blocks, Cursor last, format::BlockRun& run) {
+    if (may_be_wrong_) return find(vp, blocks - 1, last, run);
     TW_ASSIGN_OR_RETURN(const format::EntryView tail, entry(vp, last, false));
-    if (may_be_wrong_ && !ends_at(tail, last, blocks)) [[unlikely]]
-      return broken(first_, vp, "does not end with its stream");
     run = tail.run(tail.used() - 1);
     run = {run.is_hole() ? 0 : run.address + run.blocks - 1, 1};
     return {};
@@ -53,7 +53,7 @@ class BlockDirectory {
   Status append(std::uint64_t vp, format::BlockRun run, std::uint64_t index, std::uint64_t bytes, Cursor& last) {
     TW_ASSIGN_OR_RETURN(format::EntryView tail, entry(vp, last, true));
     if (may_be_wrong_ && !ends_at(tail, last, index)) [[unlikely]]
-      return broken(first_, vp, "does not end with its stream");
+      return broken(first_, vp, "has more blocks than its stream");
     if (!append_to(tail, run)) [[unlikely]]
       return change(vp, last, {&run, 1}, index, {}, last);
     if (last == 0) tail.set_amount(bytes);
