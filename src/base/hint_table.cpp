@@ -12,7 +12,8 @@ constexpr HintSpec kTable[] = {
     {"chunk_bytes", HintType::bytes, "auto", "auto|1 .. 1TiB",
      "first chunk of a logical file, in bytes; set it to what a task writes in total, if known", 1, kTi},
     {"physical_files", HintType::count, "auto", "auto|node|1 .. 65536",
-     "number of physical files; auto: at most 4 per node, one on a network file system; node: one per node; 1 where a "
+     "number of physical files; auto: at most 4 per node, 1 per node on a network file system; node: one per node; 1 "
+     "where a "
      "single file must be "
      "handed around",
      1, 65536},

@@ -26,8 +26,7 @@ constexpr char kAsCreated[] = "as it was created";
 
 // ---- How many physical files -------------------------------------------------------------------------------------
 
-// Files cost metadata operations where the storage is shared, so a node makes one there; on local storage a few, as
-// Linux serialises the buffered writers of one inode (measured: docs/design/multifile.md). `why` explains the number.
+// The reasons are in docs/design/multifile.md. `why` explains the number.
 std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
   const WriteRequests& all = input.requests;
   const auto nodes = static_cast<std::uint64_t>(all.nodes());
@@ -44,7 +43,7 @@ std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
   const std::uint64_t writers = std::min<std::uint64_t>(all.tasks(), all.n_logical());
   const std::uint64_t most = std::min(per_node * nodes, kMostFiles);
   why = writers <= 1              ? "one writer"
-        : writers <= most         ? "one per task"
+        : writers <= most         ? (all.tasks() <= all.n_logical() ? "one per task" : "one per logical file")
         : most < per_node * nodes ? fmt::format("at most {}", kMostFiles)
                                   : fmt::format("{} per node on {}, {}", per_node, input.storage.kind, where);
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(writers, 1, most));

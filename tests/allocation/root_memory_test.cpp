@@ -43,7 +43,7 @@ std::uint64_t peak_of_plan(std::size_t tasks, bool alike, Gathered& shares) {
   Allocations::restart_peak();
   const Status planned = [&]() -> Status {
     TW_ASSIGN_OR_RETURN(const WriteRequests requests, WriteRequests::decode(std::move(gathered)));
-    TW_ASSIGN_OR_RETURN(const WritePlan plan, plan_create({requests, {}, {}, storage, 2}));
+    TW_ASSIGN_OR_RETURN(const WritePlan plan, plan_create({requests, {}, {}, storage}));
     EXPECT_EQ(plan.files.size(), tasks / 16);
     shares = encode_shares(plan, requests);
     return {};

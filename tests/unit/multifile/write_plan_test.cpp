@@ -57,14 +57,15 @@ struct Chosen {
   std::uint32_t files;
   std::string why;
 };
-// What is chosen for `nodes` nodes with `tasks` tasks each, a logical file for each task.
-Chosen choose(std::int64_t nodes, std::int64_t tasks, const std::string& kind, bool is_network) {
+// What is chosen for `nodes` nodes with `tasks` tasks each; the first `n_logical` tasks have a logical file each.
+Chosen choose(std::int64_t nodes, std::int64_t tasks, std::uint64_t n_logical, const std::string& kind,
+              bool is_network) {
   std::vector<WriteRequest> all(static_cast<std::size_t>(nodes * tasks));
   for (std::size_t task = 0; task < all.size(); ++task) {
-    all[task].n_logical = all.size();
+    all[task].n_logical = n_logical;
     all[task].process = static_cast<std::int64_t>(task);
     all[task].node = static_cast<std::int64_t>(task) / tasks;
-    all[task].ranges = {{task, 1}};
+    if (task < n_logical) all[task].ranges = {{task, 1}};
   }
   const WriteRequests requests = WriteRequests::decode(gathered(all)).value();
   WritePlanInput input = input_of(requests);
@@ -77,17 +78,19 @@ Chosen choose(std::int64_t nodes, std::int64_t tasks, const std::string& kind, b
 TEST(WritePlan, FewPhysicalFilesAreTheDefault) {
   const struct {
     std::int64_t nodes, tasks;
+    std::uint64_t n_logical;
     std::uint32_t local, network;
     const char *why_local, *why_network;
-  } cases[] = {{1, 1, 1, 1, "(one writer)", "(one writer)"},
-               {1, 3, 3, 1, "(one per task)", "(1 per node on nfs, 1 node)"},
-               {1, 64, 4, 1, "(4 per node on ext4, 1 node)", "(1 per node on nfs, 1 node)"},
-               {64, 128, 256, 64, "(4 per node on ext4, 64 nodes)", "(1 per node on nfs, 64 nodes)"},
-               {8, 1, 8, 8, "(one per task)", "(one per task)"},
-               {5000, 2, 4096, 4096, "(at most 4096)", "(at most 4096)"}};
+  } cases[] = {{1, 1, 1, 1, 1, "(one writer)", "(one writer)"},
+               {1, 3, 3, 3, 1, "(one per task)", "(1 per node on nfs, 1 node)"},
+               {1, 8, 2, 2, 1, "(one per logical file)", "(1 per node on nfs, 1 node)"},
+               {1, 64, 64, 4, 1, "(4 per node on ext4, 1 node)", "(1 per node on nfs, 1 node)"},
+               {64, 128, 8192, 256, 64, "(4 per node on ext4, 64 nodes)", "(1 per node on nfs, 64 nodes)"},
+               {8, 1, 8, 8, 8, "(one per task)", "(one per task)"},
+               {5000, 2, 10000, 4096, 4096, "(at most 4096)", "(at most 4096)"}};
   for (const auto& one : cases) {
-    const Chosen local = choose(one.nodes, one.tasks, "ext4", false),
-                 network = choose(one.nodes, one.tasks, "nfs", true);
+    const Chosen local = choose(one.nodes, one.tasks, one.n_logical, "ext4", false);
+    const Chosen network = choose(one.nodes, one.tasks, one.n_logical, "nfs", true);
     EXPECT_EQ(local.files, one.local) << one.nodes;
     EXPECT_EQ(network.files, one.network) << one.nodes;
     EXPECT_NE(local.why.find(one.why_local), std::string::npos) << local.why;
