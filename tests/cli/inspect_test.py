@@ -42,6 +42,7 @@ class Inspect(CliTest):
             self.assertIn(key, info)
 
     def test_info_space_is_the_size_of_the_physical_files(self):
+        os.sync()  # from here on the blocks of the files stay as they are
         info = self.json("info", "crafted.tw")
 
         files = [path.stat() for path in self.folder.glob("crafted.tw*")]

@@ -56,8 +56,11 @@ class CheckProse(unittest.TestCase):
     def test_subjects_of_the_range_are_short_and_name_one_thing(self):
         with tempfile.TemporaryDirectory() as folder:
             def git(*arguments):
-                subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments], check=True,
-                               stdout=subprocess.DEVNULL)
+                subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false",
+                                *arguments], check=True, stdout=subprocess.DEVNULL)
+
+            for name in [name for name in os.environ if name.startswith("GIT_")]:
+                del os.environ[name]  # those of a hook name another repository
 
             git("init", "-q")
             for subject in ["plan: read it", "plan: " + "a" * 66, "plan: " + "a" * 67, "plan: read it; store it"]:

@@ -109,8 +109,10 @@ int64_t bytes_on_disk(const std::string& path, int32_t n_physical) {
   constexpr int64_t kUnit = 512;  // of st_blocks
   int64_t bytes = 0;
   struct stat status = {};
-  for (int32_t k = 0; k < n_physical; ++k)
+  for (int32_t k = 0; k < n_physical; ++k) {
+    if (k % 256 == 0) stop_if_interrupted();
     if (stat(physical_name(path, k).c_str(), &status) == 0) bytes = sum_of(bytes, status.st_blocks * kUnit);
+  }
   return bytes;
 }
 
@@ -276,7 +278,8 @@ const Command kInfo = {
     "  logical_files, physical_files, sessions: numbers; sessions: 1, plus one per append\n"
     "  sizes: total, min, max: bytes; empty, named, unreadable: numbers of logical files; histogram: from_bytes, "
     "below_bytes (null: no end), files\n"
-    "  space: on_disk: bytes that the physical files occupy; total: their apparent size, the sum of headers, frames, "
+    "  space: on_disk: bytes that the physical files occupy, 0 for one that is missing; total: their apparent size, "
+    "the sum of headers, frames, "
     "data, tails, holes and index\n"
     "  strategy: how it was written, as text; null when not recorded\n"
     "  attributes: key and value; a value that is no UTF-8 as {\"hex\": ...}\n"
