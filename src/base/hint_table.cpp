@@ -13,9 +13,7 @@ constexpr HintSpec kTable[] = {
      "first chunk of a logical file, in bytes; set it to what a task writes in total, if known", 1, kTi},
     {"physical_files", HintType::count, "auto", "auto|node|1 .. 65536",
      "number of physical files; auto: at most 4 per node, 1 per node on a network file system; node: one per node; 1 "
-     "where a "
-     "single file must be "
-     "handed around",
+     "where a single file must be handed around",
      1, 65536},
     {"alignment_bytes", HintType::bytes, "auto", "auto|512 .. 64MiB, a power of two",
      "alignment of chunk data, in bytes; auto: block of the file system; raise it to the stripe of a parallel file "

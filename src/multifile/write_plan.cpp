@@ -42,10 +42,14 @@ std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
   const std::uint64_t per_node = input.storage.is_network ? 1 : kFilesPerNode;
   const std::uint64_t writers = std::min<std::uint64_t>(all.tasks(), all.n_logical());
   const std::uint64_t most = std::min(per_node * nodes, kMostFiles);
-  why = writers <= 1              ? "one writer"
-        : writers <= most         ? (all.tasks() <= all.n_logical() ? "one per task" : "one per logical file")
-        : most < per_node * nodes ? fmt::format("at most {}", kMostFiles)
-                                  : fmt::format("{} per node on {}, {}", per_node, input.storage.kind, where);
+  if (writers <= 1)
+    why = "one writer";
+  else if (writers <= most)
+    why = all.tasks() <= all.n_logical() ? "one per task" : "one per logical file";
+  else if (most < per_node * nodes)
+    why = fmt::format("at most {}", most);
+  else
+    why = fmt::format("{} per node on {}, {}", per_node, input.storage.kind, where);
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(writers, 1, most));
 }
 

@@ -36,8 +36,8 @@ class BlockDirectory {
     run = {place.run.is_hole() ? 0 : place.run.address + skipped, place.run.blocks - skipped};
     return {};
   }
-  // The last block of a stream of `blocks` blocks, the last entry of whose chain is `last`. Chains of other sessions may
-  // go on behind their stream, or be damaged, so they are searched.
+  // The last block of a stream that has `blocks` blocks. `last`: the last entry of its chain. The chains of other
+  // sessions may continue behind their stream, or be damaged, so they are searched.
   Status find_last(std::uint64_t vp, std::uint64_t blocks, Cursor last, format::BlockRun& run) {
     if (may_be_wrong_) return find(vp, blocks - 1, last, run);
     TW_ASSIGN_OR_RETURN(const format::EntryView tail, entry(vp, last, false));

@@ -57,7 +57,7 @@ struct Chosen {
   std::uint32_t files;
   std::string why;
 };
-// What is chosen for `nodes` nodes with `tasks` tasks each; the first `n_logical` tasks have a logical file each.
+// Plans a multifile of `nodes` nodes with `tasks` tasks each; the first `n_logical` tasks have a logical file each.
 Chosen choose(std::int64_t nodes, std::int64_t tasks, std::uint64_t n_logical, const std::string& kind,
               bool is_network) {
   std::vector<WriteRequest> all(static_cast<std::size_t>(nodes * tasks));
