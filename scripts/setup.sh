@@ -29,6 +29,11 @@ has_any_command() { local c; for c in "$@"; do has_command "$c" && return 0; don
 has_module() { pkg-config --exists "$1" 2> /dev/null; }
 has_header() { echo "#include <$1>" | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1; }
 has_chart_js() { [ -e /usr/share/javascript/chart.js/chart.min.js ] || [ -e /usr/local/share/javascript/chart.js/chart.min.js ]; }
+has_serial_hdf5() { # Debian calls it hdf5-serial, as hdf5 may be one that requires MPI
+  local flags macros
+  flags=$(pkg-config --cflags hdf5-serial 2> /dev/null || pkg-config --cflags hdf5 2> /dev/null) || return
+  macros=$(echo '#include <hdf5.h>' | c++ $flags -x c++ -E -dM - 2> /dev/null) && [[ $macros != *H5_HAVE_PARALLEL* ]]
+}
 has_numpy() { python3 -c 'import numpy' 2> /dev/null || /usr/bin/python3 -c 'import numpy' 2> /dev/null; }
 has_compiler() {
   echo '#include <coroutine>
