@@ -90,6 +90,7 @@ class [[nodiscard]] Status {
   int os_errno() const noexcept { return detail_ ? detail_->os_errno : 0; }
   std::string message() const { return detail_ ? detail_->message : std::string("ok"); }
   const ErrorDetail* detail() const noexcept { return detail_.get(); }  // null when ok()
+  Status or_else(const Status& other) const { return ok() ? other : *this; }
   // A copy with `context` put before its message; OK stays OK.
   Status with_context(const std::string& context) const {
     return ok() ? Status{} : failed_call(code(), os_errno(), context + ": " + message());
@@ -147,6 +148,13 @@ auto or_out_of_memory(Make&& make) -> decltype(make()) {
 #define TW_RETURN_IF_ERROR(expression)                                                    \
   do {                                                                                    \
     if (::thalweg::Status tw_status_ = (expression); !tw_status_.ok()) return tw_status_; \
+  } while (false)
+
+// In a collective function: for a status on which all tasks have agreed.
+#define TW_CO_RETURN_IF_ERROR(expression)              \
+  do {                                                 \
+    const ::thalweg::Status tw_status_ = (expression); \
+    if (!tw_status_.ok()) co_return tw_status_;        \
   } while (false)
 
 #define TW_ASSIGN_OR_RETURN_(result, target, expression) \

@@ -24,27 +24,23 @@ Watch thalweg::make_watch(tw_finding_fn fn, tw_progress_fn progress, void* user)
 
 namespace {
 
-void tell_health(const CheckResult& from, tw_health* to) {
-  if (to == nullptr) return;
-  tw_health all{};
-  all.struct_size = to->struct_size;
-  all.n_logical = static_cast<int64_t>(from.n_logical);
-  all.damaged_logical = static_cast<int64_t>(from.damaged_logical);
-  all.logical_bytes = static_cast<int64_t>(from.logical_bytes);
-  all.findings = static_cast<int64_t>(from.findings);
-  all.closed = from.closed;
-  all.repaired = from.repaired;
-  std::memcpy(to, &all, std::min(all.struct_size, sizeof all));
-}
-
 // Verifies or repairs a file: `work(path, result)`, which returns a Status.
 template <class Work>
 tw_status check(const char* call, const char* path, tw_health* health, Work&& work) {
   return guarded([&]() -> Status {
     if (path == nullptr) return null_argument(call, "path");
     CheckResult found;
-    const Status status = work(path, found);
-    tell_health(found, health);
+    Status status = work(path, found);
+    if (health == nullptr) return status;
+    tw_health all{};
+    all.struct_size = health->struct_size;
+    all.n_logical = static_cast<int64_t>(found.n_logical);
+    all.damaged_logical = static_cast<int64_t>(found.damaged_logical);
+    all.logical_bytes = static_cast<int64_t>(found.logical_bytes);
+    all.findings = static_cast<int64_t>(found.findings);
+    all.closed = found.closed;
+    all.repaired = found.repaired;
+    std::memcpy(health, &all, std::min(all.struct_size, sizeof all));
     return status;
   });
 }

@@ -123,8 +123,7 @@ Op<Result<Gathered>> BasicGroup::allgather(ByteView data) {
   ByteView rest = all.value();
   if (Status bad = status_told(take_number(rest), "allgather"); !bad.ok()) co_return bad;
   auto parts = unpack_all(std::move(all).value(), rest);
-  const Status unpacked = co_await agree(*this, parts.status());
-  if (!unpacked.ok()) co_return unpacked;
+  TW_CO_RETURN_IF_ERROR(co_await agree(*this, parts.status()));
   co_return parts;
 }
 

@@ -152,10 +152,8 @@ Op<Status> find_node_tasks(Group& group, Helpers& found) {
 
 Op<Status> look(Group& group, std::size_t wanted, std::shared_ptr<Found>& found) {
   const Place place = group.place();
-  const Status chosen = co_await choose(group, wanted, found);
-  if (!chosen.ok()) co_return chosen;
-  const Status probed = co_await probe(group, *found);
-  if (!probed.ok()) co_return probed;
+  TW_CO_RETURN_IF_ERROR(co_await choose(group, wanted, found));
+  TW_CO_RETURN_IF_ERROR(co_await probe(group, *found));
   if (place.nodes > 1 && place.nodes < place.processes) co_return co_await find_node_tasks(group, found->helpers);
   co_return Status{};
 }
@@ -169,8 +167,7 @@ Op<Status> find_aggregators(Group& group, SharedFile& file) {
   const bool leads = group.rank() == place.process_leader;
   auto here = std::static_pointer_cast<Found>(group.kept(&kFoundKey));
   if (here == nullptr || here->wanted != wanted) {
-    const Status status = co_await look(group, wanted, here);
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await look(group, wanted, here));
     if (!leads) here->helpers = {};
     group.keep(&kFoundKey, here);
   }

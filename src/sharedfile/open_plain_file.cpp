@@ -184,8 +184,7 @@ Op<Status> plan_alike(Group& group, const Opened& opened) {
 Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>& opened) {
   if (opening.first) opening.open_here();
   if (!opening.one_process) {
-    const Status heard = co_await hear_task_0(group, opening);
-    if (!heard.ok()) co_return heard;
+    TW_CO_RETURN_IF_ERROR(co_await hear_task_0(group, opening));
   }
   std::function<std::shared_ptr<void>()> open_or_take = [&opening] { return opening.take_or_open(); };
   auto here = co_await group.share_in_process(std::move(open_or_take));

@@ -100,8 +100,7 @@ class PosixFile final : public StoredFile {
   Status close() override {
     TW_RETURN_IF_ERROR(check("close"));
     const Status direct = direct_.is_open() ? close_file(std::move(direct_), path_) : Status{};
-    const Status plain = close_file_of_lock();
-    return plain.ok() ? direct : plain;
+    return close_file_of_lock().or_else(direct);
   }
   const std::string& path() const override { return path_; }
 

@@ -242,8 +242,7 @@ class CollectiveAccess {
   }
 
   Op<Status> move_independently() {
-    const Status status = co_await parts_.lattice->store_row();
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->store_row());
     if (writes()) {
       parts_.lattice->forget_row();
       parts_.note(VpMode::ib, parts_.last_choice.cause);

@@ -220,8 +220,7 @@ Op<Status> HybridGroup::all_agree(bool had_memory, const char* collective) {
 }
 
 Op<Status> HybridGroup::barrier() {
-  const Status met = co_await show(Primitive::barrier, nullptr);
-  if (!met.ok()) co_return met;
+  TW_CO_RETURN_IF_ERROR(co_await show(Primitive::barrier, nullptr));
   auto status = std::make_shared<Status>();
   if (leads()) *status = co_await ranks_->barrier();
   status = co_await share(std::move(status));
@@ -231,8 +230,7 @@ Op<Status> HybridGroup::barrier() {
 Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t from = layout_->process_of(root);
-  const Status met = co_await show(Primitive::broadcast, &data);
-  if (!met.ok()) co_return met;
+  TW_CO_RETURN_IF_ERROR(co_await show(Primitive::broadcast, &data));
   auto received = std::make_shared<Result<Bytes>>(Bytes{});
   if (leads()) {
     ByteView sent;
@@ -244,15 +242,13 @@ Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
   if (received->value().size() <= kSmallPart) co_return received->value();
   Bytes mine;
   const bool good = try_assign(mine, received->value());
-  const Status status = co_await all_agree(good, "broadcast");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await all_agree(good, "broadcast"));
   co_return mine;
 }
 
 Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  const Status met = co_await show(Primitive::gather, &data);
-  if (!met.ok()) co_return met;
+  TW_CO_RETURN_IF_ERROR(co_await show(Primitive::gather, &data));
   auto gathered = std::make_shared<Result<Gathered>>(Gathered{});
   if (leads()) {
     Bytes packed;
@@ -281,8 +277,7 @@ Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
                       });
                       all.begin.push_back(all.data.size());
                     });
-  const Status status = co_await all_agree(good, "gather");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await all_agree(good, "gather"));
   co_return all;
 }
 
@@ -299,8 +294,7 @@ Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
 Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t from = layout_->process_of(root);
-  const Status met = co_await show(Primitive::scatter, &parts);
-  if (!met.ok()) co_return met;
+  TW_CO_RETURN_IF_ERROR(co_await show(Primitive::scatter, &parts));
   auto received = std::make_shared<Result<Bytes>>(Bytes{});
   if (leads()) {
     Result<Gathered> packed = Gathered{};
@@ -320,8 +314,7 @@ Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
       if (receiver == rank()) mine.assign(data.begin(), data.end());
     });
   });
-  const Status status = co_await all_agree(good, "scatter");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await all_agree(good, "scatter"));
   co_return mine;
 }
 
@@ -420,8 +413,7 @@ Result<std::vector<Message>> HybridGroup::by_process() const try {
 
 // Processes come in order, and so do the threads within each message: the result is sorted by source.
 Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outgoing) {
-  const Status met = co_await show(Primitive::exchange, &outgoing);
-  if (!met.ok()) co_return met;
+  TW_CO_RETURN_IF_ERROR(co_await show(Primitive::exchange, &outgoing));
   auto received = std::make_shared<Result<std::vector<Message>>>(std::vector<Message>{});
   if (leads()) {
     auto carried = by_process();
@@ -438,8 +430,7 @@ Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outg
   const bool good = try_to([&] {
     for (const Message& from_process : received->value()) take_messages(from_process.data, rank(), mine);
   });
-  const Status status = co_await all_agree(good, "exchange");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await all_agree(good, "exchange"));
   co_return mine;
 }
 

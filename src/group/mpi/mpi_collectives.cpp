@@ -112,8 +112,7 @@ Op<Status> gather_packets(const MpiChannel& channel, const MpiTree& tree, Packet
     const MpiMessage from{&packets[static_cast<std::size_t>(bit)],
                           static_cast<std::size_t>(tree.ranks_below(bit)) * sizeof(SmallPacket),
                           tree.rank_of(tree.number + bit)};
-    const Status status = co_await mpi_receive(channel, from, "gather");
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await mpi_receive(channel, from, "gather"));
   }
   if (tree.is_root()) co_return Status{};
   const MpiMessage up{packets.data(), packets.size() * sizeof(SmallPacket), tree.parent()};
@@ -126,15 +125,13 @@ Op<Status> pass_down(const MpiChannel& channel, const MpiTree& tree, std::span<s
                      const char* collective) {
   if (!tree.is_root()) {
     const MpiMessage down{mine.data(), mine.size(), tree.parent()};
-    const Status status = co_await mpi_receive(channel, down, collective);
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await mpi_receive(channel, down, collective));
   }
   for (int bit = tree.span / 2; bit > 0; bit /= 2) {
     if (tree.number + bit >= tree.size) continue;
     const std::span<std::byte> part = part_of(bit);
     const MpiMessage to{part.data(), part.size(), tree.rank_of(tree.number + bit)};
-    const Status status = co_await mpi_send(channel, to, collective);
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await mpi_send(channel, to, collective));
   }
   co_return Status{};
 }
@@ -209,8 +206,7 @@ Op<Status> MpiGroup::reduce(std::span<std::int64_t> numbers, Reduction how, cons
     const int peer = partner < pairs ? 2 * partner + 1 : partner + pairs;
     const MpiMessage out{numbers.data(), bytes, peer};
     const MpiMessage in{other.data(), bytes, peer};
-    const Status status = co_await mpi_swap(channel_, out, in, collective);
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await mpi_swap(channel_, out, in, collective));
     reduce_into(numbers, other, how);
   }
   if (!is_paired) co_return Status{};
@@ -222,8 +218,7 @@ Op<Status> MpiGroup::reduce(std::span<std::int64_t> numbers, Reduction how, cons
 Op<Status> MpiGroup::everybody_has(std::int64_t mine, const char* collective) {
   std::int64_t worst = mine;
   const std::span<std::int64_t> numbers(&worst, 1);
-  const Status status = co_await reduce(numbers, Reduction::min, collective);
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await reduce(numbers, Reduction::min, collective));
   co_return status_told(worst, collective);
 }
 
@@ -234,8 +229,7 @@ Op<Status> MpiGroup::barrier() {
   for (int distance = 1; distance < size; distance *= 2) {
     const MpiMessage out{nullptr, 0, (channel_.rank + distance) % size};
     const MpiMessage in{nullptr, 0, (channel_.rank - distance + size) % size};
-    const Status status = co_await mpi_swap(channel_, out, in, "barrier");
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await mpi_swap(channel_, out, in, "barrier"));
   }
   co_return Status{};
 }
@@ -246,8 +240,7 @@ Op<Status> MpiGroup::send_down(std::span<std::byte> data, TaskRank root, const c
   const std::size_t most = std::min(kPiece, static_cast<std::size_t>(options_.message_limit));
   for (std::size_t done = 0; done < data.size(); done += most) {
     const std::span<std::byte> piece = data.subspan(done, std::min(most, data.size() - done));
-    const Status status = co_await broadcast_message(channel_, tree, piece, collective);
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await broadcast_message(channel_, tree, piece, collective));
   }
   co_return Status{};
 }
@@ -350,8 +343,7 @@ Op<Result<std::vector<std::int64_t>>> MpiGroup::allreduce(std::vector<std::int64
       std::clamp<std::size_t>(static_cast<std::size_t>(options_.message_limit) / sizeof mine[0], 1, kMostNumbers);
   for (std::size_t done = 0; done < mine.size(); done += limit) {
     const auto numbers = std::span(mine).subspan(done, std::min(limit, mine.size() - done));
-    const Status status = co_await reduce(numbers, how, "allreduce");
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await reduce(numbers, how, "allreduce"));
   }
   co_return std::move(mine);
 }

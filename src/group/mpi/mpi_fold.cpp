@@ -48,8 +48,7 @@ Op<Result<Leaver>> mpi_fold(const MpiChannel& channel, void* mine, void* before,
     if (rank + bit >= size) continue;
     const auto* joined = static_cast<const std::byte*>(mine);
     between.insert(between.end(), joined, joined + bytes);
-    const Status status = co_await mpi_receive(channel, packet.message(bytes, rank + bit), "fold");
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await mpi_receive(channel, packet.message(bytes, rank + bit), "fold"));
     if (packet.leaver.call != Call::none) leaver = packet.leaver;
     if (leaver.call == Call::none) how.join(mine, first);
   }

@@ -109,8 +109,7 @@ Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options)
     const int code = MPI_Comm_rank(comm, &channel.rank);
     return code == MPI_SUCCESS ? MPI_Comm_size(comm, &channel.size) : code;
   };
-  const Status status = co_await mpi_finish(ask, "look at a communicator");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await mpi_finish(ask, "look at a communicator"));
   const int size = channel.size;
   if (size > 1) {
     auto own = co_await copy_of(comm);
@@ -124,8 +123,7 @@ Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options)
   const auto of_a_node = static_cast<std::size_t>(size / std::max<std::int64_t>(place.value().nodes, 1));
   if (of_a_node > cores_of_node()) Backoff::tasks_outnumber_cores();
   if (size > 1) {
-    const Status checked = co_await check_calls_of(*group);
-    if (!checked.ok()) co_return checked;
+    TW_CO_RETURN_IF_ERROR(co_await check_calls_of(*group));
   }
   co_return std::unique_ptr<Group>(std::move(group));
 }

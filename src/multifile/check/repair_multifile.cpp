@@ -166,7 +166,7 @@ Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   result.damaged_logical = after.damaged_logical;
   result.logical_bytes = after.logical_bytes;
   result.findings += after.findings;
-  return repaired.ok() ? verified : repaired;
+  return repaired.or_else(verified);
 }
 
 }  // namespace thalweg

@@ -120,8 +120,7 @@ Status PhysicalReader::check_not_replaced() const {
 
 Status PhysicalReader::explain(Status status) const {
   if (status.code() != Code::corrupt_file) return status;
-  const Status replaced = check_not_replaced();
-  return replaced.ok() ? status : replaced;
+  return check_not_replaced().or_else(status);
 }
 
 Status PhysicalReader::use_index_before_session() {

@@ -37,8 +37,7 @@ static Status named_by_format(Backend& backend, const std::string& path, const S
   if (refused.code() != Code::corrupt_file) return refused;
   const auto found = format_of(backend, path);
   if (!found.has_value()) return refused;
-  const Status other = check_looks_like(path, found.value(), format::KnownFormat::multifile);
-  return other.ok() ? refused : other;
+  return check_looks_like(path, found.value(), format::KnownFormat::multifile).or_else(refused);
 }
 
 Result<std::unique_ptr<PhysicalReader>> ReadSet::open_physical(std::uint32_t number) {

@@ -210,8 +210,7 @@ std::vector<SumChange> BlockDirectory::changes() const {
 
 Status BlockDirectory::flush() {
   Status status = first_.flush();
-  Status other = overflow_.flush();
-  return status.ok() ? other : status;
+  return status.or_else(overflow_.flush());
 }
 
 }  // namespace thalweg
