@@ -1,4 +1,6 @@
 // A task that alternates between more logical files than it has windows.
+#include <malloc.h>
+
 #include "os/file_ops.hpp"
 #include "support/files/on_disk.hpp"
 
@@ -26,14 +28,14 @@ class ReadingInTurn : public OnDisk {
   }
   void write(std::size_t bytes) { close(write_each(kLogical, bytes)); }
   // Counts the system calls of reading one more record of each logical file.
-  static int read_a_record_of_each(tw_multifile* file) {
+  static int read_a_record_of_each(tw_multifile* file, std::int64_t n = kLogical, std::size_t bytes = 10) {
     const int before = reads;
-    for (std::int64_t rank = 0; rank < kLogical; ++rank) {
-      char record[10];
+    for (std::int64_t rank = 0; rank < n; ++rank) {
+      std::vector<char> record(bytes);
       std::size_t got = 0;
       EXPECT_EQ(tw_multifile_seek_to(file, rank, -1), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_multifile_read(file, record, sizeof record, &got), TW_OK) << tw_last_error();
-      EXPECT_EQ(got, sizeof record);
+      EXPECT_EQ(tw_multifile_read(file, record.data(), bytes, &got), TW_OK) << tw_last_error();
+      EXPECT_EQ(got, bytes);
     }
     return reads - before;
   }
@@ -45,6 +47,21 @@ TEST_F(ReadingInTurn, KeepsAllOfSmallFiles) {
   (void)read_a_record_of_each(file);
 
   EXPECT_EQ(read_a_record_of_each(file), 0);
+  close(file);
+}
+
+// 64k logical files of 1 KiB took 75 MiB.
+TEST_F(ReadingInTurn, OneAfterTheOtherKeepsFew) {
+  constexpr std::int64_t kMany = 20'000;
+  close(write_each(kMany, 1024));
+  tw_multifile* file = open(TW_READ);
+  const std::size_t before = mallinfo2().uordblks;
+  (void)read_a_record_of_each(file, kMany, 1024);
+  EXPECT_LT(mallinfo2().uordblks, before + (4u << 20));
+  std::int64_t position = 0;
+  ASSERT_EQ(tw_multifile_seek_to(file, 7, -1), TW_OK);
+  ASSERT_EQ(tw_multifile_tell(file, &position, nullptr), TW_OK);
+  EXPECT_EQ(position, 1024) << "each keeps its position";
   close(file);
 }
 

@@ -1,6 +1,7 @@
 #include "multifile/read/reader_cache.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace thalweg {
 
@@ -23,6 +24,11 @@ LogicalReader* ReaderCache::find(std::uint64_t rank) const {
 LogicalReader* ReaderCache::put(std::uint64_t rank, std::unique_ptr<LogicalReader> reader, std::uint64_t window_bytes,
                                 const LogicalReader* current) {
   const std::uint64_t bytes = bytes_of(*reader, window_bytes);
+  const auto before = places_.find(std::exchange(last_but_one_, std::exchange(last_, rank)));
+  if (entries_.size() >= kSurelyKept && before != places_.end()) {
+    const LogicalReader& reader_before = *entries_[before->second].reader;
+    if (&reader_before != current && reader_before.position() >= reader_before.size()) drop(before->second);
+  }
   while (entries_.size() >= kSurelyKept && (reads_once_ || bytes_ + bytes > kMostBytes)) drop_one(current);
   if (const auto parked = positions_.find(rank); parked != positions_.end()) {
     reader->seek(parked->second);
@@ -38,6 +44,10 @@ LogicalReader* ReaderCache::put(std::uint64_t rank, std::unique_ptr<LogicalReade
 void ReaderCache::drop_one(const LogicalReader* current) {
   std::size_t place = lot_() % entries_.size();
   if (entries_[place].reader.get() == current) place = (place + 1) % entries_.size();
+  drop(place);
+}
+
+void ReaderCache::drop(std::size_t place) {
   Entry& gone = entries_[place];
   if (!reads_once_ && gone.reader->position() != 0) positions_[gone.rank] = gone.reader->position();
   places_.erase(gone.rank);

@@ -1,7 +1,8 @@
 // The readers that a task keeps open. A reader has a window, so that of thousands only some are kept; for the others
 // only the position is kept.
 //
-// The reader to drop is drawn by lot. A task that reads more logical files in turn than are kept still finds most of
+// A task that reads one logical file to its end after the other needs none of them again soon: the last but one is
+// dropped. Otherwise the reader to drop is drawn by lot. A task that reads more logical files in turn than are kept still finds most of
 // them, where dropping the least recently used one would always drop the next one.
 #pragma once
 
@@ -35,12 +36,14 @@ class ReaderCache {
     std::unique_ptr<LogicalReader> reader;
   };
   void drop_one(const LogicalReader* current);
+  void drop(std::size_t place);
 
   const bool reads_once_;
   std::vector<Entry> entries_;
   std::unordered_map<std::uint64_t, std::size_t> places_;       // in entries_, by rank
   std::unordered_map<std::uint64_t, std::uint64_t> positions_;  // of ranks without a reader, unless 0
   std::uint64_t bytes_ = 0;                                     // of all entries
+  std::uint64_t last_ = 0, last_but_one_ = 0;                   // ranks that were put
   std::minstd_rand lot_;
 };
 
