@@ -96,8 +96,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_reading(Group& group, const Open
   if (!set.has_value()) co_return set.error();
   std::unique_ptr<Multifile> file;
   const Status mine = attempt([&] { return start_reading(group, request, std::move(*set), file); });
-  const Status status = co_await agree(group, mine);
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await agree(group, mine));
   co_return std::move(file);
 }
 
@@ -199,7 +198,8 @@ Status start_writing(const OpenRequest& request, const WriteCommon& common, Writ
   for (const DomainShare& domain : share.domains) TW_RETURN_IF_ERROR(set->writer(domain, common.header).status());
   WriterSettings settings;
   settings.buffer_bytes = options.buffer_bytes;
-  settings.chunk_bytes = options.chunk_bytes == kAuto ? common.chunk_bytes : options.chunk_bytes;
+  settings.chunks_grow = options.chunk_bytes == kAuto;
+  settings.chunk_bytes = settings.chunks_grow ? common.chunk_bytes : options.chunk_bytes;
   settings.codec = options.codec;
   file.strategy = common.strategy;
   file.writing =

@@ -15,13 +15,15 @@ namespace {
 
 using format::align_up;
 
-constexpr std::uint64_t kUsualSlab = 256 * kMi;   // at most, unless one chunk is larger
-constexpr std::uint64_t kSmallestSlab = 4 * kMi;  // holes cost nothing; less when there are very many processes
+constexpr std::uint64_t kMostSlab = 256 * kMi;      // unless one chunk is larger
+constexpr std::uint64_t kSmallestSlab = 512 * kKi;  // less when there are very many processes
 constexpr std::uint64_t kRoundBytes = 256 * kGi;  // most bytes of all slabs of one round when the library chooses sizes
-constexpr std::uint32_t kRoundsPerDoubling = 8;
+constexpr std::uint32_t kRoundsPerDoubling = 2;
 constexpr std::uint64_t kLargestSlab = 4 * kGi;
 
-// Space that each of the processes `process`, process + 1, ... needs in one physical file.
+// Space that each of the processes `process`, process + 1, ... needs in one physical file. Nothing where no task asks for
+// a size of its chunks: then slabs begin small and grow with the data, so that the apparent size of the file is about
+// that of the data.
 struct Demand {
   std::uint32_t physical = 0;
   std::uint32_t count = 1;
@@ -61,9 +63,11 @@ void add_demand(std::vector<Demand>& rows, const Demand& d) {
 // Calls fn(demand) for each placed range of each task.
 template <class F>
 void for_each_demand(const WritePlanInput& input, const WritePlan& plan, F&& fn) {
+  bool any_asked = false;
+  input.requests.for_each([&](std::size_t, const WriteRequest& request) { any_asked |= request.chunk_bytes != kAuto; });
   input.requests.for_each([&](std::size_t, const WriteRequest& request) {
-    const std::uint64_t extent = PhysicalWriter::extent_for(
-        request.chunk_bytes == kAuto ? plan.common.chunk_bytes : request.chunk_bytes, plan.files[0].header);
+    const std::uint64_t chunk = request.chunk_bytes == kAuto ? plan.common.chunk_bytes : request.chunk_bytes;
+    const std::uint64_t extent = any_asked ? PhysicalWriter::extent_for(chunk, plan.files[0].header) : 0;
     for (const RankRange& range : request.ranges)
       plan.ranks.for_each_placed(range, [&](const PlacedRange& s) {
         constexpr std::uint64_t kCounted = 64;  // of many logical files few are large
@@ -92,7 +96,7 @@ void for_each_demand_in_order(const WritePlanInput& input, const WritePlan& plan
 
 std::uint64_t slab_bytes(const Demand& d, std::uint64_t processes, std::uint32_t alignment) {
   const std::uint64_t smallest = std::clamp(kRoundBytes / processes, std::uint64_t{64 * kKi}, kSmallestSlab);
-  const std::uint64_t wanted = std::max(std::min(d.bytes, kUsualSlab), d.largest);
+  const std::uint64_t wanted = std::max(std::min(d.bytes, kMostSlab), d.largest);
   return align_up(std::max({wanted, smallest, std::uint64_t{4} * alignment}), alignment);
 }
 

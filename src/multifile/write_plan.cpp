@@ -120,8 +120,8 @@ std::string describe_chunks(const WritePlan& plan, const WritePlanInput& input) 
     least = std::min(least, content);
     most = std::max(most, content);
   });
-  return "chunks of " + exact_size(least) + (most > least ? " to " + exact_size(most) : "") +
-         (asked_for ? " (as asked for)" : "");
+  if (!asked_for) return "chunks that grow with the data";
+  return "chunks of " + exact_size(least) + (most > least ? " to " + exact_size(most) : "") + " (as asked for)";
 }
 
 // The choices in force, with the reasons for the number of files and for the alignment.

@@ -49,7 +49,7 @@ constexpr std::int64_t kMi = 1 << 20;
 // unaligned, and so did all later ones.
 TEST_F(Layout, EveryChunkOfAStreamBeginsAndEndsOnABoundary) {
   for (const char* checksum : {"none", "crc32c"}) {
-    const auto ranges = ranges_of(kMi, 130, thalweg::Options().hint("checksum", checksum));
+    const auto ranges = ranges_of(kMi, 130, thalweg::Options().hint("checksum", checksum).hint("chunk_bytes", "8MiB"));
     ASSERT_GT(ranges.size(), 8u);
     for (const DataRange& range : ranges) {
       EXPECT_EQ(range.offset % kMi, 0) << checksum;
@@ -58,15 +58,47 @@ TEST_F(Layout, EveryChunkOfAStreamBeginsAndEndsOnABoundary) {
   }
 }
 
+// The first slabs are small, so that little data make a small file.
+TEST_F(Layout, WithoutAdviceTheChunksGrow) {
+  const auto ranges = ranges_of(kMi, 130, {});
+  EXPECT_LE(ranges.size(), 24u);
+  EXPECT_LT(ranges.front().bytes, kMi);
+  for (const DataRange& range : ranges) {
+    if (range.bytes >= 8 * kMi) {
+      EXPECT_EQ(range.offset % kMi, 0);
+    }
+  }
+  EXPECT_LT(std::filesystem::file_size(path_), 200u * kMi);
+}
+
+TEST_F(Layout, LittleDataMakeASmallFile) {
+  ranges_of(1000, 300, {});
+  EXPECT_LT(std::filesystem::file_size(path_), 600'000u);
+}
+
 TEST_F(Layout, TheBoundaryOfASmallerChunkIsSmaller) {
   const auto ranges = ranges_of(kMi, 20, thalweg::Options().hint("chunk_bytes", "1M"));
   for (const DataRange& range : ranges) EXPECT_EQ(range.offset % (kMi / 4), 0);
 }
 
-TEST_F(Layout, OneLargeCallIsOneChunkOnABoundary) {
+TEST_F(Layout, SeveralLogicalFilesOfLittleDataMakeASmallFile) {
+  for (const std::int64_t n : {8, 64, 200}) {
+    thalweg::Multifile file(path_, TW_CREATE | TW_TRUNCATE, thalweg::Options().range(n, 0, n));
+    const std::vector<std::byte> data(100'000);
+    for (std::int64_t rank = 0; rank < n; ++rank) {
+      file.seek_to(rank, 0);
+      for (int i = 0; i < 3; ++i) file.write(data.data(), data.size());
+    }
+    file.close();
+    EXPECT_LT(std::filesystem::file_size(path_), 3u * static_cast<std::uint64_t>(n) * 300'000) << n;
+  }
+}
+
+TEST_F(Layout, OneLargeCallIsAFewChunksOnBoundaries) {
   const auto ranges = ranges_of(40 * kMi + 1000, 1, {});
   ASSERT_FALSE(ranges.empty());
-  EXPECT_EQ(ranges.front().offset % kMi, 0);
+  EXPECT_EQ(ranges.front().offset % (kMi / 4), 0);
+  EXPECT_LT(ranges.size(), 8u);
 }
 
 // Only large chunks are aligned to boundaries; small ones take a block.

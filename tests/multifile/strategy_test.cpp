@@ -63,7 +63,7 @@ TEST_F(StoredStrategy, TellsDefaultsWhereNothingWasAskedFor) {
   const std::string text = told(TW_CREATE | TW_TRUNCATE, Options());
 
   expect_part(text, "1 physical file (one writer);");
-  expect_part(text, "chunks of 8 MiB;");
+  expect_part(text, "chunks that grow with the data;");
   expect_part(text, " KiB (block of ");
 }
 

@@ -174,7 +174,8 @@ Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, bool mor
   const std::uint64_t usual = settings_.chunk_bytes
                               << std::min<std::uint64_t>(chunks_ / kChunksPerDoubling, kMostDoublings);
   const std::uint64_t asked = std::min(bytes, kLargestAsk);
-  std::uint64_t want = more ? std::max(usual, asked) : asked;
+  const std::uint64_t grown = settings_.chunks_grow ? std::min(usual, std::max(stored_end(), kSmallBytes)) : usual;
+  std::uint64_t want = more ? std::max(grown, asked) : asked;
   // Bytes fewer than the buffer holds are all that was written in a row.
   if (settings_.exact) want = bytes < settings_.buffer_bytes ? bytes : std::max(settings_.chunk_bytes, bytes);
   const format::Frame frame{

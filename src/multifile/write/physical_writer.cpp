@@ -29,13 +29,13 @@ std::uint64_t boundary_for(std::uint64_t content, std::uint64_t alignment) {
 PhysicalWriter::PhysicalWriter(std::unique_ptr<StoredFile> file, const format::FileHeader& header,
                                std::uint32_t session, const format::SlabLayout& layout)
     : file_(std::move(file)), header_(header), session_(session), layout_(layout) {
-  // Half a slab at most, so that a pack always fits into a fresh slab.
-  pack_limit_ = std::min(kPackBytes, layout_.domain_bytes / 2);
+  // Half of the largest slab at most: a pack goes into the first slab that has room for it.
+  pack_limit_ = std::min(kPackBytes, largest_slab() / 2);
   max_piece_bytes_ = pack_limit_ - format::kDirectoryOffset - format::kDirectoryEntryBytes;
   if (pack_limit_ == kPackBytes) max_piece_bytes_ = kPackBytes;  // one piece may exceed the limit by its directory
 }
 
-Result<format::Slab> PhysicalWriter::find_room(std::uint64_t want, std::uint64_t least) {
+Result<format::Slab> PhysicalWriter::find_room(std::uint64_t want, std::uint64_t least, std::uint64_t least_slab) {
   for (;;) {
     if (slab_.bytes == 0) {
       TW_ASSIGN_OR_RETURN(slab_, format::slab_at(layout_, slab_number_));
@@ -43,7 +43,7 @@ Result<format::Slab> PhysicalWriter::find_room(std::uint64_t want, std::uint64_t
     }
     const std::uint64_t room = slab_.start + slab_.bytes - next_;
     if (room >= want) return format::Slab{next_, want};
-    if (room >= least || (next_ == slab_.start && room > header_.alignment)) return format::Slab{next_, room};
+    if (room >= least || (room == slab_.bytes && room >= least_slab)) return format::Slab{next_, room};
     ++slab_number_;
     slab_.bytes = 0;
   }
@@ -103,7 +103,9 @@ Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint
   const std::uint64_t extent_wanted = extent_for(want, header_);
   const std::lock_guard lock(space_mutex_);
   const std::uint64_t least = exact ? extent_wanted : std::max(2 * alignment, extent_wanted / 4);
-  TW_ASSIGN_OR_RETURN(format::Slab extent, find_room(extent_wanted, least));
+  constexpr std::uint64_t kCuts = 16;  // of a chunk, by slabs that are too small for it
+  const std::uint64_t least_slab = std::max(std::min(want / kCuts, largest_slab()), 2 * alignment);
+  TW_ASSIGN_OR_RETURN(format::Slab extent, find_room(extent_wanted, least, least_slab));
   const std::uint64_t capacity = exact ? lay_exactly(extent, want) : lay_data(extent, content_for(want, alignment));
   frame.offset = extent.start;
   frame.kind = format::FrameKind::chunk;
@@ -203,7 +205,7 @@ std::vector<std::byte> PhysicalWriter::place_pack(format::Frame& frame, const fo
 // would not lie in one page.
 Result<bool> PhysicalWriter::write_small_pack(format::Frame& frame) {
   const std::lock_guard lock(space_mutex_);
-  TW_ASSIGN_OR_RETURN(const format::Slab extent, find_room(frame.extent, frame.extent));
+  TW_ASSIGN_OR_RETURN(const format::Slab extent, find_room(frame.extent, frame.extent, frame.extent));
   if (extent.start % format::kPageBytes + frame.data_offset + payload_.size() > format::kPageBytes) return false;
   const std::vector<std::byte> directory = place_pack(frame, extent);
   const auto head = format::encode_frame(frame, header_.id);
@@ -222,7 +224,7 @@ Status PhysicalWriter::write_large_pack(format::Frame& frame) {
   format::Slab extent;
   {
     const std::lock_guard lock(space_mutex_);
-    TW_ASSIGN_OR_RETURN(extent, find_room(frame.extent, frame.extent));
+    TW_ASSIGN_OR_RETURN(extent, find_room(frame.extent, frame.extent, frame.extent));
     TW_RETURN_IF_ERROR(write_frame({.offset = extent.start, .session = frame.session, .extent = extent.bytes}));
     take(extent);
   }

@@ -73,8 +73,10 @@ class PhysicalWriter {
   std::uint64_t high_water() const;
 
  private:
-  Result<format::Slab> find_room(std::uint64_t want, std::uint64_t least);  // space_mutex_ held
-  void take(const format::Slab& extent);                                    // space_mutex_ held
+  // With space_mutex_ held. Less than `least` only where that is a whole slab of at least `least_slab` bytes.
+  Result<format::Slab> find_room(std::uint64_t want, std::uint64_t least, std::uint64_t least_slab);
+  std::uint64_t largest_slab() const { return layout_.domain_bytes << layout_.most_doublings; }
+  void take(const format::Slab& extent);  // space_mutex_ held
   std::uint64_t lay_data(format::Slab& extent, std::uint64_t content) const;
   std::uint64_t lay_exactly(format::Slab& extent, std::uint64_t want) const;
   Status write_frame(const format::Frame& frame);

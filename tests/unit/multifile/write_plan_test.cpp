@@ -110,6 +110,22 @@ std::vector<WriteRequest> alike(std::size_t tasks) {
   return all;
 }
 
+// Eight ranks of 300 KB each in one physical file once showed 88 MB in `ls -l`.
+TEST(WritePlan, LittleDataMakeASmallFile) {
+  std::vector<WriteRequest> all = alike(8);
+  const auto round_bytes = [&] {
+    const WriteRequests requests = WriteRequests::decode(gathered(all)).value();
+    WritePlanInput input = input_of(requests);
+    input.options.physical_files = 1;
+    return plan_create(input).value().files[0].session.round_bytes;
+  };
+  EXPECT_LE(round_bytes(), 8 * std::uint64_t{512 << 10});
+  all[0].chunk_bytes = 8 << 20;
+  EXPECT_GE(round_bytes(), 8 * std::uint64_t{8 << 20}) << "the slabs of all are alike, as a round has one of each";
+  for (WriteRequest& request : all) request.chunk_bytes = 8 << 20;
+  EXPECT_GE(round_bytes(), 8 * std::uint64_t{8 << 20}) << "what was asked for lies in one piece";
+}
+
 // Threads of processes on nodes of any size; the ranks are dealt in pieces to any task, and some are served by none.
 std::vector<WriteRequest> unlike(std::uint64_t seed) {
   Random random(seed);
