@@ -203,11 +203,13 @@ TW_API_STATUS tw_status tw_multifile_skip_gap(tw_multifile* multifile, int64_t* 
 
 /* ---- stdio ------------------------------------------------------------------------------------------------- */
 
-/* A FILE* on logical file `rank` of this handle, for fprintf, fwrite, fread, fseek, ... across chunk borders. It starts
- * at position 0 (reading, creating) or at the end (appending) and has its own position. fflush() hands bytes to the
- * handle, tw_multifile_flush() makes them survive the process. fclose() it before tw_multifile_close(), which flushes
- * streams that are still open; from then on they fail with EBADF, and fclose() still frees them.
- * mode      "r" on a handle open for reading, "w" or "a" on one open for writing; nothing is cut off.
+/* A FILE* on logical file `rank` of this handle, for fprintf, fwrite, fread, fseek, ... across chunk borders. It has the
+ * position of the logical file in the handle: both can be used in turns, and a call of the handle follows what stdio
+ * holds in memory. So tw_multifile_flush() stores that too. fclose() it before tw_multifile_close(), which flushes
+ * streams that are still open; from then on they fail with EBADF, and fclose() still frees them. Where two
+ * FILE* are on one logical file, fflush() one before the other is used.
+ * mode      "r" on a handle open for reading, "w" or "a" on one open for writing; nothing is cut off. "a" moves the
+ *           position to the end, and each write of the FILE* goes there.
  * stream [out] the caller's, to be closed; NULL on failure. Its stdio buffer comes on top of those of the handle.
  * Threads:  calls on the FILE* count as calls on the handle. What failed in one is said by tw_last_error().
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (rank not served here), TW_ERR_NO_MEMORY, or what the
@@ -271,8 +273,8 @@ typedef struct tw_multifile_summary {
   int32_t recovered;                    /* 1: opened with TW_RECOVER by scanning */
   char uuid[40];                        /* of the set of physical files, as text */
   /* What is in force and why, one line: "2 physical files (as asked for); buffered writes; alignment 4 KiB (block of
-   * ext4); chunks of 8 MiB; ...". A chunk is larger where one call writes more, or where a logical file has many. For
-   * people: its words may change. Borrowed until the handle is closed. */
+   * ext4); chunks of 8 MiB (as asked for); ...". A chunk is larger where one call writes more, or where a logical file
+   * has many. For people: its words may change. Borrowed until the handle is closed. */
   const char* strategy;
 } tw_multifile_summary;
 /* Fills *summary, up to its struct_size. A multifile being written is not closed. Reads no file.

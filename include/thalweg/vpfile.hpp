@@ -198,22 +198,17 @@ class Stream {
     if (length < 0) throw Error(TW_ERR_INVALID, "thalweg::vp::Stream: a format cannot be printed", 0);
     write(std::string_view(text).substr(0, static_cast<std::size_t>(length)));
   }
-  // Begins at the position of the stream, whatever File::ungetc_all() pushed back.
   int scanf(const char* format, ...) TW_VP_FORMAT_(scanf) {
     const auto file = fopen("r");
-    const std::int64_t from = tell();
-    ::fseeko(file.get(), from, SEEK_SET);
     va_list arguments;
     va_start(arguments, format);
     const int done = std::vfscanf(file.get(), format, arguments);
     va_end(arguments);
-    const bool at_end = std::feof(file.get()) != 0 || std::ferror(file.get()) != 0;
-    seek(::ftello(file.get()));
-    if (at_end) getc();  // sets eof, or throws why reading failed
+    if (std::ferror(file.get()) != 0) getc();  // throws why reading failed
     return done;
   }
 #undef TW_VP_FORMAT_
-  // A FILE* with a position of its own (vpfile.h: tw_vpfile_fopen).
+  // A FILE* with the position of this stream (vpfile.h: tw_vpfile_fopen).
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> fopen(const char* mode) {
     std::FILE* stream = nullptr;
     check(tw_vpfile_fopen(file_, vp_, mode, &stream));

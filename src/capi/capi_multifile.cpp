@@ -29,21 +29,30 @@ Status fill_request(const char* path, int32_t flags, const tw_options* options, 
   return {};
 }
 
+// The reader or the writer of the current logical file; each FILE* on it is settled. `moves`: the call sets the
+// position.
+template <class Handle>
+auto current_of(tw_multifile& open, Handle& handle, bool moves = false) -> decltype(handle.current_or_first()) {
+  TW_ASSIGN_OR_RETURN(auto* current, handle.current_or_first());
+  TW_RETURN_IF_ERROR(open.streams.settle(current->rank(), moves));
+  return current;
+}
+
 // `body(current)`, which returns a Status, on the reader or the writer of the current logical file.
 template <class Body>
-Status with_current(tw_multifile& open, Body&& body) {
+Status with_current(tw_multifile& open, Body&& body, bool moves = false) {
   if (open.file->writing) {
-    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, open.file->writing->current_or_first());
+    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, current_of(open, *open.file->writing, moves));
     return body(*writer);
   }
-  TW_ASSIGN_OR_RETURN(LogicalReader * reader, open.file->reading->current_or_first());
+  TW_ASSIGN_OR_RETURN(LogicalReader * reader, current_of(open, *open.file->reading, moves));
   return body(*reader);
 }
 
-// A call on the current logical file.
-template <class Body>
-tw_status on_current(tw_multifile* multifile, const char* call, Body&& body) {
-  return on_handle(multifile, call, [&](tw_multifile& open) { return with_current(open, body); });
+// Stores what each FILE* holds, then what the handle does.
+Status store_all(tw_multifile& open, Status (WriteHandle::*store)()) {
+  Status streamed = open.streams.settle_all();
+  return (*open.file->writing.*store)().or_else(streamed);
 }
 
 }  // namespace
@@ -88,11 +97,7 @@ tw_status tw_multifile_abandon(tw_multifile** multifile) {
 
 // ---- Left open ---------------------------------------------------------------------------------------------------
 
-Status tw_multifile::store_own() {
-  const Status streamed = streams.flush();
-  Status stored = file->writing->flush();
-  return stored.ok() ? streamed : stored;
-}
+Status tw_multifile::store_own() { return store_all(*this, &WriteHandle::flush); }
 
 const void* tw_multifile::written() const {
   return file != nullptr && file->writing != nullptr ? &file->writing->files() : nullptr;
@@ -106,25 +111,25 @@ bool tw_multifile::is_first() const { return file->root != nullptr; }
 bool tw_multifile::needs_transport() const { return written() != nullptr && group != nullptr && ends_with_mpi(*group); }
 
 Status tw_multifile::begin_to_leave() {
-  const Status streamed = streams.flush();
-  Status left = leave_multifile(*file, Call::MPI_Finalize);
-  return left.ok() ? streamed : left;
+  const Status streamed = streams.settle_all();
+  return leave_multifile(*file, Call::MPI_Finalize).or_else(streamed);
 }
 
 // ---- Position ----------------------------------------------------------------------------------------------------
 
 tw_status tw_multifile_seek_to(tw_multifile* multifile, int64_t rank, int64_t position) {
-  return on_handle(multifile, "tw_multifile_seek_to", [&](tw_multifile& open) {
+  return on_handle(multifile, "tw_multifile_seek_to", [&](tw_multifile& open) -> Status {
     if (rank < 0 || position < -1)
       return invalid_argument("tw_multifile_seek_to",
                               "rank {}, position {}: neither may be negative (position: -1 keeps it)", rank, position);
     const auto r = static_cast<std::uint64_t>(rank);
+    TW_RETURN_IF_ERROR(open.streams.settle(r, position >= 0));
     return open.file->writing ? open.file->writing->seek_to(r, position) : open.file->reading->seek_to(r, position);
   });
 }
 
 tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, int whence) {
-  return on_current(multifile, "tw_multifile_seek", [&](auto& current) -> Status {
+  const auto seek = [&](auto& current) -> Status {
     if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END)
       return invalid_argument("tw_multifile_seek", "whence is {}", whence);
     const std::uint64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? current.position() : current.size();
@@ -133,7 +138,8 @@ tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, int whence)
       return invalid_argument("tw_multifile_seek", "{} + {} is no position in a file", from, offset);
     current.seek(static_cast<std::uint64_t>(position));
     return {};
-  });
+  };
+  return on_handle(multifile, "tw_multifile_seek", [&](tw_multifile& open) { return with_current(open, seek, true); });
 }
 
 tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position, int64_t* rank) {
@@ -152,26 +158,27 @@ tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position, int64_t*
 }
 
 tw_status tw_multifile_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file) {
-  return on_current(multifile, "tw_multifile_available", [&](auto& current) -> Status {
+  const auto ask = [&](auto& current) -> Status {
     if (in_chunk != nullptr) *in_chunk = static_cast<std::int64_t>(current.contiguous());
     if (in_file == nullptr) return {};
     const std::uint64_t behind = current.size() - std::min(current.size(), current.position());
     *in_file = multifile->file->writing ? INT64_MAX : static_cast<std::int64_t>(behind);
     return {};
-  });
+  };
+  return on_handle(multifile, "tw_multifile_available", [&](tw_multifile& open) { return with_current(open, ask); });
 }
 
 // ---- Write -------------------------------------------------------------------------------------------------------
 
 tw_status tw_multifile_write(tw_multifile* multifile, const void* data, size_t nbytes) {
-  if (multifile != nullptr && data != nullptr && multifile->file->writing) {
+  if (multifile != nullptr && data != nullptr && multifile->file->writing && multifile->streams.is_empty()) {
     const InCall in_call(multifile);
     LogicalWriter* writer = in_call.ok() ? multifile->file->writing->current() : nullptr;
     if (writer != nullptr && writer->write_buffered(static_cast<const std::byte*>(data), nbytes)) return TW_OK;
   }
   return when_writing(multifile, "tw_multifile_write", [&](WriteHandle& handle) -> Status {
     if (data == nullptr && nbytes > 0) return null_argument("tw_multifile_write", "data");
-    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.current_or_first());
+    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, current_of(*multifile, handle));
     return handle.write(*writer, {static_cast<const std::byte*>(data), nbytes});
   });
 }
@@ -180,7 +187,7 @@ tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_
   return when_writing(multifile, "tw_multifile_write_at", [&](WriteHandle& handle) -> Status {
     if (data == nullptr && nbytes > 0) return null_argument("tw_multifile_write_at", "data");
     if (offset < 0) return invalid_argument("tw_multifile_write_at", "offset is {}", offset);
-    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.current_or_first());
+    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, current_of(*multifile, handle));
     const std::uint64_t before = writer->position();
     writer->seek(static_cast<std::uint64_t>(offset));
     const Status status = attempt([&] { return handle.write(*writer, {static_cast<const std::byte*>(data), nbytes}); });
@@ -190,17 +197,19 @@ tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_
 }
 
 tw_status tw_multifile_flush(tw_multifile* multifile) {
-  return when_writing(multifile, "tw_multifile_flush", [](WriteHandle& handle) { return handle.flush(); });
+  const auto store = [&](WriteHandle&) { return store_all(*multifile, &WriteHandle::flush); };
+  return when_writing(multifile, "tw_multifile_flush", store);
 }
 
 tw_status tw_multifile_sync(tw_multifile* multifile) {
-  return when_writing(multifile, "tw_multifile_sync", [](WriteHandle& handle) { return handle.sync(); });
+  const auto store = [&](WriteHandle&) { return store_all(*multifile, &WriteHandle::sync); };
+  return when_writing(multifile, "tw_multifile_sync", store);
 }
 
 // ---- Read --------------------------------------------------------------------------------------------------------
 
 tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t nbytes, size_t* nread) {
-  if (multifile != nullptr && data != nullptr && multifile->file->reading) {
+  if (multifile != nullptr && data != nullptr && multifile->file->reading && multifile->streams.is_empty()) {
     LogicalReader* reader = multifile->file->reading->current();
     if (reader != nullptr && reader->read_window(static_cast<std::byte*>(data), nbytes)) {
       if (nread != nullptr) *nread = nbytes;
@@ -212,7 +221,7 @@ tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t nbytes, 
   n = 0;
   return when_reading(multifile, "tw_multifile_read", [&](ReadHandle& handle) -> Status {
     if (data == nullptr && nbytes > 0) return null_argument("tw_multifile_read", "data");
-    TW_ASSIGN_OR_RETURN(LogicalReader * reader, handle.current_or_first());
+    TW_ASSIGN_OR_RETURN(LogicalReader * reader, current_of(*multifile, handle));
     const Status status = reader->read(reader->position(), {static_cast<std::byte*>(data), nbytes}, n);
     reader->seek(reader->position() + n);
     return status;
@@ -222,7 +231,7 @@ tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t nbytes, 
 tw_status tw_multifile_skip_gap(tw_multifile* multifile, int64_t* skipped) {
   return when_reading(multifile, "tw_multifile_skip_gap", [&](ReadHandle& handle) -> Status {
     if (skipped == nullptr) return null_argument("tw_multifile_skip_gap", "skipped");
-    TW_ASSIGN_OR_RETURN(LogicalReader * reader, handle.current_or_first());
+    TW_ASSIGN_OR_RETURN(LogicalReader * reader, current_of(*multifile, handle));
     const std::uint64_t before = reader->position();
     const std::uint64_t behind = std::max(before, reader->skip_zeros(before));
     reader->seek(behind);
@@ -238,7 +247,7 @@ tw_status tw_multifile_read_at(tw_multifile* multifile, void* data, size_t nbyte
   return when_reading(multifile, "tw_multifile_read_at", [&](ReadHandle& handle) -> Status {
     if (data == nullptr && nbytes > 0) return null_argument("tw_multifile_read_at", "data");
     if (offset < 0) return invalid_argument("tw_multifile_read_at", "offset is {}", offset);
-    TW_ASSIGN_OR_RETURN(LogicalReader * reader, handle.current_or_first());
+    TW_ASSIGN_OR_RETURN(LogicalReader * reader, current_of(*multifile, handle));
     return reader->read(static_cast<std::uint64_t>(offset), {static_cast<std::byte*>(data), nbytes}, n);
   });
 }

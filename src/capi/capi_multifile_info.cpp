@@ -171,6 +171,7 @@ tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* byte
   return on_handle(multifile, "tw_multifile_size", [&](tw_multifile& open) -> Status {
     if (bytes == nullptr) return null_argument("tw_multifile_size", "bytes");
     TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_size"));
+    TW_RETURN_IF_ERROR(open.streams.settle(r));
     return put(logical_bytes(*open.file, r), bytes);
   });
 }

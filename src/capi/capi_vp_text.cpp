@@ -132,6 +132,7 @@ tw_status tw_vpfile_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, cons
 
 tw_status tw_vpfile_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
   return on_handle(vpfile, "tw_vpfile_ungetc_all", [&](tw_vpfile& open) -> Status {
+    TW_RETURN_IF_ERROR(open.streams.settle_all());
     VpFile& file = *open.impl;
     for (std::uint64_t local = 0; local < file.vps().count(); ++local) {
       if (!takes_part(mask, local)) continue;
@@ -199,7 +200,7 @@ tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp
     });
     if (counts != nullptr) std::fill_n(counts, file.vps().count(), std::int64_t{0});
     return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) -> Status {
-      return read_as_stdio(file, local, [&](std::FILE* stream) {
+      return read_as_stdio(*vpfile, local, [&](std::FILE* stream) {
         const int done = scan(stream, parts.value(), arguments, local);
         if (counts != nullptr) counts[local] = done;
       });

@@ -106,11 +106,12 @@ Status transfer_all(VpFile& file, Direction direction, const tw_vpfile_data& dat
   return status;
 }
 
-// `act(file, local)` for a VP of this task.
+// `act(file, local)` for a VP of this task. `moves`: it sets the position.
 template <class Act>
-tw_status on_vp(const char* function, tw_vpfile* vpfile, int64_t vp, Act act) {
+tw_status on_vp(const char* function, tw_vpfile* vpfile, int64_t vp, Act act, bool moves = false) {
   return on_handle(vpfile, function, [&](tw_vpfile& open) -> Status {
     TW_ASSIGN_OR_RETURN(const std::uint64_t local, local_of(open, vp));
+    TW_RETURN_IF_ERROR(open.streams.settle(local, moves));
     return act(*open.impl, local);
   });
 }
@@ -153,17 +154,15 @@ tw_status tw_vpfile_close(tw_vpfile** vpfile) {
 tw_status tw_vpfile_abandon(tw_vpfile** vpfile) {
   return end_handle(vpfile, Call::tw_vpfile_abandon, [](tw_vpfile& gone) {
     const Status streamed = gone.streams.end();
-    Status left = gone.impl->abandon();
-    return left.ok() ? streamed : left;
+    return gone.impl->abandon().or_else(streamed);
   });
 }
 
 // A vpfile that is still open when the program or MPI ends.
 
 Status tw_vpfile::store_own() {
-  const Status streamed = streams.flush();
-  Status stored = impl->store_own();
-  return stored.ok() ? streamed : stored;
+  const Status streamed = streams.settle_all();
+  return impl->store_own().or_else(streamed);
 }
 const void* tw_vpfile::written() const { return impl->may_write() ? impl->file().shared().get() : nullptr; }
 std::int64_t tw_vpfile::tasks() const { return impl->group().size(); }
@@ -174,7 +173,7 @@ std::string tw_vpfile::path() const { return impl->path(); }
 bool tw_vpfile::is_first() const { return impl->group().rank() == 0; }
 bool tw_vpfile::needs_transport() const { return ends_with_mpi(impl->group()); }
 Status tw_vpfile::begin_to_leave() {
-  Status streamed = streams.flush();
+  Status streamed = streams.settle_all();
   impl->begin_to_leave(
       [this](const Status& failed) { print_unclosed(*this, "what this task wrote is in its files", failed); });
   return streamed;
@@ -245,12 +244,15 @@ tw_status tw_vpfile_write_all(tw_vpfile* vpfile, tw_vpfile_data data, const uint
 
 tw_status tw_vpfile_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence,
                              const uint8_t* mask) {
-  return on_handle(vpfile, "tw_vpfile_seek_all",
-                   [&](tw_vpfile& open) { return open.impl->seek(offsets, offset, whence, mask); });
+  return on_handle(vpfile, "tw_vpfile_seek_all", [&](tw_vpfile& open) -> Status {
+    TW_RETURN_IF_ERROR(open.streams.settle_all(true));
+    return open.impl->seek(offsets, offset, whence, mask);
+  });
 }
 
 tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions, uint8_t* eof, uint8_t* error) {
   return on_handle(vpfile, "tw_vpfile_tell_all", [&](tw_vpfile& open) -> Status {
+    TW_RETURN_IF_ERROR(open.streams.settle_all());
     for (std::uint64_t local = 0; local < open.impl->vps().count(); ++local) {
       const VpStream stream = open.impl->stream(local);
       if (positions != nullptr) positions[local] = static_cast<int64_t>(stream.position());
@@ -262,11 +264,13 @@ tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions, uint8_t* eof
 }
 
 tw_status tw_vpfile_flush_all(tw_vpfile* vpfile) {
-  return on_all(vpfile, Call::tw_vpfile_flush_all, [](VpFile& file) { return run(file.flush()); });
+  return on_all(vpfile, Call::tw_vpfile_flush_all,
+                [&](VpFile& file) { return run(file.flush(vpfile->streams.failure())); });
 }
 
 tw_status tw_vpfile_sync_all(tw_vpfile* vpfile) {
-  return on_all(vpfile, Call::tw_vpfile_sync_all, [](VpFile& file) { return run(file.sync()); });
+  return on_all(vpfile, Call::tw_vpfile_sync_all,
+                [&](VpFile& file) { return run(file.sync(vpfile->streams.failure())); });
 }
 
 // ---- One VP ------------------------------------------------------------------------------------------------------
@@ -288,8 +292,8 @@ tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_
 }
 
 tw_status tw_vpfile_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence) {
-  return on_vp("tw_vpfile_seek", vpfile, vp,
-               [&](VpFile& file, std::uint64_t local) { return file.stream(local).seek(offset, whence); });
+  const auto seek = [&](VpFile& file, std::uint64_t local) { return file.stream(local).seek(offset, whence); };
+  return on_vp("tw_vpfile_seek", vpfile, vp, seek, true);
 }
 
 tw_status tw_vpfile_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position, int* eof, int* error) {

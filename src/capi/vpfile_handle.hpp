@@ -1,6 +1,8 @@
 // Defines the opaque handle of vpfile.h.
 #pragma once
 
+#include <cstdio>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -29,11 +31,15 @@ struct tw_vpfile : thalweg::OpenHandle {
 
 namespace thalweg {
 
-// A collective call on an open vpfile.
+// A collective call on an open vpfile. Where a FILE* cannot be written, a flush, a sync and the close fail on all tasks.
 inline VpFile& calling(tw_vpfile& vpfile, Call call) {
   calling(vpfile.impl->group(), call);
+  (void)vpfile.streams.settle_all().ok();
   return *vpfile.impl;
 }
+
+// Calls read(stream) with the stream of one VP as a FILE*. `read` must not throw.
+Status read_as_stdio(tw_vpfile& vpfile, std::uint64_t local, const std::function<void(FILE* stream)>& read);
 
 // The local number of a VP of this task.
 Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp);

@@ -176,10 +176,9 @@ Status store_blocks(VpParts& parts, bool closing) {
   return closing ? parts.blocks->finish(*parts.streams, parts.vps) : parts.blocks->flush(*parts.streams, parts.vps);
 }
 
-Op<Status> store_all(VpParts& parts, bool closing) {
+Op<Status> store_all(VpParts& parts, bool closing, Status mine) {
   Status status = co_await parts.lattice->store_row();
-  Status mine = or_out_of_memory([&] { return store_blocks(parts, closing); });
-  if (status.ok()) status = std::move(mine);
+  status = status.or_else(or_out_of_memory([&] { return store_blocks(parts, closing); }));
   Stored all;
   if (parts.blocks != nullptr) {
     all.end_of_superblocks = parts.blocks->end_of_superblocks();
@@ -197,7 +196,7 @@ Op<Status> store_all(VpParts& parts, bool closing) {
   if (!status.ok()) co_return status;
   if (parts.group().rank() == 0) status = write_ends(parts, closing);
   if (closing) co_return status;  // close() agrees on it
-  co_return co_await agree(parts.group(), std::move(status));
+  co_return co_await agree(parts.group(), status.or_else(mine));
 }
 
 // From now on all bytes of the file reach the storage before NAME.meta refers to them.
@@ -206,19 +205,17 @@ static void set_durable(VpParts& parts) {
   if (parts.blocks != nullptr) parts.blocks->set_durable();
 }
 
-Op<Status> VpFile::flush(Call call) {
+Op<Status> VpFile::flush(Status mine, Call call) {
   if (!may_write()) co_return Status{};
-  const Status met = co_await meet(call, {});
-  if (!met.ok()) co_return met;
+  TW_CO_RETURN_IF_ERROR(co_await meet(call, {}));
   if (call == Call::tw_vpfile_sync_all) set_durable(parts_);
-  co_return co_await store_all(parts_, false);
+  co_return co_await store_all(parts_, false, std::move(mine));
 }
 
 Status VpFile::store_own() {
   if (!may_write()) return {};
   Status status = or_out_of_memory([&] { return parts_.lattice->store_own_row(); });
-  Status blocks = or_out_of_memory([&] { return store_blocks(parts_, false); });
-  return status.ok() ? blocks : status;
+  return status.or_else(or_out_of_memory([&] { return store_blocks(parts_, false); }));
 }
 
 // The part of a row that was not flushed before counts only where all tasks have stored theirs.
@@ -244,8 +241,7 @@ Status VpFile::tell_stored(bool by_all) {
 Status VpFile::store_unclosed() {
   Status status = store_own();
   if (group().rank() != 0) return status;
-  Status told = tell_stored(group().size() == 1);
-  return status.ok() ? told : status;
+  return status.or_else(tell_stored(group().size() == 1));
 }
 
 Status VpFile::abandon() {
@@ -264,7 +260,7 @@ class LastFlush final : public RequestFor<Status> {
 
  private:
   Op<Status> operation(IoContext) override {
-    Status status = co_await file_.flush(Call::MPI_Finalize);
+    Status status = co_await file_.flush({}, Call::MPI_Finalize);
     if (!status.ok()) status = end_alone(status);
     file_.group().leave({file_.group().rank(), Call::MPI_Finalize});
     co_return status;

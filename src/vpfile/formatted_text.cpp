@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -119,73 +119,6 @@ Status print_part(const FormatPart& part, const void* argument, std::string& out
   if (part.conversion == 's') return print_value<const char*>(part, argument, out);
   if (part.conversion == 'p') return print_value<const void*>(part, argument, out);
   return part.length == "L" ? print_value<long double>(part, argument, out) : print_value<double>(part, argument, out);
-}
-
-namespace {
-
-// State of a FILE* on a VP. Bytes read while some were pushed back are kept, so that unread ones can be pushed back
-// again.
-struct VpCookie {
-  VpStream stream;
-  bool pushed;
-  std::string handed = {};  // only where something was pushed back
-  Status failure = {};
-};
-
-// No exception goes through stdio.
-ssize_t read_cookie(void* opaque, char* data, size_t bytes) {
-  auto& cookie = *static_cast<VpCookie*>(opaque);
-  const auto got = or_out_of_memory([&]() -> Result<std::uint64_t> {
-    if (cookie.pushed) cookie.handed.reserve(cookie.handed.size() + bytes);
-    return cookie.stream.read(std::as_writable_bytes(std::span(data, bytes)));
-  });
-  if (!got.has_value()) {
-    errno = got.error().os_errno() != 0 ? got.error().os_errno() : EIO;
-    cookie.failure = got.error();
-    return -1;
-  }
-  if (cookie.pushed) cookie.handed.append(data, got.value());
-  return static_cast<ssize_t>(got.value());
-}
-
-Status give_back(VpCookie& cookie, std::int64_t bytes) {
-  if (bytes == 0) return {};
-  if (!cookie.pushed) return cookie.stream.seek(-bytes, SEEK_CUR, StreamState::kEof);
-  for (; bytes > 0 && !cookie.handed.empty(); --bytes, cookie.handed.pop_back())
-    TW_RETURN_IF_ERROR(cookie.stream.push_back(static_cast<std::byte>(cookie.handed.back())));
-  return {};
-}
-
-// Seeks backward only: stdio returns bytes that it read ahead.
-int seek_cookie(void* opaque, off64_t* offset, int whence) {
-  auto& cookie = *static_cast<VpCookie*>(opaque);
-  const auto here = static_cast<std::int64_t>(cookie.stream.position());
-  const std::int64_t target = *offset + (whence == SEEK_CUR ? here : 0);
-  if (whence == SEEK_END || target > here) {
-    errno = EINVAL;
-    return -1;
-  }
-  const Status given = or_out_of_memory([&] { return give_back(cookie, here - target); });
-  if (!given.ok()) {
-    cookie.failure = given;
-    return -1;
-  }
-  *offset = target;
-  return 0;
-}
-
-}  // namespace
-
-Status read_as_stdio(VpFile& file, std::uint64_t local, const std::function<void(std::FILE* stream)>& read) {
-  VpCookie cookie{file.stream(local), file.stream(local).has_pushed()};
-  std::FILE* const stream = ::fopencookie(&cookie, "r", {read_cookie, nullptr, seek_cookie, nullptr});
-  if (stream == nullptr) return out_of_memory();
-  read(stream);
-  const bool at_end = std::feof(stream) != 0;
-  std::fflush(stream);  // returns bytes that were read ahead, and may fail; fclose() alone does not
-  std::fclose(stream);
-  if (!at_end) cookie.stream.clear(StreamState::kEof);  // stdio read ahead up to it
-  return cookie.failure;
 }
 
 Status read_line(VpFile& file, std::uint64_t local, std::uint64_t most, std::string& line) {

@@ -1,8 +1,6 @@
 // Text in the streams of a vpfile: lines, and formats of printf and scanf with their arguments given one by one.
 #pragma once
 
-#include <cstdio>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +22,6 @@ std::size_t count_arguments(const std::vector<FormatPart>& parts);
 
 // Appends the text that printf makes of `part`; `argument` points to the value.
 Status print_part(const FormatPart& part, const void* argument, std::string& out);
-
-// Calls read(stream) with the stream of one VP as a FILE*. Afterwards the position of the VP is behind the bytes that
-// were read, and it is at its end where the FILE was. `read` must not throw.
-Status read_as_stdio(VpFile& file, std::uint64_t local, const std::function<void(std::FILE* stream)>& read);
 
 // As fgets: appends bytes up to and including a newline, at most `most`, to `line`; nothing at the end of the stream.
 Status read_line(VpFile& file, std::uint64_t local, std::uint64_t most, std::string& line);

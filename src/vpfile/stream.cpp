@@ -32,30 +32,6 @@ auto VpStream::locked(Direction direction, Act act) -> decltype(act()) {
   return or_out_of_memory(act);
 }
 
-Result<std::uint64_t> VpStream::read_from(std::uint64_t position, std::span<std::byte> to) {
-  TW_RETURN_IF_ERROR(parts_.load(local_));
-  const std::uint64_t end = parts_.end_of(local_);
-  const std::uint64_t bytes = std::min<std::uint64_t>(to.size(), position < end ? end - position : 0);
-  TW_RETURN_IF_ERROR(move(Direction::read, position, {to.data(), bytes}));
-  return bytes;
-}
-
-Status VpStream::write_from(std::uint64_t& position, bool at_end, std::span<const std::byte> data) {
-  TW_RETURN_IF_ERROR(parts_.load(local_));
-  if (at_end) position = parts_.end_of(local_);
-  if (data.size() > kMostStream || position > kMostStream - data.size()) return parts_.too_long(local_);
-  if (position + data.size() > parts_.geometry.lattice_bytes()) TW_RETURN_IF_ERROR(parts_.need_blocks());
-  return move(Direction::write, position, {const_cast<std::byte*>(data.data()), data.size()});
-}
-
-Result<std::uint64_t> VpStream::read_at(std::uint64_t position, std::span<std::byte> to) {
-  return locked(Direction::read, [&] { return read_from(position, to); });
-}
-
-Status VpStream::write_at(std::uint64_t& position, bool at_end, std::span<const std::byte> data) {
-  return locked(Direction::write, [&] { return write_from(position, at_end, data); });
-}
-
 Result<std::uint64_t> VpStream::read(std::span<std::byte> to) {
   return locked(Direction::read, [&]() -> Result<std::uint64_t> {
     streams_.go_apart();
@@ -71,7 +47,10 @@ Result<std::uint64_t> VpStream::read_pushed(std::span<std::byte> to) {
   std::uint64_t done = 0;
   while (done < to.size() && streams_.take_pushed(local_, [&](std::byte byte) { to[done] = byte; })) ++done;
   StreamState& state = streams_[local_];
-  TW_ASSIGN_OR_RETURN(const std::uint64_t got, read_from(state.position, to.subspan(done)));
+  TW_RETURN_IF_ERROR(parts_.load(local_));
+  const std::uint64_t end = parts_.end_of(local_), left = state.position < end ? end - state.position : 0;
+  const std::uint64_t got = std::min<std::uint64_t>(to.size() - done, left);
+  TW_RETURN_IF_ERROR(move(Direction::read, state.position, {to.data() + done, got}));
   state.position += got;
   if (done + got < to.size()) state.set(StreamState::kEof);
   return done + got;
@@ -83,10 +62,16 @@ Result<std::uint64_t> VpStream::write(std::span<const std::byte> data) {
     streams_.go_apart();
     streams_.drop_pushed(local_);
     StreamState& state = streams_[local_];
-    std::uint64_t position = state.position;
-    const Status status = or_out_of_memory([&] { return write_from(position, parts_.appends, data); });
+    const Status status = or_out_of_memory([&]() -> Status {
+      TW_RETURN_IF_ERROR(parts_.load(local_));
+      const std::uint64_t at = parts_.appends ? parts_.end_of(local_) : state.position;
+      if (data.size() > kMostStream || at > kMostStream - data.size()) return parts_.too_long(local_);
+      if (at + data.size() > parts_.geometry.lattice_bytes()) TW_RETURN_IF_ERROR(parts_.need_blocks());
+      TW_RETURN_IF_ERROR(move(Direction::write, at, {const_cast<std::byte*>(data.data()), data.size()}));
+      state.position = at + data.size();
+      return {};
+    });
     if (!status.ok()) return fail(state.position, status);
-    state.position = position + data.size();
     return data.size();
   });
 }

@@ -14,10 +14,6 @@ class VpStream {
 
   Result<std::uint64_t> read(std::span<std::byte> to);
   Result<std::uint64_t> write(std::span<const std::byte> data);
-  // Read and write at a position of the caller; the position of the stream stays. `at_end`: `position` becomes the end
-  // of the stream first.
-  Result<std::uint64_t> read_at(std::uint64_t position, std::span<std::byte> to);
-  Status write_at(std::uint64_t& position, bool at_end, std::span<const std::byte> data);
   Status seek(std::int64_t offset, int whence, std::uint64_t cleared = StreamState::kEof | StreamState::kError);
   Status push_back(std::byte byte);  // ungetc
   bool has_pushed() const {
@@ -51,8 +47,6 @@ class VpStream {
     return streams_.has(local_, flag);
   }
   Result<std::uint64_t> read_pushed(std::span<std::byte> to);
-  Result<std::uint64_t> read_from(std::uint64_t position, std::span<std::byte> to);
-  Status write_from(std::uint64_t& position, bool at_end, std::span<const std::byte> data);
   Status move(Direction direction, std::uint64_t position, Piece piece);
   Result<std::uint64_t> gap_at(std::uint64_t position);
   Status fail(std::uint64_t position, Status why);

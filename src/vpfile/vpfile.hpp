@@ -35,8 +35,9 @@ class VpFile {
 
   // Collective. After a failure of close() the file stays marked as not closed.
   Op<Status> transfer(VpTransfer what) { return access_all(parts_, std::move(what)); }
-  Op<Status> flush(Call call = Call::tw_vpfile_flush_all);
-  Op<Status> sync() { return flush(Call::tw_vpfile_sync_all); }
+  // `mine`: a failure of this task, which all tasks get; what they have is stored nevertheless.
+  Op<Status> flush(Status mine = {}, Call call = Call::tw_vpfile_flush_all);
+  Op<Status> sync(Status mine = {}) { return flush(std::move(mine), Call::tw_vpfile_sync_all); }
   Op<Status> close(Status mine = {});  // `mine`: an error that this task found before
   // First step of every other collective call: agrees on `mine`, and that all tasks make this call.
   Op<Status> meet(Call call, Status mine) { return thalweg::meet(parts_, call, std::move(mine)); }

@@ -120,7 +120,7 @@ Op<Status> access_all(VpParts& parts, VpTransfer what);
 Op<Status> access_independently(VpParts& parts, const VpTransfer& what);
 // Collective: stores the bytes that all tasks have in memory, then NAME.meta; where the file is closed, the side files,
 // too. In that case only task 0 has the status of the last step.
-Op<Status> store_all(VpParts& parts, bool closing);
+Op<Status> store_all(VpParts& parts, bool closing, Status mine = {});
 // Independent: stores this task's blocks.
 Status store_blocks(VpParts& parts, bool closing);
 

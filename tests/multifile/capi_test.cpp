@@ -6,10 +6,12 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/files/on_disk.hpp"
 #include "support/files/open_options.hpp"
+#include "support/models/mixed_calls.hpp"
 
 namespace thalweg {
 namespace {
@@ -232,6 +234,85 @@ TEST_F(CApi, AFileStarThatAppendsWritesAtTheEndOnly) {
 
   file = open(TW_READ);
   EXPECT_EQ(read_all(file), "begin one two three");
+  close(file);
+}
+
+// On the current logical file, whose number is `rank`.
+test::MixedCalls mixed_calls_of(tw_multifile* file, std::int64_t rank, bool reads) {
+  test::MixedCalls calls;
+  if (reads)
+    calls.read = [=](std::size_t n) {
+      std::string got(n, '?');
+      EXPECT_EQ(tw_multifile_read(file, got.data(), n, &n), TW_OK) << tw_last_error();
+      return got.substr(0, n);
+    };
+  else
+    calls.write = [=](const std::string& data) {
+      EXPECT_EQ(tw_multifile_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
+    };
+  calls.seek = [=](std::size_t to) {
+    EXPECT_EQ(tw_multifile_seek(file, static_cast<std::int64_t>(to), SEEK_SET), TW_OK) << tw_last_error();
+  };
+  calls.tell = [=] {
+    std::int64_t at = -1;
+    EXPECT_EQ(tw_multifile_tell(file, &at, nullptr), TW_OK) << tw_last_error();
+    return at;
+  };
+  calls.size = [=] {
+    std::int64_t bytes = -1;
+    EXPECT_EQ(tw_multifile_size(file, rank, &bytes), TW_OK) << tw_last_error();
+    return bytes;
+  };
+  return calls;
+}
+
+TEST_F(CApi, AFileStarAndTheCallsOfTheHandleShareOnePosition) {
+  for (std::uint64_t seed = 0; seed < 300 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    test::MixedModel model;
+    ASSERT_EQ(tw_options_set_range(config_, 2, 0, 2), TW_OK);
+    tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
+    ASSERT_EQ(tw_multifile_seek_to(file, 1, 0), TW_OK);
+    FILE* stream = nullptr;
+    ASSERT_EQ(tw_multifile_fopen(file, 1, "w", &stream), TW_OK) << tw_last_error();
+    const test::MixedCalls writing = mixed_calls_of(file, 1, false);
+    test::MixedProgram(seed, writing, stream, model).run(300);
+    if (seed % 3 == 0) {
+      EXPECT_EQ(std::fclose(std::exchange(stream, nullptr)), 0);
+    }
+    close(file);
+    if (stream != nullptr) std::fclose(stream);
+
+    ASSERT_EQ(tw_options_set_range(config_, -1, 0, 2), TW_OK);
+    file = open(TW_READ);
+    ASSERT_EQ(tw_multifile_seek_to(file, 1, 0), TW_OK);
+    EXPECT_TRUE(read_all(file) == model.bytes);
+    ASSERT_EQ(tw_multifile_seek(file, 0, SEEK_SET), TW_OK);
+    model.position = 0;
+    ASSERT_EQ(tw_multifile_fopen(file, 1, "r", &stream), TW_OK) << tw_last_error();
+    const test::MixedCalls reading = mixed_calls_of(file, 1, true);
+    test::MixedProgram(seed, reading, stream, model).run(300);
+    EXPECT_EQ(std::fclose(stream), 0);
+    EXPECT_EQ(reading.tell(), static_cast<std::int64_t>(model.position)) << "what stdio had read ahead is given back";
+    close(file);
+  }
+}
+
+// As a checkpoint of a program that dies behind the flush finds it.
+TEST_F(CApi, AFlushStoresWhatAFileStarHasGathered) {
+  tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
+  FILE* stream = nullptr;
+  ASSERT_EQ(tw_multifile_fopen(file, 0, "w", &stream), TW_OK) << tw_last_error();
+  ASSERT_EQ(std::fputs("gathered", stream), 1);
+  ASSERT_EQ(tw_multifile_flush(file), TW_OK);
+  const std::string copy = path_ + ".copy";
+  std::filesystem::copy_file(path_, copy);
+  close(file);
+  std::fclose(stream);
+  ASSERT_EQ(tw_multifile_repair(copy.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  std::filesystem::rename(copy, path_);
+  file = open(TW_READ);
+  EXPECT_EQ(read_all(file), "gathered");
   close(file);
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "support/files/vp_files.hpp"
+#include "support/models/mixed_calls.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -663,7 +664,7 @@ TEST_F(VpCalls, AFileOfOneVpReadsAndWritesText) {
   EXPECT_EQ(std::fseek(stream, -4, SEEK_END), 0);
   EXPECT_EQ(std::fputs("END", stream), 1);
   EXPECT_EQ(std::fclose(stream), 0);
-  EXPECT_EQ(positions(file), (Positions{0, 0})) << "those of the handle stay";
+  EXPECT_EQ(positions(file), (Positions{0, 19}));
   EXPECT_EQ(stream_of(file, 1), "first\nsecond 42 END\n");
   EXPECT_EQ(stream_of(file, 0), "");
   close(file);
@@ -688,6 +689,8 @@ TEST_F(VpCalls, AFileOfOneVpReadsTheLattice) {
   EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED("AABBCC", 2), nullptr, nullptr),
             TW_OK);  // in the buffer of a round
   FILE* stream = open_stdio(file, 1, "r+");
+  EXPECT_EQ(std::ftell(stream), 5);
+  std::rewind(stream);
   char text[10] = "";
   EXPECT_EQ(std::fread(text, 1, sizeof text, stream), 5u);
   EXPECT_STREQ(text, "bbbBB");
@@ -696,6 +699,104 @@ TEST_F(VpCalls, AFileOfOneVpReadsTheLattice) {
   EXPECT_EQ(std::fclose(stream), 0);
   close(file);
   EXPECT_EQ(streams(), (Texts{"aaaAA", "bbbBx", "cccCC"}));
+}
+
+MixedCalls mixed_calls_of(tw_vpfile* file, std::int64_t vp, bool reads, bool writes) {
+  MixedCalls calls;
+  if (writes)
+    calls.write = [=](const std::string& data) {
+      EXPECT_EQ(tw_vpfile_write(file, vp, data.data(), data.size(), nullptr), TW_OK) << tw_last_error();
+    };
+  if (reads)
+    calls.read = [=](std::size_t n) {
+      std::string got(n, '?');
+      EXPECT_EQ(tw_vpfile_read(file, vp, got.data(), n, &n), TW_OK) << tw_last_error();
+      return got.substr(0, n);
+    };
+  calls.seek = [=](std::size_t to) {
+    EXPECT_EQ(tw_vpfile_seek(file, vp, static_cast<std::int64_t>(to), SEEK_SET), TW_OK) << tw_last_error();
+  };
+  calls.tell = [=] {
+    std::int64_t at = -1;
+    EXPECT_EQ(tw_vpfile_tell(file, vp, &at, nullptr, nullptr), TW_OK) << tw_last_error();
+    return at;
+  };
+  calls.size = [=] {
+    std::int64_t bytes = -1;
+    EXPECT_EQ(tw_vpfile_size(file, vp, &bytes), TW_OK) << tw_last_error();
+    return bytes;
+  };
+  return calls;
+}
+
+TEST_F(VpCalls, AFileAndTheCallsOfTheHandleShareOnePosition) {
+  for (std::uint64_t seed = 0; seed < 300 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    MixedModel model;
+    tw_vpfile* file = open_vp("w+", {.shape = {3}});
+    if (seed % 2 == 0) {  // begins with bytes in the lattice
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED("aaabbbccc", 3), nullptr, nullptr), TW_OK);
+      model.write("bbb");
+    }
+    FILE* stream = open_stdio(file, 1, "r+");
+    const MixedCalls calls = mixed_calls_of(file, 1, true, true);
+    MixedProgram(seed, calls, stream, model).run(300);
+    if (seed % 3 == 0) {
+      EXPECT_EQ(std::fclose(std::exchange(stream, nullptr)), 0);
+    }
+    if (seed % 3 > 0) {
+      EXPECT_EQ(calls.tell(), static_cast<std::int64_t>(model.position));
+    }
+    close(file);
+    if (stream != nullptr) std::fclose(stream);
+    ASSERT_TRUE(streams()[1] == model.bytes);
+
+    file = open_vp("r");
+    model.position = 0;
+    stream = open_stdio(file, 1, "r");
+    const MixedCalls reading = mixed_calls_of(file, 1, true, false);
+    MixedProgram(seed, reading, stream, model).run(300);
+    EXPECT_EQ(std::fclose(stream), 0);
+    EXPECT_EQ(reading.tell(), static_cast<std::int64_t>(model.position)) << "what stdio had read ahead is given back";
+    close(file);
+  }
+}
+
+TEST_F(VpCalls, ACallOfAllVpsFollowsWhatFilesHaveGathered) {
+  tw_vpfile* file = open_vp("w+", {.shape = {2}});
+  FILE* stream = open_stdio(file, 1, "w+");
+  EXPECT_EQ(std::fputs("in stdio ", stream), 1);
+  EXPECT_EQ(tw_vpfile_puts_all(file, "of all", nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(positions(file), (Positions{6, 15}));
+  EXPECT_EQ(tw_vpfile_seek_all(file, 3, nullptr, SEEK_SET, nullptr), TW_OK);
+  EXPECT_EQ(std::getc(stream), 's');
+  EXPECT_EQ(positions(file), (Positions{3, 4})) << "not where stdio has read to";
+  EXPECT_EQ(std::ungetc('S', stream), 'S');
+  int bytes[2] = {};
+  EXPECT_EQ(tw_vpfile_getc_all(file, bytes, nullptr), TW_OK);
+  EXPECT_EQ(bytes[1], 's') << "a byte that is not of the file is dropped";
+  EXPECT_EQ(std::fputs("", stream), 1);
+  EXPECT_EQ(std::fclose(stream), 0);
+  EXPECT_EQ(stream_of(file, 1), "in stdio of all");
+  close(file);
+}
+
+TEST_F(VpCalls, AFileThatCannotBeWrittenFailsTheFlushAndTheClose) {
+  for (const bool moves : {false, true}) {
+    tw_vpfile* file = open_vp("w+", {.shape = {2}});
+    FILE* stream = open_stdio(file, 1, "w");
+    EXPECT_EQ(fseeko(stream, (off_t{1} << 61) - 4, SEEK_SET), 0);
+    EXPECT_EQ(std::fputs("0123456789", stream), 1);
+    if (moves) {
+      EXPECT_EQ(tw_vpfile_seek(file, 1, 0, SEEK_SET), TW_ERR_RANGE);
+    }
+    EXPECT_EQ(tw_vpfile_flush_all(file), TW_ERR_RANGE);
+    EXPECT_NE(std::ferror(stream), 0);
+    EXPECT_EQ(put_text(file, 0, "kept"), TW_OK);
+    EXPECT_EQ(tw_vpfile_sync_all(file), TW_ERR_RANGE);
+    EXPECT_EQ(std::fclose(stream), EOF);
+    EXPECT_EQ(tw_vpfile_close(&file), TW_ERR_RANGE);
+  }
 }
 
 TEST_F(VpCalls, AFileThatIsLeftOpenIsFlushedByTheClose) {

@@ -184,7 +184,9 @@ TEST_F(CppVpfile, StreamsOfOneVpEach) {
   EXPECT_EQ(moved.stream(1).getc(), '!');
   EXPECT_EQ(moved.stream(1).getc(), -1);
   EXPECT_EQ(moved.stream(1).getline(), std::nullopt);
+  moved.stream(1).rewind();
   EXPECT_EQ(std::getc(moved.stream(1).fopen("r").get()), '1');
+  EXPECT_EQ(moved.stream(1).tell(), 1);
   moved.stream(1).rewind();
   EXPECT_EQ(moved.stream(1).getline(), "1 of three");
 }
