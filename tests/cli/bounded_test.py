@@ -93,7 +93,7 @@ class Multifiles(Bounded):
         name = hostile.store(hostile.listed_claims(), self.folder)
         self.limited("map", name, "out.svg", expect=FINE)
         self.limited("map", name, "out.html", expect=FINE)
-        self.assertEqual(self.limited("cat", "--name", "greeting", name, expect=FINE)[0], b"hello")
+        self.assertEqual(self.limited("cat", name, "greeting", expect=FINE)[0], b"hello")
         self.assertEqual(self.limited("cat", "--task", str(LAST), name, expect=FINE)[0], b"")
         self.limited("defrag", name, "copy.tw", expect=FINE)
         self.assertEqual(self.limited_json("ls", "copy.tw")["entries"][-1], {"rank": 8, "last_rank": LAST, "bytes": 0, "name": "", "mode": None})
@@ -242,7 +242,7 @@ class Json(CliTest):
                 self.assertRegex(message, r"^thalweg: task 100-199: .*parts.tw.000001")
                 info = self.json("info", "parts.tw", expect=DAMAGED)
                 self.assertEqual((info["health"], info["sizes"]["unreadable"], info["sizes"]["total"]), ("damaged", 100, 200))
-                self.thalweg("cat", "--name", "name299", "parts.tw")
+                self.thalweg("cat", "parts.tw", "name299")
             part.rmdir() if part.is_dir() else part.unlink()
 
     def test_info_tells_the_rest(self):

@@ -113,21 +113,21 @@ class Inspect(CliTest):
     def test_cat_gives_the_bytes_by_task_and_by_name(self):
         for rank, content in enumerate(self.content):
             self.assertEqual(self.thalweg("cat", "crafted.tw", "--task", str(rank))[0], content)
-        self.assertEqual(self.thalweg("cat", "crafted.tw", "--name", "dir/big")[0], self.content[2])
+        self.assertEqual(self.thalweg("cat", "crafted.tw", "dir/big")[0], self.content[2])
 
     def test_cat_json_goes_to_standard_error(self):
         out, errors = self.thalweg("cat", "crafted.tw", "--task", "0", "--json")
 
         self.assertEqual(out, self.content[0])
-        self.assertEqual(json.loads(errors), {"command": "cat", "file": "crafted.tw", "rank": 0, "name": "a.txt", "mode": "100640",
-                                              "bytes": 6, "exit_code": 0})
+        self.assertEqual(json.loads(errors), {"command": "cat", "file": "crafted.tw", "entries": [{"rank": 0, "name": "a.txt", "mode": "100640", "bytes": 6}],
+                                              "exit_code": 0})
 
     def test_cat_refuses_what_is_not_there(self):
         self.assertIn("4", self.thalweg("cat", "crafted.tw", "--task", "4", expect=USAGE)[1])
         self.thalweg("cat", "crafted.tw", "--task", "-1", expect=USAGE)
-        self.assertIn("thalweg ls", self.thalweg("cat", "crafted.tw", "--name", "nobody", expect=USAGE)[1])
+        self.assertIn("thalweg ls", self.thalweg("cat", "crafted.tw", "nobody", expect=USAGE)[1])
         self.thalweg("cat", "crafted.tw", expect=USAGE)
-        self.thalweg("cat", "crafted.tw", "--task", "1", "--name", "empty", expect=USAGE)
+        self.thalweg("cat", "crafted.tw", "--task", "1", "empty", expect=USAGE)
 
     def test_cat_ends_quietly_when_the_reader_goes_away(self):
         with subprocess.Popen([THALWEG, "cat", "crafted.tw", "-t", "2"], cwd=self.folder, stdout=subprocess.PIPE,

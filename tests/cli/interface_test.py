@@ -80,7 +80,7 @@ class Interface(CliTest):
         return done.stdout, done.stderr
 
     def test_usage_errors_are_json_where_json_is_asked_for(self):
-        for words, command in ((["info", "--json"], "info"), (["ls", "a", "b", "--json"], "ls"), (["--json", "info", "x"], None),
+        for words, command in ((["info", "--json"], "info"), (["info", "a", "b", "--json"], "info"), (["--json", "info", "x"], None),
                                (["pack", "--json", "--nonsense", "x"], "pack"), (["verfiy", "x", "--json"], None),
                                (["map", "--json", "a.tw", "m.png", "--format", "png"], "map")):
             with self.subTest(words):

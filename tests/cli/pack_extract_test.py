@@ -4,6 +4,7 @@
 import fcntl
 import os
 import resource
+import shutil
 import signal
 import socket
 import stat
@@ -14,6 +15,7 @@ import time
 from cli_support import FINE, IO_ERROR, THALWEG, UNSAFE, USAGE, CliTest, data, main
 
 FILE = stat.S_IFREG | 0o644
+DIRECTORY = stat.S_IFDIR | 0o755
 F_OFD_SETLK = 37  # fcntl(2); Python has no name for it
 
 
@@ -118,7 +120,7 @@ class RoundTrip(CliTest):
 
         self.thalweg("extract", "crafted.tw", "--task", "1", "3-5", "-C", "some")
         self.thalweg("extract", "--task", "2", "crafted.tw", "-C", "one")
-        self.thalweg("extract", "crafted.tw", "-n", "f7", "-n", "f9", "-C", "named")
+        self.thalweg("extract", "crafted.tw", "f7", "f9", "-C", "named")
 
         self.assertEqual(sorted(os.listdir(self.folder / "some")), ["f1", "f3", "f4", "f5"])
         self.assertEqual(os.listdir(self.folder / "one"), ["f2"])
@@ -126,7 +128,27 @@ class RoundTrip(CliTest):
         self.thalweg("extract", "crafted.tw", "--task", "10", expect=USAGE)
         self.thalweg("extract", "crafted.tw", "--task", "5-3", expect=USAGE)
         self.thalweg("extract", "crafted.tw", "--task", "x", expect=USAGE)
-        self.thalweg("extract", "crafted.tw", "-n", "f10", expect=USAGE)
+        self.thalweg("extract", "crafted.tw", "f10", expect=USAGE)
+
+    def test_names_are_chosen_as_by_tar(self):
+        names = ["a", "src", "src/x.c", "src/sub/y.c", "src/y.h", "srcs", "odd[1]", "[x]"]
+        self.craft([(DIRECTORY if name == "src" else FILE, name.encode(), b"" if name == "src" else name.encode()) for name in names])
+
+        for chosen, wanted in ((["a"], ["a"]), (["src"], ["src", "src/x.c", "src/sub/y.c", "src/y.h"]), (["src/"], ["src", "src/x.c", "src/sub/y.c", "src/y.h"]),
+                               (["*.c"], ["src/x.c", "src/sub/y.c"]), (["src/s*"], ["src/sub/y.c"]), (["s?c/?.[ch]", "a"], ["a", "src/x.c", "src/y.h"]),
+                               (["odd[1]"], ["odd[1]"]), (["[x]"], ["[x]"]), (["*"], names)):
+            with self.subTest(chosen):
+                self.assertEqual([e["name"] for e in self.json("ls", "crafted.tw", *chosen)["entries"]], wanted)
+                data = "".join(name for name in wanted if name != "src").encode()
+                self.assertEqual(self.thalweg("cat", "crafted.tw", *chosen)[0], data)
+                self.thalweg("extract", "crafted.tw", *chosen, "-C", "out")
+                stored = sorted(str(p.relative_to(self.folder / "out")) for p in (self.folder / "out").rglob("*") if p.is_file())
+                self.assertEqual(stored, sorted(set(wanted) - {"src"}))
+                shutil.rmtree(self.folder / "out")
+        for command in ("ls", "cat", "extract"):
+            _, message = self.thalweg(command, "crafted.tw", "a", "sr", "*.f90", expect=USAGE)
+            self.assertIn("no logical file named 'sr'", message)
+        self.assertFalse((self.folder / "sr").exists() or (self.folder / "a").exists())
 
     def test_files_are_named_by_pattern(self):
         self.craft([(FILE, b"/evil/../%d" % i, b"%d" % i) for i in range(3)] + [(0, b"", b"3")])
@@ -241,7 +263,7 @@ class RoundTrip(CliTest):
 
         self.assertEqual(result["changed"], ["version"])
         self.assertIn("changed while it was read", warning)
-        self.assertEqual(self.thalweg("cat", "t.tw", "-n", "version")[0], content)
+        self.assertEqual(self.thalweg("cat", "t.tw", "version")[0], content)
 
     def test_little_space_is_reserved_for_small_files(self):
         for i in range(200):

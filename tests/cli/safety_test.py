@@ -209,7 +209,7 @@ class Safety(CliTest):
         self.thalweg("pack", "again.tw", "-C", "out", "d")
         self.thalweg("extract", "long.tw", "-C", "out", expect=IO_ERROR)  # longer than a file name may be
 
-        self.assertEqual(self.thalweg("cat", "again.tw", "--name", deep.decode())[0], b"deep")
+        self.assertEqual(self.thalweg("cat", "again.tw", deep.decode())[0], b"deep")
         self.assertEqual(os.listdir(self.folder / "out"), ["d"])
 
 

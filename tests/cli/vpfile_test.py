@@ -88,14 +88,14 @@ class Cat(VpTest):
         out, errors = self.thalweg("cat", "ib.vp", "--vp=1,0", "--json")
 
         self.assertEqual(out, stream(3, 48))
-        self.assertEqual(json.loads(errors), {"command": "cat", "file": "ib.vp", "vp": 3, "bytes": 48, "exit_code": 0})
+        self.assertEqual(json.loads(errors), {"command": "cat", "file": "ib.vp", "entries": [{"vp": 3, "bytes": 48}], "exit_code": 0})
 
     def test_wrong_arguments_are_told(self):
         self.craft([(0, b"", b"abc")])
         for words, told in ((["ib.vp"], "give --vp N"), (["ib.vp", "--vp", "6"], "numbers 0 to 5"), (["ib.vp", "--vp", "2,0"], "shape 2,3"),
                             (["ib.vp", "--vp", "1,1,1"], "shape 2,3"), (["ib.vp", "--vp", "x"], "'x' is neither"),
                             (["ib.vp", "--vp=-1"], "'-1' is neither"), (["ib.vp", "--vp", "1,"], "'1,' is neither"),
-                            (["ib.vp", "--task", "0"], "give --vp N"), (["ib.vp", "--name", "a"], "give --vp N"),
+                            (["ib.vp", "--task", "0"], "give --vp N"), (["ib.vp", "a"], "give --vp N"),
                             (["ib.vp", "--vp", "0", "--recover"], "--recover applies to multifiles"),
                             (["crafted.tw", "--vp", "0"], "--vp applies to vpfiles"), (["crafted.tw"], "--vp N")):
             with self.subTest(words):

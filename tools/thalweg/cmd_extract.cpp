@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <functional>
 #include <string_view>
 
 #include "command.hpp"
@@ -45,55 +46,32 @@ uint32_t creation_mask() {
 }
 
 // The source of the data: reads one logical file, or stream, after the other.
-class Source {
- public:
-  virtual ~Source() = default;
-  virtual void begin(const ExtractJob& job) = 0;
-  virtual size_t read(char* data, size_t bytes) = 0;  // 0 at the end
-  virtual int64_t skip_gap() = 0;                     // length of the gap that follows
+struct Source {
+  std::function<void(int64_t rank)> begin;
+  std::function<tw_status(char* data, size_t most, size_t& got)> read;  // none at the end
+  std::function<int64_t()> skip_gap;                                    // length of the gap that follows
 };
 
-class MultifileSource : public Source {
- public:
-  explicit MultifileSource(const Multifile& multifile) : multifile_(multifile) {}
-  void begin(const ExtractJob& job) override { check(tw_multifile_seek_to(multifile_.get(), job.rank, 0)); }
-  size_t read(char* data, size_t bytes) override {
-    size_t got = 0;
-    check(tw_multifile_read(multifile_.get(), data, bytes, &got));
-    return got;
-  }
-  int64_t skip_gap() override {
-    int64_t skipped = 0;
-    check(tw_multifile_skip_gap(multifile_.get(), &skipped));
-    return skipped;
-  }
+Source source_of(const Multifile& multifile) {
+  tw_multifile* file = multifile.get();
+  return {[=](int64_t rank) { check(tw_multifile_seek_to(file, rank, 0)); },
+          [=](char* data, size_t most, size_t& got) { return tw_multifile_read(file, data, most, &got); },
+          [=] {
+            int64_t skipped = 0;
+            check(tw_multifile_skip_gap(file, &skipped));
+            return skipped;
+          }};
+}
 
- private:
-  const Multifile& multifile_;
-};
-
-class VpfileSource : public Source {
- public:
-  explicit VpfileSource(const Vpfile& file) : file_(file) {}
-  void begin(const ExtractJob& job) override {
-    vp_ = job.rank;
-    file_.begin(vp_);
-  }
-  size_t read(char* data, size_t bytes) override {
-    size_t got = 0;
-    check(file_.read(vp_, data, bytes, got));
-    return got;
-  }
-  int64_t skip_gap() override { return file_.skip_gap(vp_); }
-
- private:
-  const Vpfile& file_;
-  int64_t vp_ = 0;
-};
+Source source_of(const Vpfile& file, int64_t& vp) {
+  return {[&](int64_t number) { file.begin(vp = number); },
+          [&](char* data, size_t most, size_t& got) { return file.read(vp, data, most, got); },
+          [&] { return file.skip_gap(vp); }};
+}
 
 class Extractor {
  public:
-  Extractor(Source& source, const Options& options, Progress& progress)
+  Extractor(const Source& source, const Options& options, Progress& progress)
       : source_(source), root_(options.directory, options.force), progress_(progress), buffer_(kBufferBytes) {}
 
   Result extract(const std::vector<ExtractJob>& jobs) {
@@ -132,7 +110,8 @@ class Extractor {
   }
 
   size_t read_some() {
-    const size_t got = source_.read(buffer_.data(), buffer_.size());
+    size_t got = 0;
+    check(source_.read(buffer_.data(), buffer_.size(), got));
     result_.bytes = sum_of(result_.bytes, static_cast<int64_t>(got));
     progress_.update(result_.bytes, total_);
     return got;
@@ -164,7 +143,7 @@ class Extractor {
   }
 
   void copy_file(const ExtractJob& job) {
-    source_.begin(job);
+    source_.begin(job.rank);
     SafeRoot::NewFile file = root_.new_file(job.name);
     for (size_t got = next(file.fd(), job); got > 0; got = next(file.fd(), job)) {
       if (write_sparse(file.fd(), std::string_view(buffer_.data(), got))) continue;
@@ -180,13 +159,13 @@ class Extractor {
       return Failure(kDamaged, fmt::format("symbolic link '{}' (task {}) has {}", job.name, job.rank, what));
     };
     if (job.bytes == 0 || job.bytes >= PATH_MAX) throw wrong("no target of 1 to 4095 bytes");
-    source_.begin(job);
+    source_.begin(job.rank);
     const std::string target(buffer_.data(), read_some());
     if (target.find('\0') != std::string::npos) throw wrong("a zero byte in its target");
     root_.symlink(job.name, target);
   }
 
-  Source& source_;
+  const Source& source_;
   SafeRoot root_;
   Progress& progress_;
   std::vector<char> buffer_;
@@ -195,9 +174,7 @@ class Extractor {
   Result result_;
 };
 
-using Ranges = std::vector<std::pair<int64_t, int64_t>>;
-
-void print_json(const Options& options, const Result& result, const Ranges& nothing, int code) {
+void print_json(const Options& options, const Result& result, const std::vector<Range>& nothing, int code) {
   Json object = json_head("extract", options.choice.file);
   object["kind"] = options.vpfile ? "vpfile" : "multifile";
   object["directory"] = options.directory;
@@ -223,7 +200,7 @@ void print_json(const Options& options, const Result& result, const Ranges& noth
   put_json(object);
 }
 
-int report(const Options& options, const Common& common, const Result& result, const Ranges& nothing) {
+int report(const Options& options, const Common& common, const Result& result, const std::vector<Range>& nothing) {
   const int code = result.failed.empty() && options.closed ? kFine : kDamaged;
   for (const auto& [first, last] : nothing) {
     say(fmt::format("{} {} have no stored data: no files are created for them",
@@ -250,7 +227,7 @@ ExtractPlan plan_in_time(Make make) {
 int run_vpfile(Options& options, const Common& common) {
   const ExtractChoice& choice = options.choice;
   refuse_option_of_multifiles(!choice.tasks.empty(), "--task", choice.file, "; give --vp N");
-  refuse_option_of_multifiles(!choice.names.empty(), "--name", choice.file, "; give --vp N");
+  refuse_option_of_multifiles(!choice.names.empty(), "NAME", choice.file, "; give --vp N");
   refuse_option_of_multifiles(choice.relative, "--relative", choice.file);
   refuse_option_of_multifiles(options.recover, "--recover", choice.file, "; 'thalweg repair' closes it");
   const tw_vpfile_stored stored = look_at_vpfile(choice.file);
@@ -258,7 +235,8 @@ int run_vpfile(Options& options, const Common& common) {
   static const ExtractPlan plan = plan_in_time([&] { return plan_extract(file, shape_of(stored), choice); });
   options.vpfile = true;
   Progress progress("extract", common.quiet);
-  VpfileSource source(file);
+  int64_t vp = 0;
+  const Source source = source_of(file, vp);
   const Result result = Extractor(source, options, progress).extract(plan.jobs);
   return report(options, common, result, plan.nothing);
 }
@@ -271,7 +249,7 @@ int run(Options& options, const Common& common) {
   static const ExtractPlan plan = plan_in_time([&] { return plan_extract(multifile, options.choice); });
   options.closed = multifile.summarize().closed != 0;
   Progress progress("extract", common.quiet);
-  MultifileSource source(multifile);
+  const Source source = source_of(multifile);
   const Result result = Extractor(source, options, progress).extract(plan.jobs);
   return report(options, common, result, plan.nothing);
 }
@@ -280,12 +258,11 @@ Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   plain_word(app.add_option("FILE", options->choice.file, "The multifile or vpfile")->required());
   plain_word(
+      app.add_option("NAME", options->choice.names, "Only these names, directories, or patterns with * ? [...]"));
+  plain_word(
       app.add_option("-C,--directory", options->directory, "Target directory; created when missing")->type_name("DIR"));
   plain_word(app.add_option("-t,--task", options->choice.tasks, "Only these ranks: N or FIRST-LAST; may be repeated"))
       ->type_name("N")
-      ->allow_extra_args(false);
-  plain_word(app.add_option("-n,--name", options->choice.names, "Only the logical file of this name; may be repeated"))
-      ->type_name("NAME")
       ->allow_extra_args(false);
   plain_word(
       app.add_option("--vp", options->choice.vps,
@@ -306,7 +283,9 @@ Run add(CLI::App& app) {
 const Command kExtract = {
     "extract",
     "Write logical files, or the streams of virtual processors, as files",
-    "Files get their stored name; a file without a name becomes task-%06d with its rank. Modes are restored, without "
+    "Without NAME all files are extracted. NAME is that of a file, or of a directory with all below it, or a pattern "
+    "as of a shell, in which * and ? match '/' too; one that matches nothing is an error.\n"
+    "\nFiles get their stored name; a file without a name becomes task-%06d with its rank. Modes are restored, without "
     "set-user-ID, set-group-ID and sticky bits.\n"
     "\nNo file is ever written outside the target directory: absolute names, '..', special files, and symbolic links "
     "in the path are refused with 4, and so is an existing file, unless --force is given. All names are checked before "
@@ -322,6 +301,7 @@ const Command kExtract = {
     "of a range\n"
     "  left_out: long ranges without stored data: rank, last_rank (of a vpfile: vp, last_vp)\n",
     "  thalweg extract docs.tw -C restored\n"
+    "  thalweg extract docs.tw README 'src/*.c'\n"
     "  thalweg extract dump.tw --task 0 8-15 --pattern 'task-%06d.bin'\n"
     "  thalweg extract particles.vp --vp 0-15 -C streams\n",
     add};

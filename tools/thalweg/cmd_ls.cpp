@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "command.hpp"
 #include "common.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 struct Options {
   std::string file;
+  std::vector<std::string> names;
   bool null = false;
 };
 
@@ -92,10 +94,10 @@ void tell_lost(const Entry& entry) {
 }
 
 // Returns whether every entry was readable.
-bool list_all(const Multifile& multifile, int64_t n, Listing& listing) {
+bool list(const Multifile& multifile, const Range& range, OneByOne& one_by_one, Listing& listing) {
   bool whole = true;
-  OneByOne one_by_one;
-  for (int64_t rank = 0, i = 0; rank < n; ++i) {
+  const int64_t n = multifile.summarize().n_logical;
+  for (int64_t rank = range.first, i = 0; rank <= range.second; ++i) {
     note_work("ls", rank, n, "logical files");
     if (i % 256 == 0) stop_if_interrupted();
     const Alike alike = multifile.alike(rank);
@@ -114,24 +116,28 @@ bool list_all(const Multifile& multifile, int64_t n, Listing& listing) {
   return whole;
 }
 
+bool list_chosen(const Multifile& multifile, const Options& options, Listing& listing) {
+  bool whole = true;
+  OneByOne one_by_one;
+  std::vector<Range> ranges{{0, multifile.summarize().n_logical - 1}};
+  if (!options.names.empty()) ranges = ranks_of_names(multifile, options.file, options.names);
+  for (const Range& range : ranges) whole = list(multifile, range, one_by_one, listing) && whole;
+  return whole;
+}
+
 int run(const Options& options, const Common& common) {
   const auto [multifile, closed] = open_in_any_state(options.file);
-  const int64_t n = multifile.summarize().n_logical;
   int code = closed ? kFine : kDamaged;
+  std::unique_ptr<Listing> listing = std::make_unique<Lines>(multifile.summarize().n_logical);
+  if (options.null) listing = std::make_unique<Names>();
   if (common.json) {
+    listing = std::make_unique<JsonEntries>();
     Json head = json_head("ls", options.file);
     head["closed"] = closed;
     begin_json_list(head, "entries");
-    JsonEntries entries;
-    if (!list_all(multifile, n, entries)) code = kDamaged;
-    end_json_list({{"exit_code", code}});
-  } else if (options.null) {
-    Names names;
-    if (!list_all(multifile, n, names)) code = kDamaged;
-  } else {
-    Lines lines(n);
-    if (!list_all(multifile, n, lines)) code = kDamaged;
   }
+  if (!list_chosen(multifile, options, *listing)) code = kDamaged;
+  if (common.json) end_json_list({{"exit_code", code}});
   if (!closed) report_not_closed(options.file);
   return code;
 }
@@ -139,6 +145,7 @@ int run(const Options& options, const Common& common) {
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   plain_word(app.add_option("FILE", options->file, "The multifile")->required());
+  plain_word(app.add_option("NAME", options->names, "Only these names, directories, or patterns with * ? [...]"));
   app.add_flag("-0,--null", options->null, "Only the names, unescaped, each terminated by a zero byte");
   return [options](const Common& common) { return run(*options, common); };
 }
@@ -148,7 +155,9 @@ Run add(CLI::App& app) {
 const Command kLs = {
     "ls",
     "List the logical files: rank, size, mode, name",
-    "Bytes of a name that a terminal would interpret are printed as \\n"
+    "Without NAME all are listed. NAME is that of a file, or of a directory with all below it, or a pattern as of a "
+    "shell, in which * and ? match '/' too; one that matches nothing is an error.\n"
+    "\nBytes of a name that a terminal would interpret are printed as \\n"
     ", \\x1b and so on, and a backslash is doubled; --null prints names unescaped. For an unclosed file the intact "
     "part is listed, and the command exits with 1.\n"
     "\nAn unreadable entry is reported on standard error; the others are listed, and the command exits with 1. When "
@@ -160,6 +169,7 @@ const Command kLs = {
     "  error: only when the command stopped early: status, message; the entries before it are complete. After a signal "
     "the status is TW_ERR_STOPPED and exit_code 128 plus its number\n",
     "  thalweg ls docs.tw\n"
+    "  thalweg ls docs.tw src/ '*.md'\n"
     "  thalweg ls --null docs.tw | grep -z README\n",
     add};
 

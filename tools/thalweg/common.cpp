@@ -2,9 +2,11 @@
 #include "common.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -194,13 +196,13 @@ std::string Multifile::stored_strategy() const {
   return {static_cast<const char*>(text), bytes};
 }
 
-std::pair<Multifile, bool> open_in_any_state(const std::string& path, const tw_options* config) {
+std::pair<Multifile, bool> open_in_any_state(const std::string& path) {
   try {
-    return {Multifile(path, TW_READ, config), true};
+    return {Multifile(path, TW_READ), true};
   } catch (const Failure& failure) {
     if (failure.status != TW_ERR_NOT_CLOSED) throw;
   }
-  return {Multifile(path, TW_READ | TW_RECOVER, config), false};
+  return {Multifile(path, TW_READ | TW_RECOVER), false};
 }
 
 void report_not_closed(const std::string& path) {
@@ -208,9 +210,9 @@ void report_not_closed(const std::string& path) {
   say(fmt::format("'{}' was not closed; run: thalweg repair {}", path, shell_word(path)));
 }
 
-Multifile open_for_reading(const std::string& path, bool recover, const tw_options* config) {
-  if (recover) return open_in_any_state(path, config).first;
-  return Multifile(path, TW_READ, config);
+Multifile open_for_reading(const std::string& path, bool recover) {
+  if (recover) return open_in_any_state(path).first;
+  return Multifile(path, TW_READ);
 }
 
 bool is_loss(tw_status status) {
@@ -229,6 +231,43 @@ void check_rank(int64_t rank, int64_t n_logical, const std::string& path) {
   if (rank >= 0 && rank < n_logical) return;
   if (n_logical == 0) throw Failure(kUsage, fmt::format("no task {}: '{}' has no logical files", rank, path));
   throw Failure(kUsage, fmt::format("no task {}: '{}' has tasks 0 to {}", rank, path, n_logical - 1));
+}
+
+static bool chooses(const std::string& wanted, const std::string& name) {
+  const bool is_pattern = wanted.find_first_of("*?[") != std::string::npos;
+  if (name == wanted || (is_pattern && fnmatch(wanted.c_str(), name.c_str(), FNM_LEADING_DIR) == 0)) return true;
+  return (name + '/').starts_with(wanted.ends_with('/') ? wanted : wanted + '/');
+}
+
+std::vector<Range> ranks_of_names(const Multifile& multifile, const std::string& path,
+                                  const std::vector<std::string>& names) {
+  std::vector<Range> ranges;
+  std::vector<bool> found(names.size());
+  std::string lost;
+  const int64_t n = multifile.summarize().n_logical;
+  for (int64_t rank = 0, last = 0; rank < n; rank = last + 1) {
+    stop_if_interrupted();
+    const Alike alike = multifile.alike(rank);
+    last = alike.last;
+    if (alike.lost()) lost = alike.message;
+    if (alike.lost() || last > rank) continue;  // no name
+    std::string name;
+    try {
+      name = multifile.name(rank);
+    } catch (const Failure& failure) {
+      if (!is_loss(failure.status)) throw;
+      lost = failure.what();
+    }
+    bool any = false;
+    for (size_t i = 0; i < names.size() && !name.empty(); ++i)
+      if (chooses(names[i], name)) any = found[i] = true;
+    if (any) ranges.emplace_back(rank, rank);
+  }
+  const auto missing = std::ranges::find(found, false);
+  if (missing == found.end()) return ranges;
+  const std::string& name = names[static_cast<size_t>(missing - found.begin())];
+  if (!lost.empty()) throw Failure(kDamaged, fmt::format("no readable name is '{}': {}", name, lost));
+  throw Failure(kUsage, fmt::format("'{}' has no logical file named '{}'; 'thalweg ls' lists all", path, name));
 }
 
 Descriptor::~Descriptor() {

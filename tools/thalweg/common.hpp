@@ -122,13 +122,13 @@ class Multifile {
 };
 
 // Opens for reading; an unclosed file is opened by a scan, and the second value is false.
-std::pair<Multifile, bool> open_in_any_state(const std::string& path, const tw_options* config = nullptr);
+std::pair<Multifile, bool> open_in_any_state(const std::string& path);
 
 // Reports that the file is not closed, with the remedy, on standard error.
 void report_not_closed(const std::string& path);
 
 // Opens for reading; an unclosed file is refused unless `recover`.
-Multifile open_for_reading(const std::string& path, bool recover, const tw_options* config = nullptr);
+Multifile open_for_reading(const std::string& path, bool recover);
 
 // Whether a failure concerns a part of the file's content, so that the rest may be readable.
 bool is_loss(tw_status status);
@@ -138,6 +138,12 @@ int64_t sum_of(int64_t a, int64_t b, int64_t times = 1);
 
 // Fails with exit 2 unless 0 <= rank < n.
 void check_rank(int64_t rank, int64_t n_logical, const std::string& path);
+
+using Range = std::pair<int64_t, int64_t>;  // first and last
+// The ranks of the logical files that `names` choose, in ascending order: each of them is a name, a directory of names,
+// or a pattern of a shell, in which '*' and '?' match '/' too. Fails with exit 2 where one chooses nothing.
+std::vector<Range> ranks_of_names(const Multifile& multifile, const std::string& path,
+                                  const std::vector<std::string>& names);
 
 // A file descriptor with automatic close.
 class Descriptor {

@@ -16,8 +16,6 @@ namespace {
 constexpr const char* kDefaultPattern = "task-%06d";
 constexpr const char* kVpPattern = "vp-%06d";
 
-using Range = std::pair<int64_t, int64_t>;  // first and last
-
 // Ascending, without duplicates.
 std::vector<Range> sorted(std::vector<Range> ranges) {
   std::ranges::sort(ranges);
@@ -39,15 +37,9 @@ std::vector<Range> chosen_ranks(const Multifile& multifile, const ExtractChoice&
     add_ranks(text, ranges);
     check_rank(ranges.back().second, n, choice.file);
   }
-  for (const std::string& name : choice.names) {
-    int64_t rank = -1;
-    const tw_status status = tw_multifile_find(multifile.get(), name.c_str(), &rank);
-    if (status == TW_ERR_NOT_FOUND) {
-      throw Failure(kUsage,
-                    fmt::format("'{}' has no logical file named '{}'; 'thalweg ls' lists all", choice.file, name));
-    }
-    check(status);
-    ranges.emplace_back(rank, rank);
+  if (!choice.names.empty()) {
+    const std::vector<Range> named = ranks_of_names(multifile, choice.file, choice.names);
+    ranges.insert(ranges.end(), named.begin(), named.end());
   }
   if (choice.tasks.empty() && choice.names.empty() && n > 0) ranges.emplace_back(0, n - 1);
   return sorted(std::move(ranges));

@@ -14,9 +14,9 @@ namespace tool {
 struct ExtractChoice {
   std::string file;
   std::vector<std::string> tasks;  // "3" or "3-7"
-  std::vector<std::string> names;
-  std::vector<std::string> vps;  // in the syntax of parse_vps()
-  std::string pattern;           // empty: stored names
+  std::vector<std::string> names;  // as ranks_of_names() takes them
+  std::vector<std::string> vps;    // in the syntax of parse_vps()
+  std::string pattern;             // empty: stored names
   bool relative = false;
 };
 
@@ -30,8 +30,8 @@ struct ExtractJob {
 };
 
 struct ExtractPlan {
-  std::vector<ExtractJob> jobs;                      // in order of ranks
-  std::vector<std::pair<int64_t, int64_t>> nothing;  // first and last of long ranges without stored data
+  std::vector<ExtractJob> jobs;  // in order of ranks
+  std::vector<Range> nothing;    // first and last of long ranges without stored data
 };
 
 // Throws Failure: exit 2 for a missing task or name; exit 4 for a name outside the target directory, an entry that is

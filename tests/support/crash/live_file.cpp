@@ -235,9 +235,9 @@ class Direction {
       case 8:
         return start({"defrag", "--force", beside("other"), path()}, true);
       case 9:
-        return start({"extract", beside("other"), "-C", folder_.string(), "--name", "f", "--force"}, true);
+        return start({"extract", beside("other"), "f", "-C", folder_.string(), "--force"}, true);
       case 10:
-        return start({"extract", beside("other"), "-C", folder_.string(), "--name", side(), "--force"}, true);
+        return start({"extract", beside("other"), side(), "-C", folder_.string(), "--force"}, true);
       case 11:
         return start({"map", beside("other"), below(random_, 2) == 0 ? path() : (folder_ / side()).string(), "--force",
                       "--format", "svg"},
