@@ -243,6 +243,9 @@ class Json(CliTest):
                 info = self.json("info", "parts.tw", expect=DAMAGED)
                 self.assertEqual((info["health"], info["sizes"]["unreadable"], info["sizes"]["total"]), ("damaged", 100, 200))
                 self.thalweg("cat", "parts.tw", "name299")
+                for command in (["ls", "parts.tw", "name29*"], ["cat", "parts.tw", "name29*"], ["extract", "parts.tw", "name29*", "-C", "some", "--force"]):
+                    self.assertIn("there may be more of these names", self.thalweg(*command, expect=DAMAGED)[1])
+                self.thalweg("cat", "parts.tw", "name150", expect=DAMAGED)
             part.rmdir() if part.is_dir() else part.unlink()
 
     def test_info_tells_the_rest(self):

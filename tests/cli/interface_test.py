@@ -60,7 +60,7 @@ class Interface(CliTest):
         self.assertIn("thalweg --help", self.thalweg("frobnicate", expect=USAGE)[1])
         self.assertIn("thalweg info --help", self.thalweg("info", expect=USAGE)[1])
         self.assertIn("--nonsense", self.thalweg("info", "--nonsense", "x", expect=USAGE)[1])
-        self.thalweg("ls", "a", "b", expect=USAGE)
+        self.thalweg("info", "a", "b", expect=USAGE)
         self.thalweg("completion", "fish", expect=USAGE)
         self.thalweg("man", "frobnicate", expect=USAGE)
         nothing = subprocess.run([THALWEG], capture_output=True, timeout=60)

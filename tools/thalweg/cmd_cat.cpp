@@ -36,7 +36,7 @@ void write_out(const char* data, size_t bytes) {
 // Writes what read(data, bytes, got) gives until its end. Returns the number of bytes.
 template <class Read>
 int64_t write_all_of(Read read) {
-  std::vector<char> buffer(kBufferBytes);
+  static std::vector<char> buffer(kBufferBytes);
   for (int64_t bytes = 0;;) {
     note_work("cat", bytes, 0, nullptr);
     stop_if_interrupted();
@@ -50,13 +50,13 @@ int64_t write_all_of(Read read) {
 }
 
 // Standard output carries the bytes, so the object goes to standard error.
-int finish(const Options& options, const Common& common, const Json& entries) {
-  if (!common.json) return kFine;
+int finish(const Options& options, const Common& common, const Json& entries, int code = kFine) {
+  if (!common.json) return code;
   Json object = json_head("cat", options.file);
   object["entries"] = entries;
-  object["exit_code"] = 0;
+  object["exit_code"] = code;
   std::cerr << json_text(object);
-  return kFine;
+  return code;
 }
 
 int run_vpfile(const Options& options, const Common& common) {
@@ -74,11 +74,13 @@ int run_vpfile(const Options& options, const Common& common) {
   return finish(options, common, {{{"vp", vp}, {"bytes", bytes}}});
 }
 
-Json write_task(const Multifile& multifile, int64_t rank) {
+// The name is looked up only where it is printed: the bytes may be whole where it is damaged.
+Json write_task(const Multifile& multifile, int64_t rank, bool json) {
   check(tw_multifile_seek_to(multifile.get(), rank, 0));
   const int64_t bytes = write_all_of(
       [&](char* data, size_t most, size_t& got) { return tw_multifile_read(multifile.get(), data, most, &got); });
   Json entry{{"rank", rank}};
+  if (!json) return entry;
   uint32_t mode = 0;
   const std::string name = multifile.name(rank, &mode);
   add_name(entry, name, mode);
@@ -90,18 +92,21 @@ int run_multifile(const Options& options, const Common& common) {
   if (options.task.has_value() != options.names.empty()) {
     throw Failure(kUsage, "give --task N or a NAME ('thalweg ls' lists all), or --vp N for a vpfile");
   }
+  if (options.task && *options.task < 0)
+    throw Failure(kUsage, fmt::format("no task {}: tasks are numbered from 0", *options.task));
   const Multifile multifile = open_for_reading(options.file, options.recover);
+  bool whole = true;
   std::vector<Range> ranges;
   if (options.task) {
     check_rank(*options.task, multifile.summarize().n_logical, options.file);
     ranges.emplace_back(*options.task, *options.task);
   } else {
-    ranges = ranks_of_names(multifile, options.file, options.names);
+    ranges = ranks_of_names(multifile, options.file, options.names, whole);
   }
   Json entries = Json::array();
   for (const auto& [first, last] : ranges)
-    for (int64_t rank = first; rank <= last; ++rank) entries.push_back(write_task(multifile, rank));
-  return finish(options, common, entries);
+    for (int64_t rank = first; rank <= last; ++rank) entries.push_back(write_task(multifile, rank, common.json));
+  return finish(options, common, entries, whole ? kFine : kDamaged);
 }
 
 int run(const Options& options, const Common& common) {

@@ -39,12 +39,6 @@ struct Result {
   std::vector<std::pair<const ExtractJob*, std::string>> failed;
 };
 
-uint32_t creation_mask() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return mask;
-}
-
 // The source of the data: reads one logical file, or stream, after the other.
 struct Source {
   std::function<void(int64_t rank)> begin;
@@ -118,7 +112,7 @@ class Extractor {
   }
 
   // Leaves ranges of zeros as holes.
-  static bool write_sparse(int fd, std::string_view data) {
+  bool write_sparse(int fd, std::string_view data) {
     constexpr size_t kHoleBytes = size_t{64} << 10;
     static const std::string zeros(kHoleBytes, '\0');
     while (!data.empty()) {
@@ -126,9 +120,11 @@ class Extractor {
       while (dense < data.size() && data.substr(dense, kHoleBytes) != zeros)
         dense += std::min(kHoleBytes, data.size() - dense);
       if (!write_all(fd, data.data(), dense)) return false;
+      if (dense > 0) behind_hole_ = false;
       data.remove_prefix(dense);
       if (data.empty()) return true;
       if (lseek(fd, static_cast<off_t>(kHoleBytes), SEEK_CUR) < 0) return false;
+      behind_hole_ = true;
       data.remove_prefix(kHoleBytes);
     }
     return true;
@@ -138,20 +134,23 @@ class Extractor {
   size_t next(int fd, const ExtractJob& job) {
     const int64_t skipped = source_.skip_gap();
     if (skipped > 0 && lseek(fd, static_cast<off_t>(skipped), SEEK_CUR) < 0) fail_with_errno("write", job.name);
+    behind_hole_ = behind_hole_ || skipped > 0;
     result_.bytes = sum_of(result_.bytes, skipped);
     return read_some();
   }
 
   void copy_file(const ExtractJob& job) {
     source_.begin(job.rank);
-    SafeRoot::NewFile file = root_.new_file(job.name);
+    SafeRoot::NewFile file(root_, job.name, job.mode == 0 ? 0666 & ~root_.mask() : job.mode & 0777);
+    behind_hole_ = false;
     for (size_t got = next(file.fd(), job); got > 0; got = next(file.fd(), job)) {
       if (write_sparse(file.fd(), std::string_view(buffer_.data(), got))) continue;
       stop_if_interrupted();
       fail_with_errno("write", job.name);
     }
-    if (ftruncate(file.fd(), lseek(file.fd(), 0, SEEK_CUR)) != 0) fail_with_errno("write", job.name);
-    file.keep(job.mode == 0 ? 0666 & ~mask_ : job.mode & 0777);
+    const bool ends_in_hole = behind_hole_ && ftruncate(file.fd(), lseek(file.fd(), 0, SEEK_CUR)) != 0;
+    if (ends_in_hole) fail_with_errno("write", job.name);
+    file.keep();
   }
 
   void make_link(const ExtractJob& job) {
@@ -169,7 +168,7 @@ class Extractor {
   SafeRoot root_;
   Progress& progress_;
   std::vector<char> buffer_;
-  const uint32_t mask_ = creation_mask();
+  bool behind_hole_ = false;  // the file being written ends in a hole so far
   int64_t total_ = 0;
   Result result_;
 };
@@ -200,14 +199,14 @@ void print_json(const Options& options, const Result& result, const std::vector<
   put_json(object);
 }
 
-int report(const Options& options, const Common& common, const Result& result, const std::vector<Range>& nothing) {
-  const int code = result.failed.empty() && options.closed ? kFine : kDamaged;
-  for (const auto& [first, last] : nothing) {
+int report(const Options& options, const Common& common, const Result& result, const ExtractPlan& plan) {
+  const int code = result.failed.empty() && options.closed && plan.whole ? kFine : kDamaged;
+  for (const auto& [first, last] : plan.nothing) {
     say(fmt::format("{} {} have no stored data: no files are created for them",
                     options.vpfile ? "virtual processors" : "tasks", ranks_text(first, last)));
   }
   if (common.json) {
-    print_json(options, result, nothing, code);
+    print_json(options, result, plan.nothing, code);
   } else if (!common.quiet) {
     put(fmt::format(
         "{}: {}, {} and {} with {} in '{}'\n", printable(options.choice.file), count_text(result.files, "file"),
@@ -238,7 +237,7 @@ int run_vpfile(Options& options, const Common& common) {
   int64_t vp = 0;
   const Source source = source_of(file, vp);
   const Result result = Extractor(source, options, progress).extract(plan.jobs);
-  return report(options, common, result, plan.nothing);
+  return report(options, common, result, plan);
 }
 
 int run(Options& options, const Common& common) {
@@ -251,7 +250,7 @@ int run(Options& options, const Common& common) {
   Progress progress("extract", common.quiet);
   const Source source = source_of(multifile);
   const Result result = Extractor(source, options, progress).extract(plan.jobs);
-  return report(options, common, result, plan.nothing);
+  return report(options, common, result, plan);
 }
 
 Run add(CLI::App& app) {

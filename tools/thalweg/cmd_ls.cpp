@@ -120,7 +120,7 @@ bool list_chosen(const Multifile& multifile, const Options& options, Listing& li
   bool whole = true;
   OneByOne one_by_one;
   std::vector<Range> ranges{{0, multifile.summarize().n_logical - 1}};
-  if (!options.names.empty()) ranges = ranks_of_names(multifile, options.file, options.names);
+  if (!options.names.empty()) ranges = ranks_of_names(multifile, options.file, options.names, whole);
   for (const Range& range : ranges) whole = list(multifile, range, one_by_one, listing) && whole;
   return whole;
 }

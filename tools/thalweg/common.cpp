@@ -233,16 +233,18 @@ void check_rank(int64_t rank, int64_t n_logical, const std::string& path) {
   throw Failure(kUsage, fmt::format("no task {}: '{}' has tasks 0 to {}", rank, path, n_logical - 1));
 }
 
-static bool chooses(const std::string& wanted, const std::string& name) {
+static bool chooses(std::string wanted, const std::string& name) {
+  while (wanted.size() > 1 && wanted.ends_with('/')) wanted.pop_back();
   const bool is_pattern = wanted.find_first_of("*?[") != std::string::npos;
-  if (name == wanted || (is_pattern && fnmatch(wanted.c_str(), name.c_str(), FNM_LEADING_DIR) == 0)) return true;
-  return (name + '/').starts_with(wanted.ends_with('/') ? wanted : wanted + '/');
+  if (is_pattern && fnmatch(wanted.c_str(), name.c_str(), FNM_LEADING_DIR) == 0) return true;
+  return !wanted.empty() && (name + '/').starts_with(wanted + '/');
 }
 
 std::vector<Range> ranks_of_names(const Multifile& multifile, const std::string& path,
-                                  const std::vector<std::string>& names) {
+                                  const std::vector<std::string>& names, bool& whole) {
   std::vector<Range> ranges;
   std::vector<bool> found(names.size());
+  std::vector<bool> exact(names.size());
   std::string lost;
   const int64_t n = multifile.summarize().n_logical;
   for (int64_t rank = 0, last = 0; rank < n; rank = last + 1) {
@@ -260,11 +262,18 @@ std::vector<Range> ranks_of_names(const Multifile& multifile, const std::string&
     }
     bool any = false;
     for (size_t i = 0; i < names.size() && !name.empty(); ++i)
-      if (chooses(names[i], name)) any = found[i] = true;
+      if (chooses(names[i], name)) {
+        any = found[i] = true;
+        exact[i] = exact[i] || name == names[i];
+      }
     if (any) ranges.emplace_back(rank, rank);
   }
   const auto missing = std::ranges::find(found, false);
-  if (missing == found.end()) return ranges;
+  if (missing == found.end()) {
+    whole = whole && (lost.empty() || std::ranges::find(exact, false) == exact.end());
+    if (!whole) say(fmt::format("there may be more of these names among those that cannot be read: {}", lost));
+    return ranges;
+  }
   const std::string& name = names[static_cast<size_t>(missing - found.begin())];
   if (!lost.empty()) throw Failure(kDamaged, fmt::format("no readable name is '{}': {}", name, lost));
   throw Failure(kUsage, fmt::format("'{}' has no logical file named '{}'; 'thalweg ls' lists all", path, name));

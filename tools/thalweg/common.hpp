@@ -142,8 +142,9 @@ void check_rank(int64_t rank, int64_t n_logical, const std::string& path);
 using Range = std::pair<int64_t, int64_t>;  // first and last
 // The ranks of the logical files that `names` choose, in ascending order: each of them is a name, a directory of names,
 // or a pattern of a shell, in which '*' and '?' match '/' too. Fails with exit 2 where one chooses nothing.
+// Clears `whole`, and says why, where names that cannot be read may be among them.
 std::vector<Range> ranks_of_names(const Multifile& multifile, const std::string& path,
-                                  const std::vector<std::string>& names);
+                                  const std::vector<std::string>& names, bool& whole);
 
 // A file descriptor with automatic close.
 class Descriptor {

@@ -30,7 +30,7 @@ std::vector<Range> sorted(std::vector<Range> ranges) {
   return disjoint;
 }
 
-std::vector<Range> chosen_ranks(const Multifile& multifile, const ExtractChoice& choice) {
+std::vector<Range> chosen_ranks(const Multifile& multifile, const ExtractChoice& choice, bool& whole) {
   const int64_t n = multifile.summarize().n_logical;
   std::vector<Range> ranges;
   for (const std::string& text : choice.tasks) {
@@ -38,7 +38,7 @@ std::vector<Range> chosen_ranks(const Multifile& multifile, const ExtractChoice&
     check_rank(ranges.back().second, n, choice.file);
   }
   if (!choice.names.empty()) {
-    const std::vector<Range> named = ranks_of_names(multifile, choice.file, choice.names);
+    const std::vector<Range> named = ranks_of_names(multifile, choice.file, choice.names, whole);
     ranges.insert(ranges.end(), named.begin(), named.end());
   }
   if (choice.tasks.empty() && choice.names.empty() && n > 0) ranges.emplace_back(0, n - 1);
@@ -166,7 +166,8 @@ void look_at(ExtractJob& job, Look look) {
 
 ExtractPlan plan_extract(const Multifile& multifile, const ExtractChoice& choice) {
   const NamePattern pattern(choice.pattern.empty() ? kDefaultPattern : choice.pattern);
-  ExtractPlan plan = plan_ranges(multifile, chosen_ranks(multifile, choice), [&](int64_t rank) {
+  bool whole = true;
+  ExtractPlan plan = plan_ranges(multifile, chosen_ranks(multifile, choice, whole), [&](int64_t rank) {
     ExtractJob job{rank, rank, {}, 0, 0, {}};
     look_at(job, [&] {
       job.bytes = multifile.bytes(rank);
@@ -180,6 +181,7 @@ ExtractPlan plan_extract(const Multifile& multifile, const ExtractChoice& choice
     return job;
   });
   check_conflicts(plan.jobs);
+  plan.whole = whole;
   return plan;
 }
 

@@ -31,6 +31,7 @@ struct ExtractJob {
 
 struct ExtractPlan {
   std::vector<ExtractJob> jobs;  // in order of ranks
+  bool whole = true;             // no chosen name may be among those that cannot be read
   std::vector<Range> nothing;    // first and last of long ranges without stored data
 };
 

@@ -80,7 +80,8 @@ std::string unsafe_name(std::string_view name) {
 
 std::string plain_name(std::string_view name) { return joined(parts_of(name)); }
 
-SafeRoot::SafeRoot(std::string directory, bool force) : path_(std::move(directory)), force_(force) {
+SafeRoot::SafeRoot(std::string directory, bool force) : path_(std::move(directory)), force_(force), mask_(umask(0)) {
+  umask(mask_);
   check_folder_of(path_);
   if (mkdir(path_.c_str(), 0777) != 0 && errno != EEXIST) fail_with_errno("make directory", path_);
   root_ = Descriptor(open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));  // chosen by the user, so links in it are
@@ -147,51 +148,32 @@ std::string SafeRoot::NewFile::passing_name(int number) const {
   return fmt::format("{}.part-{}{}", stem, getpid(), number == 0 ? "" : fmt::format("-{}", number));
 }
 
-void SafeRoot::NewFile::make() {
+SafeRoot::NewFile::NewFile(SafeRoot& root, std::string_view name, uint32_t permissions)
+    : name_(root.full(name)), permissions_(permissions), masked_((permissions & root.mask_) != 0), force_(root.force_) {
+  Place at = root.place(name);
+  directory_ = at.directory;
+  leaf_ = std::move(at.leaf);
+  check_free(directory_, leaf_, name_, force_);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   for (int number = 0; number < kMostTries; ++number) {
-    made_ = passing_name(number);
-    fd_ =
-        Descriptor(openat(directory_.get(), made_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const std::string made = passing_name(number);
+    fd_ = Descriptor(openat(directory_, made.c_str(), kFlags, permissions));
+    if (fd_) made_ = made;
     if (fd_) return;
     if (errno != EEXIST) break;
   }
-  made_.clear();  // not created by this program
   fail_with_errno("make", name_);
 }
 
-SafeRoot::NewFile SafeRoot::new_file(std::string_view name) {
-  Place at = place(name);
-  NewFile file;
-  file.name_ = full(name);
-  file.force_ = force_;
-  file.leaf_ = std::move(at.leaf);
-  check_free(at.directory, file.leaf_, file.name_, force_);
-  file.directory_ = Descriptor(fcntl(at.directory, F_DUPFD_CLOEXEC, 0));
-  if (!file.directory_) fail_with_errno("open the directory of", file.name_);
-  file.make();
-  return file;
-}
-
-void SafeRoot::NewFile::keep(uint32_t permissions) {
-  if (fchmod(fd_.get(), permissions) != 0) fail_with_errno("set the mode of", name_);
-  const bool moved =
-      force_ ? replace_file(directory_.get(), made_, leaf_, name_) : move_file(directory_.get(), made_, leaf_);
+void SafeRoot::NewFile::keep() {
+  if (masked_ && fchmod(fd_.get(), permissions_) != 0) fail_with_errno("set the mode of", name_);
+  const bool moved = force_ ? replace_file(directory_, made_, leaf_, name_) : move_file(directory_, made_, leaf_);
   if (!moved) refuse_or_fail(name_);
   made_.clear();
 }
 
-SafeRoot::NewFile& SafeRoot::NewFile::operator=(NewFile&& other) noexcept {
-  name_.swap(other.name_);
-  leaf_.swap(other.leaf_);
-  made_.swap(other.made_);
-  std::swap(directory_, other.directory_);
-  std::swap(fd_, other.fd_);
-  std::swap(force_, other.force_);
-  return *this;
-}
-
 SafeRoot::NewFile::~NewFile() {
-  if (!made_.empty() && directory_) unlinkat(directory_.get(), made_.c_str(), 0);
+  if (!made_.empty()) unlinkat(directory_, made_.c_str(), 0);
 }
 
 void SafeRoot::symlink(std::string_view name, const std::string& target) {

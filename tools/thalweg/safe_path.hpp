@@ -32,25 +32,26 @@ class SafeRoot {
   ~SafeRoot();  // like finish(), but continues after a failure
 
   // A new file that keep() publishes complete under `name`; until then it has a temporary name beside it. Missing
-  // parents are created.
+  // parents are created. It ends before the next call of the root.
   class NewFile {
    public:
-    NewFile(NewFile&& other) noexcept { *this = std::move(other); }
-    NewFile& operator=(NewFile&& other) noexcept;
+    NewFile(SafeRoot& root, std::string_view name, uint32_t permissions);
+    NewFile(const NewFile&) = delete;
+    NewFile& operator=(const NewFile&) = delete;
     ~NewFile();
     int fd() const { return fd_.get(); }
-    void keep(uint32_t permissions);
+    void keep();
 
    private:
-    friend class SafeRoot;
-    NewFile() = default;
     std::string passing_name(int number) const;
-    void make();
     std::string name_, leaf_, made_;  // as given; last component; temporary name, empty when there is none to remove
-    Descriptor directory_, fd_;
-    bool force_ = false;
+    int directory_ = -1;              // of the root
+    Descriptor fd_;
+    uint32_t permissions_;
+    bool masked_;  // it cannot be made with its permissions
+    bool force_;
   };
-  NewFile new_file(std::string_view name);
+  uint32_t mask() const { return mask_; }  // of the process, for new files
 
   void symlink(std::string_view name, const std::string& target);
 
@@ -70,6 +71,7 @@ class SafeRoot {
 
   std::string path_;
   bool force_;
+  uint32_t mask_;
   Descriptor root_;
   std::string parent_name_;  // the directory of parent_
   Descriptor parent_;
