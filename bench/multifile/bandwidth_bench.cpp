@@ -23,9 +23,9 @@ struct Way {
   std::function<double(const std::filesystem::path&, const Load&, Check)> read;
 };
 
-Way multifile_way(const std::string& checksum) {
-  return {[checksum](const std::filesystem::path& folder, Load& load) {
-            return write_multifile(folder, load, thalweg::Options().hint("checksum", checksum));
+Way multifile_way(const std::string& hints) {
+  return {[hints](const std::filesystem::path& folder, Load& load) {
+            return write_multifile(folder, load, thalweg::Options().hints(hints));
           },
           read_multifile};
 }
@@ -97,9 +97,9 @@ void compare(Bench& bench, int tasks, bool sync) {
   Comparison comparison(
       fmt::format("{} MiB{}, {} tasks", mib, sync ? ", synced, read cold" : " in the page cache", tasks),
       {load.bytes(), "byte"}, {"write", sync ? "cold read" : "read"});
-  comparison.add(kOff, one_run(bench, load, multifile_way("none")));
+  comparison.add(kOff, one_run(bench, load, multifile_way("checksum=none")));
   comparison.add(kLocal, one_run(bench, load, {write_task_local, read_task_local}));
-  comparison.add(kOn, one_run(bench, load, multifile_way("crc32c")));
+  comparison.add(kOn, one_run(bench, load, multifile_way("checksum=crc32c")));
   comparison.add(kStream, one_run(bench, load, {write_one_stream, read_one_stream}));
   comparison.run(bench.plan(sync ? 5 : 9, false));
   note_limits(bench, load, comparison);
@@ -113,6 +113,43 @@ void bench_bandwidth(Bench& bench) {
   for (const int tasks : {2, 4}) compare(bench, tasks, false);
   if (bench.scratch.in_memory()) return;  // memory has no device to sync to and no cold state
   for (const int tasks : {2, 4}) compare(bench, tasks, true);
+}
+
+// The number of physical files, from 1 to that of the tasks.
+void bench_physical_files(Bench& bench) {
+  constexpr int kTasks = 16;
+  const double mib = pick(bench.effort, 4.0, 128.0, 1024.0);
+  Load load = make_load(kTasks, mib * 1024 * 1024, kBlockBytes / 4);
+  Comparison comparison(fmt::format("number of physical files, {} MiB in the page cache, {} tasks", mib, kTasks),
+                        {load.bytes(), "byte"}, {"write", "read"});
+  for (int n = 1; n <= kTasks; n *= 2)
+    comparison.add(fmt::format("{} physical file{}", n, n == 1 ? "" : "s"),
+                   one_run(bench, load, multifile_way(fmt::format("checksum=none,physical_files={}", n))));
+  comparison.add(kLocal, one_run(bench, load, {write_task_local, read_task_local}));
+  comparison.run(bench.plan(5, false));
+  bench.report.add(comparison, bench.scratch.kind());
+}
+
+// Chunks of tasks in turn, of 257.5 KiB each: where their alignment is less than a block of the file system, two tasks
+// write into one block.
+void bench_alignment(Bench& bench) {
+  constexpr std::size_t kChunkBytes = 515 * 512;
+  const double mib = pick(bench.effort, 4.0, 64.0, 512.0);
+  for (const bool sync : {false, true}) {
+    if (sync && bench.scratch.in_memory()) return;
+    Load load = make_load(4, mib * 1024 * 1024, kChunkBytes);
+    load.sync = sync;
+    Comparison comparison(fmt::format("alignment of chunks, {} MiB{}, 4 tasks in one physical file", mib,
+                                      sync ? ", synced, read cold" : " in the page cache"),
+                          {load.bytes(), "byte"}, {"write", sync ? "cold read" : "read"});
+    for (const std::string bytes : {"512", "4096", "65536"}) {
+      const std::string hints = fmt::format(
+          "checksum=none,physical_files=1,chunk_bytes={},buffer_bytes=0,alignment_bytes={}", kChunkBytes, bytes);
+      comparison.add("alignment " + bytes, one_run(bench, load, multifile_way(hints)));
+    }
+    comparison.run(bench.plan(5, false));
+    bench.report.add(comparison, bench.scratch.kind());
+  }
 }
 
 void bench_compression(Bench& bench) {
