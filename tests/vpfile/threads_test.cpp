@@ -27,14 +27,21 @@ TEST_F(VpThreads, WriteTextEachOfItsOwnVps) {
   EXPECT_EQ(tw_vpfile_puts_all(file, "head\n", nullptr, nullptr), TW_OK);
 
   at_once([&](std::int64_t vp) {
+    FILE* const stream = open_stdio(file, vp, "w");
     for (int i = 0; i < 60; ++i) {
-      EXPECT_EQ(put_text(file, vp, line_of(vp, i)), TW_OK) << tw_last_error();
+      if (i % 3 == 0) {
+        EXPECT_EQ(put_text(file, vp, line_of(vp, i)), TW_OK) << tw_last_error();
+      } else {
+        EXPECT_EQ(std::fputs(line_of(vp, i).c_str(), stream), 1);
+      }
+      if (i % 5 != 0) continue;
       std::int64_t at = 0;
       EXPECT_EQ(tw_vpfile_tell(file, vp, &at, nullptr, nullptr), TW_OK);
       std::int64_t local = 0;
       EXPECT_EQ(tw_vpfile_local(file, vp, &local), TW_OK);
     }
     EXPECT_EQ(tw_vpfile_flush(file, vp), TW_OK);
+    EXPECT_EQ(std::fclose(stream), 0);
   });
 
   at_once([&](std::int64_t vp) {
