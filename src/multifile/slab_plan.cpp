@@ -15,10 +15,12 @@ namespace {
 
 using format::align_up;
 
-constexpr std::uint64_t kMostSlab = 256 * kMi;      // unless one chunk is larger
-constexpr std::uint64_t kSmallestSlab = 512 * kKi;  // less when there are very many processes
+constexpr std::uint64_t kMostSlab = 256 * kMi;  // unless one chunk is larger
+// A slab of this size, and of each double of it, holds a chunk of 512 KiB, 1 MiB, ... with its frame and the gap before
+// its data. Less when there are very many processes.
+constexpr std::uint64_t kSmallestSlab = 656 * kKi;
 constexpr std::uint64_t kRoundBytes = 256 * kGi;  // most bytes of all slabs of one round when the library chooses sizes
-constexpr std::uint32_t kRoundsPerDoubling = 2;
+constexpr std::uint32_t kRoundsPerDoubling = 1;
 constexpr std::uint64_t kLargestSlab = 4 * kGi;
 
 // Space that each of the processes `process`, process + 1, ... needs in one physical file. Nothing where no task asks for

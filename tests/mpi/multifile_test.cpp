@@ -250,7 +250,7 @@ TEST(MpiMultifileSize, LittleDataMakeASmallFile) {
   ASSERT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
   tw_options_free(&config);
   if (world.rank() == 0) {
-    EXPECT_LT(std::filesystem::file_size(path), static_cast<std::uintmax_t>(world.size()) * 600'000);
+    EXPECT_LT(std::filesystem::file_size(path), static_cast<std::uintmax_t>(world.size()) * 700'000);
   }
 }
 

@@ -10,6 +10,7 @@ namespace thalweg {
 namespace {
 
 constexpr std::uint64_t kSmallBytes = 64 * 1024;  // up to this size data go to a pack unless more is expected
+constexpr std::uint64_t kLittle = 1 << 20;        // a logical file below this size is not expected to become large
 constexpr std::size_t kFirstBufferBytes = 4096;
 constexpr std::uint64_t kLargestAsk = 1 << 30;  // largest chunk for a single write
 constexpr std::uint64_t kChunksPerDoubling = 4;
@@ -174,7 +175,7 @@ Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, bool mor
   const std::uint64_t usual = settings_.chunk_bytes
                               << std::min<std::uint64_t>(chunks_ / kChunksPerDoubling, kMostDoublings);
   const std::uint64_t asked = std::min(bytes, kLargestAsk);
-  const std::uint64_t grown = settings_.chunks_grow ? std::min(usual, std::max(stored_end(), kSmallBytes)) : usual;
+  const std::uint64_t grown = settings_.chunks_grow && stored_end() < kLittle ? std::min(usual, kSmallBytes) : usual;
   std::uint64_t want = more ? std::max(grown, asked) : asked;
   // Bytes fewer than the buffer holds are all that was written in a row.
   if (settings_.exact) want = bytes < settings_.buffer_bytes ? bytes : std::max(settings_.chunk_bytes, bytes);

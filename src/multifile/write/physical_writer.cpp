@@ -103,8 +103,7 @@ Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint
   const std::uint64_t extent_wanted = extent_for(want, header_);
   const std::lock_guard lock(space_mutex_);
   const std::uint64_t least = exact ? extent_wanted : std::max(2 * alignment, extent_wanted / 4);
-  constexpr std::uint64_t kCuts = 16;  // of a chunk, by slabs that are too small for it
-  const std::uint64_t least_slab = std::max(std::min(want / kCuts, largest_slab()), 2 * alignment);
+  const std::uint64_t least_slab = std::max(std::min(want, largest_slab()), 2 * alignment);
   TW_ASSIGN_OR_RETURN(format::Slab extent, find_room(extent_wanted, least, least_slab));
   const std::uint64_t capacity = exact ? lay_exactly(extent, want) : lay_data(extent, content_for(want, alignment));
   frame.offset = extent.start;
