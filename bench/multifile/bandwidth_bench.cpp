@@ -130,8 +130,8 @@ void bench_physical_files(Bench& bench) {
   bench.report.add(comparison, bench.scratch.kind());
 }
 
-// Chunks of tasks in turn, of 257.5 KiB each: where their alignment is less than a block of the file system, two tasks
-// write into one block.
+// Tasks take chunks of 257.5 KiB in turn. Where the alignment of chunks is less than a block of the file system, two
+// tasks write into one block.
 void bench_alignment(Bench& bench) {
   constexpr std::size_t kChunkBytes = 515 * 512;
   const double mib = pick(bench.effort, 4.0, 64.0, 512.0);

@@ -203,10 +203,10 @@ TW_API_STATUS tw_status tw_multifile_skip_gap(tw_multifile* multifile, int64_t* 
 
 /* ---- stdio ------------------------------------------------------------------------------------------------- */
 
-/* A FILE* on logical file `rank` of this handle, for fprintf, fwrite, fread, fseek, ... across chunk borders. It has the
- * position of the logical file in the handle: both can be used in turns, and a call of the handle follows what stdio
- * holds in memory. So tw_multifile_flush() stores that too. fclose() it before tw_multifile_close(), which flushes
- * streams that are still open; from then on they fail with EBADF, and fclose() still frees them. Where two
+/* A FILE* on logical file `rank` of this handle, for fprintf, fwrite, fread, fseek, ... across chunk borders. It has
+ * the position of the logical file in the handle: both can be used in turns, and a call of the handle follows what
+ * stdio holds in memory. So tw_multifile_flush() stores that too. fclose() it before tw_multifile_close(), which
+ * flushes streams that are still open; from then on they fail with EBADF, and fclose() still frees them. Where two
  * FILE* are on one logical file, fflush() one before the other is used.
  * mode      "r" on a handle open for reading, "w" or "a" on one open for writing; nothing is cut off. "a" moves the
  *           position to the end, and each write of the FILE* goes there.

@@ -254,11 +254,12 @@ TW_API_STATUS tw_status tw_vpfile_alike(tw_vpfile* vpfile, int64_t vp, int64_t* 
 /* Moves the position behind bytes that nobody wrote, which are zeros and may be very many; *skipped tells
  * how many. Open for reading only (else TW_ERR_MODE). Since 0.2. */
 TW_API_STATUS tw_status tw_vpfile_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped);
-/* A FILE* on the stream of VP `vp`, for fprintf, fscanf, fgets, ungetc, ... It has the position of that stream: both can
- * be used in turns, and a call on the VP, or on all VPs, follows what stdio holds in memory; a byte of ungetc() that no
- * read took is dropped, and the position is one lower. fclose() it before tw_vpfile_close() and tw_vpfile_abandon(), which flush streams that are
- * still open and fail where that fails; from then on they fail with EBADF, and fclose() still frees them. Where two
- * FILE* are on one stream, fflush() one before the other is used.
+/* A FILE* on the stream of VP `vp`, for fprintf, fscanf, fgets, ungetc, ... It has the position of that stream: both
+ * can be used in turns, and a call on the VP, or on all VPs, follows what stdio holds in memory; a byte of ungetc()
+ * that no read took is dropped, and the position is one lower. fclose() it before tw_vpfile_close() and
+ * tw_vpfile_abandon(), which flush streams that are still open; from then on they fail with EBADF, and fclose() still
+ * frees them. A write of a FILE* that fails makes tw_vpfile_flush_all(), tw_vpfile_sync_all() and the close fail on
+ * all tasks. Where two FILE* are on one stream, fflush() one before the other is used.
  * mode: "r" "w" "a" "r+" "w+" "a+", as far as the handle is open for reading and writing; no byte is cut off. "a"
  *       moves the position to the end, and each write of the FILE* goes there.
  * stream [out] the caller's, to be closed; NULL on failure.
@@ -267,8 +268,8 @@ TW_API_STATUS tw_status tw_vpfile_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_
  * Source:   fopencookie(3). Since 0.2. */
 TW_API_STATUS tw_status tw_vpfile_fopen(tw_vpfile* vpfile, int64_t vp, const char* mode, FILE** stream);
 /* What this task wrote so far, of all its VPs, survives the death of the process, as far as it is in independent blocks
- * (IB): what NB and CB accesses added takes tw_vpfile_flush_all(). It also stores what
- * each FILE* on this VP holds in memory. */
+ * (IB): what NB and CB accesses added takes tw_vpfile_flush_all(). It also stores what each FILE* on
+ * this VP holds in memory. */
 TW_API_STATUS tw_status tw_vpfile_flush(tw_vpfile* vpfile, int64_t vp);
 
 /* ---- Whole files ------------------------------------------------------------------------------------------- */

@@ -198,14 +198,13 @@ class VpCookieStream final : public CookieStream {
   std::uint64_t behind_pushed_ = 0;  // the position behind the last of them
 };
 
-Status check_mode(const char* call, const char* mode, bool may_read, bool may_write) {
+Status check_mode(const char* call, const std::string& path, const char* mode, bool may_read, bool may_write) {
   const bool plus = std::strchr(mode, '+') != nullptr;
   const bool known = *mode == 'r' || *mode == 'w' || *mode == 'a';
   if (known && (may_read || (*mode != 'r' && !plus)) && (may_write || (*mode == 'r' && !plus))) return {};
-  return Status::error(Code::wrong_mode, "{}: mode \"{}\" on a file that is open for {}", call, mode,
-                       !may_write ? "reading"
-                       : may_read ? "reading and writing"
-                                  : "writing");
+  const char* possible = "writing: \"w\" and \"a\" are possible";
+  if (may_read) possible = may_write ? "reading and writing: begin with r, w or a" : "reading: \"r\" is possible";
+  return Status::error(Code::wrong_mode, "{}: mode \"{}\" on '{}', which is open for {}", call, mode, path, possible);
 }
 
 }  // namespace
@@ -298,7 +297,8 @@ extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, c
     if (mode == nullptr) return null_argument("tw_multifile_fopen", "mode");
     if (rank < 0) return invalid_argument("tw_multifile_fopen", "rank is {}", rank);
     Multifile& file = *open.file;
-    TW_RETURN_IF_ERROR(check_mode("tw_multifile_fopen", mode, file.reading != nullptr, file.writing != nullptr));
+    const std::string path = file.writing ? file.writing->files().path() : file.reading->files().path();
+    TW_RETURN_IF_ERROR(check_mode("tw_multifile_fopen", path, mode, !file.writing, file.writing != nullptr));
     const auto number = static_cast<std::uint64_t>(rank);
     auto cookie = std::make_unique<LogicalFileStream>(file, number);
     TW_RETURN_IF_ERROR(cookie->position().status());  // it is served here
@@ -312,7 +312,8 @@ extern "C" tw_status tw_vpfile_fopen(tw_vpfile* vpfile, int64_t vp, const char* 
     if (stream == nullptr) return null_argument("tw_vpfile_fopen", "stream");
     if (mode == nullptr) return null_argument("tw_vpfile_fopen", "mode");
     TW_ASSIGN_OR_RETURN(const std::uint64_t local, local_of(open, vp));
-    TW_RETURN_IF_ERROR(check_mode("tw_vpfile_fopen", mode, open.impl->may_read(), open.impl->may_write()));
+    TW_RETURN_IF_ERROR(
+        check_mode("tw_vpfile_fopen", open.impl->path(), mode, open.impl->may_read(), open.impl->may_write()));
     return open.streams.open(std::make_unique<VpCookieStream>(*open.impl, local), open, mode, local, stream);
   });
 }

@@ -31,7 +31,7 @@ struct tw_vpfile : thalweg::OpenHandle {
 
 namespace thalweg {
 
-// A collective call on an open vpfile. Where a FILE* cannot be written, a flush, a sync and the close fail on all tasks.
+// A collective call on an open vpfile. Where a FILE* cannot be written, flush, sync and close fail on all tasks.
 inline VpFile& calling(tw_vpfile& vpfile, Call call) {
   calling(vpfile.impl->group(), call);
   (void)vpfile.streams.settle_all().ok();

@@ -23,9 +23,9 @@ constexpr std::uint64_t kRoundBytes = 256 * kGi;  // most bytes of all slabs of 
 constexpr std::uint32_t kRoundsPerDoubling = 1;
 constexpr std::uint64_t kLargestSlab = 4 * kGi;
 
-// Space that each of the processes `process`, process + 1, ... needs in one physical file. Nothing where no task asks for
-// a size of its chunks: then slabs begin small and grow with the data, so that the apparent size of the file is about
-// that of the data.
+// Space that each of the processes `process`, process + 1, ... needs in one physical file. Nothing where no task asks
+// for a size of its chunks: then slabs begin small and grow with the data, so that the apparent size of the file is
+// about that of the data.
 struct Demand {
   std::uint32_t physical = 0;
   std::uint32_t count = 1;

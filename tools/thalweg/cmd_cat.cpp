@@ -75,17 +75,17 @@ int run_vpfile(const Options& options, const Common& common) {
 }
 
 // The name is looked up only where it is printed: the bytes may be whole where it is damaged.
-Json write_task(const Multifile& multifile, int64_t rank, bool json) {
+void write_task(const Multifile& multifile, int64_t rank, bool json, Json& entries) {
   check(tw_multifile_seek_to(multifile.get(), rank, 0));
   const int64_t bytes = write_all_of(
       [&](char* data, size_t most, size_t& got) { return tw_multifile_read(multifile.get(), data, most, &got); });
+  if (!json) return;
   Json entry{{"rank", rank}};
-  if (!json) return entry;
   uint32_t mode = 0;
   const std::string name = multifile.name(rank, &mode);
   add_name(entry, name, mode);
   entry["bytes"] = bytes;
-  return entry;
+  entries.push_back(entry);
 }
 
 int run_multifile(const Options& options, const Common& common) {
@@ -105,7 +105,7 @@ int run_multifile(const Options& options, const Common& common) {
   }
   Json entries = Json::array();
   for (const auto& [first, last] : ranges)
-    for (int64_t rank = first; rank <= last; ++rank) entries.push_back(write_task(multifile, rank, common.json));
+    for (int64_t rank = first; rank <= last; ++rank) write_task(multifile, rank, common.json, entries);
   return finish(options, common, entries, whole ? kFine : kDamaged);
 }
 

@@ -2,8 +2,8 @@
 // only the position is kept.
 //
 // A task that reads one logical file to its end after the other needs none of them again soon: the last but one is
-// dropped. Otherwise the reader to drop is drawn by lot. A task that reads more logical files in turn than are kept still finds most of
-// them, where dropping the least recently used one would always drop the next one.
+// dropped. Otherwise the reader to drop is drawn by lot. A task that reads more logical files in turn than are kept
+// still finds most of them, where dropping the least recently used one would always drop the next one.
 #pragma once
 
 #include <memory>

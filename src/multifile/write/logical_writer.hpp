@@ -31,7 +31,7 @@ namespace thalweg {
 struct WriterSettings {
   std::uint64_t buffer_bytes = 256 * 1024;
   std::uint64_t chunk_bytes = 8 << 20;
-  bool chunks_grow = false;  // up to chunk_bytes, with the bytes of the logical file
+  bool chunks_grow = false;  // small ones while the logical file is small, then chunk_bytes
   bool exact = false;        // chunk_bytes will be written in a row, and a chunk holds no more
   format::Codec codec = format::Codec::none;
   bool serves_few = true;             // a flush opens a chunk, so that later flushes grow in place

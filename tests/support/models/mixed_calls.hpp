@@ -12,7 +12,7 @@
 
 namespace thalweg::test {
 
-// What a stream must be. Bytes behind a seek over the end are zeros.
+// The expected bytes and position of a stream. Bytes behind a seek over the end are zeros.
 struct MixedModel {
   std::string bytes;
   std::size_t position = 0;
