@@ -38,7 +38,7 @@ MAY_INCLUDE = {
     "engine": _ENGINE,
     "sharedfile": _ENGINE | {"formats"},
     "multifile/read": _MULTIFILE,
-    "multifile/write": _MULTIFILE | {"multifile/read"},
+    "multifile/write": _MULTIFILE | _ENGINE | {"multifile/read"},
     "multifile/check": _MULTIFILE | {"multifile/read", "multifile/write"},
     "multifile": _MULTIFILE | {"multifile/read", "multifile/write"},
     "vpfile/streams": _VPFILE,

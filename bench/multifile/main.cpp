@@ -52,7 +52,8 @@ const std::vector<Part>& parts() {
       {"restart", bench_restart, false},    {"physical-files", bench_physical_files, true},
       {"alignment", bench_alignment, true}, {"compression", bench_compression, false},
       {"growth", bench_growth, true},       {"open-one", bench_open_one, true},
-      {"create", bench_create, true},       {"small", bench_small, true}};
+      {"overlap", bench_overlap, true},     {"create", bench_create, true},
+      {"small", bench_small, true}};
   return all;
 }
 

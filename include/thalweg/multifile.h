@@ -54,6 +54,7 @@
 #include "group.h"
 #include "health.h"
 #include "open.h"
+#include "request.h"
 #include "status.h"
 
 #ifdef __cplusplus
@@ -181,6 +182,18 @@ TW_API_STATUS tw_status tw_multifile_flush(tw_multifile* multifile);
  * index arrived and its data did not, they are refused, or, with the hint checksum=none, read as zeros. Data that were
  * closed before an append and had reached the storage stay as they were, whatever the append does. */
 TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
+
+/* Starts a tw_multifile_sync(): the call does the flush, and the request is complete when every byte written through this
+ * handle before the call survives the death of the machine. The program may go on, also with any call of this handle;
+ * what it writes meanwhile belongs to a later flush or sync.
+ * Blocking:   until the kernel has the bytes, as tw_multifile_flush(); it does not wait for the storage. A second thread
+ *             of the library does, one sync at a time. tw_multifile_close() and tw_multifile_abandon() wait for the
+ *             syncs of this handle that were started.
+ * request     [out] set only on success; freed by the call of request.h that finds it complete; moved is 0 there.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. The request fails where the sync does, and so
+ * do then every later sync and the close.
+ * Bytes that a logical file gets while a sync goes on begin a new chunk: what is left of the old one stays a hole. */
+TW_API_STATUS tw_status tw_multifile_isync(tw_multifile* multifile, tw_request** request);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */
 

@@ -16,6 +16,7 @@
 #include "base.hpp"
 #include "multifile.h"
 #include "open.hpp"
+#include "request.hpp"
 
 namespace thalweg {
 inline namespace v1 {
@@ -82,6 +83,13 @@ class Multifile {
 
   void flush() { check(tw_multifile_flush(get())); }  // what was written survives the death of the process
   void sync() { check(tw_multifile_sync(get())); }    // ... of the machine
+  // A sync in the background. The request is complete when what was written before the call survives the death of the
+  // machine; wait() returns 0.
+  Request isync() {
+    tw_request* request = nullptr;
+    check(tw_multifile_isync(get(), &request));
+    return Request(request);
+  }
 
   // ---- Read: independent. All return the number of whole elements that were read, fewer than asked only where the
   // logical file ends.

@@ -19,6 +19,7 @@
 #include "file.hpp"
 #include "multifile.hpp"
 #include "open.hpp"
+#include "request.hpp"
 #include "thalweg.h"
 #include "view.hpp"
 #include "vpfile.hpp"

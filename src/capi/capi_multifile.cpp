@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "base/wire.hpp"
+#include "capi/file_handle.hpp"
 #include "capi/multifile_handle.hpp"
 #include "capi/open_options.hpp"
 #include "thalweg/multifile.h"
@@ -204,6 +205,17 @@ tw_status tw_multifile_flush(tw_multifile* multifile) {
 tw_status tw_multifile_sync(tw_multifile* multifile) {
   const auto store = [&](WriteHandle&) { return store_all(*multifile, &WriteHandle::sync); };
   return when_writing(multifile, "tw_multifile_sync", store);
+}
+
+tw_status tw_multifile_isync(tw_multifile* multifile, tw_request** request) {
+  return when_writing(multifile, "tw_multifile_isync", [&](WriteHandle& handle) -> Status {
+    if (request == nullptr) return null_argument("tw_multifile_isync", "request");
+    TW_RETURN_IF_ERROR(multifile->streams.settle_all());
+    auto made = std::make_unique<tw_request>();
+    TW_ASSIGN_OR_RETURN(made->impl, handle.begin_sync());
+    *request = made.release();
+    return {};
+  });
 }
 
 // ---- Read --------------------------------------------------------------------------------------------------------

@@ -165,6 +165,7 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
 Status leave_multifile(Multifile& file, Call call) {
   if (file.reading) return {};
   Status status = attempt([&] { return file.writing->flush(); });
+  file.writing->await_syncs();
   if (file.closing != nullptr) file.closing->leave({file.closing->rank(), call});
   return status;
 }

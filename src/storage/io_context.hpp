@@ -13,7 +13,8 @@ struct IoContext {
   // For transfers in the background: direct ones, and windows of two-phase accesses on storage that is not quick.
   // Null: blocking_background_queue().
   IoQueue* background_queue = nullptr;
-  unsigned depth = 1;  // buffered transfers in flight; the strategy sets the number of direct ones
+  IoQueue* work_queue = nullptr;  // for the work of a request (IoTransfer::work)
+  unsigned depth = 1;             // buffered transfers in flight; the strategy sets the number of direct ones
   // No thread will come to submit more later, so all transfers are submitted at once, of any size.
   bool unattended = false;
 };

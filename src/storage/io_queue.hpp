@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -27,6 +28,8 @@ struct IoTransfer {
   bool direct = false;  // past the page cache: offset, lengths and memory are multiples of file->direct_alignment()
   std::uint64_t offset = 0;
   std::span<const Piece> pieces;  // at most IOV_MAX
+  // In place of a transfer: work that may take long. A thread queue gives it to its thread; others do it at submission.
+  std::function<Status()> work;
 
   // The result.
   bool done = false;

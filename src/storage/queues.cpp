@@ -14,6 +14,10 @@ std::unique_ptr<IoQueue> make_background_queue() {
 }  // namespace
 
 void carry_out(IoTransfer& transfer) {
+  if (transfer.work) {
+    transfer.status = or_out_of_memory(transfer.work);
+    return;
+  }
   StoredFile& file = *transfer.file;
   const auto moved = or_out_of_memory([&] {
     return transfer.direct ? file.transfer_direct(transfer.direction, transfer.offset, transfer.pieces)
@@ -37,12 +41,19 @@ IoQueue* blocking_background_queue() {
   return queue.get();
 }
 
-SharedQueues::SharedQueues() : background_(make_background_queue()) { begin_step(); }
+SharedQueues::SharedQueues() : background_(make_background_queue()), works_(make_thread_queue(kRingDepth)) {
+  begin_step();
+}
+
+void SharedQueues::wait(std::chrono::microseconds limit) {
+  (background_->in_flight() > 0 ? background_ : works_)->wait(limit);
+}
 
 IoContext SharedQueues::context(bool by_thread) {
   IoContext io;
   io.queue = background_.get();
   io.background_queue = background_.get();
+  io.work_queue = works_.get();
   io.depth = kRingDepth;
   io.unattended = true;
   if (by_thread) io.copy_queue = &copies_;
@@ -53,6 +64,7 @@ IoContext SharedQueues::context_of_waiter() {
   IoContext io;
   io.queue = &posix_;
   io.background_queue = background_.get();
+  io.work_queue = works_.get();
   return io;
 }
 

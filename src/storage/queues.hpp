@@ -25,8 +25,8 @@ class SharedQueues {
   IoContext context(bool by_thread);
   // For a thread that only waits.
   IoContext context_of_waiter();
-  std::size_t in_flight() const { return background_->in_flight(); }
-  void wait(std::chrono::microseconds limit) { background_->wait(limit); }
+  std::size_t in_flight() const { return background_->in_flight() + works_->in_flight(); }
+  void wait(std::chrono::microseconds limit);
   // Called before operations are advanced: limits the bytes that this step may copy itself.
   void begin_step() { copies_.give_ration(kCopiedByStep); }
 
@@ -34,6 +34,7 @@ class SharedQueues {
   static constexpr std::uint64_t kCopiedByStep = std::uint64_t{1} << 22;  // about a millisecond
   PosixQueue posix_;
   std::unique_ptr<IoQueue> background_;
+  std::unique_ptr<IoQueue> works_;
   PosixQueue copies_;
 };
 

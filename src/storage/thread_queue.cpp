@@ -76,7 +76,7 @@ class ThreadQueue final : public IoQueue {
 
   bool submit(IoTransfer& transfer) override {
     if (in_flight() == shared_->places.size()) return false;
-    if (transfer.file->descriptor(transfer.direct) < 0 || !has_thread()) {
+    if ((!transfer.work && transfer.file->descriptor(transfer.direct) < 0) || !has_thread()) {
       carry_out(transfer);
       transfer.done = true;
       return true;

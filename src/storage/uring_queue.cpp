@@ -109,7 +109,7 @@ bool is_for_the_kernel(const IoTransfer& transfer) {
 
 bool UringQueue::submit(IoTransfer& transfer) {
   if (free_.empty()) return false;
-  const int descriptor = transfer.file->descriptor(transfer.direct);
+  const int descriptor = transfer.work ? -1 : transfer.file->descriptor(transfer.direct);
   if (descriptor < 0 || !is_for_the_kernel(transfer)) {
     carry_out(transfer);
     transfer.done = true;

@@ -9,6 +9,7 @@
 #include "sim/memory_backend.hpp"
 #include "support/crash/crash_check.hpp"
 #include "support/crash/crash_program.hpp"
+#include "support/files/held_syncs.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -30,14 +31,26 @@ class Program {
     file_ = run(open_multifile(*group_, std::move(request))).value();
   }
 
-  void flush_twice_and_sync() {
+  void flush_twice() {
     write(0, 5000);
     write(1, 700);
     flush();
     write(0, 400);
     flush();
-    EXPECT_TRUE(file_->writing->sync().ok());
-    for (History& history : histories_) history.synced = history.writes.size();
+  }
+  void sync(bool in_background) {
+    if (in_background) {
+      sync_is_complete(begin_sync());
+    } else {
+      EXPECT_TRUE(file_->writing->sync().ok());
+      all_is_synced();
+    }
+  }
+  std::shared_ptr<AccessRequest> begin_sync() { return file_->writing->begin_sync().value(); }
+  void sync_is_complete(const std::shared_ptr<AccessRequest>& request) {
+    wait_for(*request);
+    EXPECT_TRUE(request->outcome().status.ok());
+    all_is_synced();
   }
   void write_more() {
     write(0, 300);
@@ -64,6 +77,9 @@ class Program {
   const std::shared_ptr<Backend>& storage() const { return backend_->wrapped(); }
 
  private:
+  void all_is_synced() {
+    for (History& history : histories_) history.synced = history.writes.size();
+  }
   void write(std::uint64_t rank, std::uint64_t bytes) {
     History& history = histories_[rank];
     const std::uint64_t offset = history.size();
@@ -81,13 +97,14 @@ class Program {
 
 enum class Later { nothing, written, flushed };
 
-class SyncAfterFlush : public testing::TestWithParam<std::tuple<format::Checksum, Later>> {};
+class SyncAfterFlush : public testing::TestWithParam<std::tuple<format::Checksum, Later, bool>> {};
 
 TEST_P(SyncAfterFlush, SurvivesTheDeathOfTheMachine) {
-  const auto [checksum, later] = GetParam();
+  const auto [checksum, later, in_background] = GetParam();
   for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
     Program program(checksum);
-    program.flush_twice_and_sync();
+    program.flush_twice();
+    program.sync(in_background);
     if (later != Later::nothing) program.write_more();
     if (later == Later::flushed) program.flush();
     EXPECT_EQ(program.die(Death::machine, seed), "") << "seed " << seed;
@@ -97,24 +114,69 @@ TEST_P(SyncAfterFlush, SurvivesTheDeathOfTheMachine) {
 std::string name_of(const testing::TestParamInfo<SyncAfterFlush::ParamType>& info) {
   const char* later[] = {"NothingAfter", "MoreWritten", "MoreFlushed"};
   const bool checked = std::get<0>(info.param) == format::Checksum::crc32c;
-  return std::string(checked ? "Checked" : "Unchecked") + later[static_cast<int>(std::get<1>(info.param))];
+  return std::string(checked ? "Checked" : "Unchecked") + later[static_cast<int>(std::get<1>(info.param))] +
+         (std::get<2>(info.param) ? "InBackground" : "");
 }
 
 using format::Checksum;
 // Without checksums, flushed data may read as zeros, which the test cannot judge.
 INSTANTIATE_TEST_SUITE_P(, SyncAfterFlush,
-                         testing::Values(std::tuple(Checksum::none, Later::nothing),
-                                         std::tuple(Checksum::none, Later::written),
-                                         std::tuple(Checksum::crc32c, Later::nothing),
-                                         std::tuple(Checksum::crc32c, Later::written),
-                                         std::tuple(Checksum::crc32c, Later::flushed)),
+                         testing::Values(std::tuple(Checksum::none, Later::nothing, false),
+                                         std::tuple(Checksum::none, Later::written, false),
+                                         std::tuple(Checksum::crc32c, Later::nothing, false),
+                                         std::tuple(Checksum::crc32c, Later::written, false),
+                                         std::tuple(Checksum::crc32c, Later::flushed, false),
+                                         std::tuple(Checksum::none, Later::nothing, true),
+                                         std::tuple(Checksum::none, Later::written, true),
+                                         std::tuple(Checksum::crc32c, Later::nothing, true),
+                                         std::tuple(Checksum::crc32c, Later::written, true),
+                                         std::tuple(Checksum::crc32c, Later::flushed, true)),
                          name_of);
+
+// A sync that never completes takes nothing from the one before, whatever was flushed since.
+TEST(SyncInBackground, KeepsWhatWasSyncedBefore) {
+  for (std::uint64_t seed = 0; seed < 2 * kSeeds && !HasFailure(); ++seed) {
+    const HeldSyncs held;
+    Program program(format::Checksum::crc32c);
+    if (seed % 4 > 0) {
+      program.flush_twice();
+      program.sync(false);
+    }
+    program.write_more();
+    if (seed % 2 == 0) program.flush();
+    const auto incomplete = program.begin_sync();
+    program.write_more();
+    program.flush();
+    program.write_more();
+    if (seed % 3 == 0) program.flush();
+    EXPECT_EQ(program.die(Death::machine, seed), "") << "seed " << seed;
+  }
+}
+
+TEST(SyncInBackground, CountsFromItsCompletionOn) {
+  for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
+    auto held = std::make_unique<HeldSyncs>();
+    Program program(format::Checksum::crc32c);
+    program.flush_twice();
+    const auto first = program.begin_sync();
+    program.write_more();
+    program.flush();
+    const auto second = program.begin_sync();
+    held.reset();
+    program.sync_is_complete(first);
+    program.sync_is_complete(second);
+    program.write_more();
+    program.flush();
+    EXPECT_EQ(program.die(Death::machine, seed), "") << "seed " << seed;
+  }
+}
 
 // A slot marked as part of a sync proves that its bytes were synced: damage to them is reported as damage, not as data
 // that never reached storage.
 TEST(SyncAfterFlushMark, MakesLaterDamageOfSyncedBytesKnown) {
   Program program(format::Checksum::crc32c);
-  program.flush_twice_and_sync();
+  program.flush_twice();
+  program.sync(true);
   program.write_more();
   program.flush();
   auto file = program.end().open(kPath, OpenMode::read_write).value();

@@ -190,6 +190,15 @@ Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction 
   co_return result;
 }
 
+Op<Status> carry_out(std::function<Status()> work, IoQueue& queue) {
+  IoTransfer io;
+  io.queue = &queue;
+  io.work = std::move(work);
+  co_await submitted(io);
+  co_await done(io);
+  co_return std::move(io.status);
+}
+
 Op<TransferResult> transfer(TransferTask task) {
   std::optional<Worker> made;
   if (Status status = make_worker(task, made); !status.ok()) {

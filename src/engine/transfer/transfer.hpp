@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "access/extent_list.hpp"
@@ -44,5 +45,8 @@ Op<TransferResult> transfer(TransferTask task);
 // One call through the page cache, without steps. `pieces` make up `range`; borrowed, with their memory.
 Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction direction, FileDomain range,
                                     std::span<const Piece> pieces);
+
+// Carries out `work` in the background, where the queue has a thread.
+Op<Status> carry_out(std::function<Status()> work, IoQueue& queue);
 
 }  // namespace thalweg

@@ -70,6 +70,15 @@ Status ChunkWriter::publish(bool by_sync) {
   return {};
 }
 
+void ChunkWriter::pin_after(const std::shared_ptr<const AccessRequest>& sync) {
+  if (pinned_ != newest_) syncing_ = sync;
+}
+
+bool ChunkWriter::may_grow() {
+  if (syncing_ != nullptr && syncing_->done() && syncing_->outcome().status.ok()) pin();
+  return syncing_ == nullptr;
+}
+
 Status ChunkWriter::write_table_and_slots() {
   const std::uint64_t granules = (head_.size() - kTableInHead) / sizeof(std::uint32_t);
   const std::uint64_t head_offset = frame_.offset + kHeadStart;

@@ -4,9 +4,10 @@
 // The slot of the last sync stays as it is until the next sync has succeeded.
 #pragma once
 
-#include <array>
+#include <memory>
 #include <vector>
 
+#include "engine/collective.hpp"
 #include "multifile/format/data_seal.hpp"
 #include "multifile/format/index.hpp"
 #include "multifile/write/physical_writer.hpp"
@@ -22,7 +23,14 @@ class ChunkWriter {
   // Makes everything appended so far count for recovery. `by_sync`: as part of a sync.
   Status publish(bool by_sync);
   // The published bytes are durable: the slot just written is kept until the next sync.
-  void pin() { pinned_ = newest_; }
+  void pin() {
+    pinned_ = newest_;
+    syncing_.reset();
+  }
+  // As pin(), when that sync has succeeded, which goes on in the background.
+  void pin_after(const std::shared_ptr<const AccessRequest>& sync);
+  // Whether more bytes may be appended: not while a sync goes on, since a slot behind its slot proves that it succeeded.
+  bool may_grow();
 
   std::uint64_t room() const { return frame_.capacity() - filled_; }
   std::uint64_t filled() const { return filled_; }
@@ -39,10 +47,11 @@ class ChunkWriter {
   std::uint64_t filled_ = 0;
   std::uint64_t published_ = 0;  // bytes in the newest slot
   bool published_by_sync_ = false;
-  std::uint64_t count_ = 0;          // slot writes
-  int newest_ = -1;                  // slot written last, -1: none
-  int pinned_ = -1;                  // slot of the last sync, -1: none
-  format::DataSeal tail_;            // of the granule in the making
+  std::uint64_t count_ = 0;                       // slot writes
+  int newest_ = -1;                               // slot written last, -1: none
+  int pinned_ = -1;                               // slot of the last sync, -1: none
+  std::shared_ptr<const AccessRequest> syncing_;  // of the newest slot; null: it has ended
+  format::DataSeal tail_;                         // of the granule in the making
   std::vector<std::byte> head_;      // bytes from the first slot to the end of the table, as they are to be
   std::uint64_t table_written_ = 0;  // granules whose entries are in the file
 };

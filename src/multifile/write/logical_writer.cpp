@@ -125,7 +125,8 @@ Status LogicalWriter::store(std::uint64_t at, std::span<const std::byte> data, b
 
 Status LogicalWriter::store_plain(std::uint64_t at, std::span<const std::byte> data, bool more) {
   while (!data.empty()) {
-    const bool grows = chunk_ && chunk_->logical_end() == at && at >= hidden_until_ && chunk_->room() > 0;
+    const bool grows =
+        chunk_ && chunk_->logical_end() == at && at >= hidden_until_ && chunk_->room() > 0 && chunk_->may_grow();
     const bool fits_pack = data.size() <= std::min(kSmallBytes, physical_.max_piece_bytes());
     if (!grows && !more && fits_pack) return pack(at, data.size(), data, format::Codec::none);
     if (!grows) TW_RETURN_IF_ERROR(open_chunk(at, data.size(), more));
@@ -213,6 +214,10 @@ Status LogicalWriter::mark_synced() { return chunk_ ? chunk_->publish(true) : St
 
 void LogicalWriter::pin() {
   if (chunk_) chunk_->pin();
+}
+
+void LogicalWriter::pin_after(const std::shared_ptr<const AccessRequest>& sync) {
+  if (chunk_) chunk_->pin_after(sync);
 }
 
 Status LogicalWriter::push_small() {

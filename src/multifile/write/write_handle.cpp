@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/transfer/transfer.hpp"
+
 namespace thalweg {
 
 namespace {
@@ -154,12 +156,16 @@ Status WriteHandle::flush() {
 }
 
 // Where a slot becomes durable before its data, the checksums or seals of the data show it.
-Status WriteHandle::sync() {
+Status WriteHandle::flush_for_sync() {
   TW_RETURN_IF_ERROR(broken_);
   TW_RETURN_IF_ERROR(guard([&] { return flush_writers(true); }));
   touched_.clear();
   // Chunks that were flushed earlier too: only a slot marked as synced proves a sync.
-  TW_RETURN_IF_ERROR(each_writer([&](LogicalWriter& w) { return guard([&] { return w.mark_synced(); }); }));
+  return each_writer([&](LogicalWriter& w) { return guard([&] { return w.mark_synced(); }); });
+}
+
+Status WriteHandle::sync() {
+  TW_RETURN_IF_ERROR(flush_for_sync());
   TW_RETURN_IF_ERROR(keep_failure(files_->sync()));
   return each_writer([](LogicalWriter& w) {
     w.pin();
@@ -167,7 +173,55 @@ Status WriteHandle::sync() {
   });
 }
 
+namespace {
+
+// The part of a sync that waits for the storage.
+class SyncRequest final : public AccessRequest {
+ public:
+  explicit SyncRequest(std::shared_ptr<WriteSet> files) : files_(std::move(files)) {}
+
+ private:
+  Op<Outcome> operation(IoContext io) override {
+    Outcome outcome;
+    outcome.status = co_await carry_out([files = files_.get()] { return files->sync(); }, *io.work_queue);
+    co_return outcome;
+  }
+  void let_go() override { files_.reset(); }
+
+  std::shared_ptr<WriteSet> files_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<AccessRequest>> WriteHandle::begin_sync() {
+  TW_RETURN_IF_ERROR(flush_for_sync());
+  files_->close_durably();
+  const auto is_done = [&](const std::shared_ptr<AccessRequest>& sync) {
+    return sync->done() && keep_failure(sync->outcome().status).ok();
+  };
+  std::erase_if(syncs_, is_done);
+  TW_RETURN_IF_ERROR(guard([&] {
+    syncs_.push_back(std::make_shared<SyncRequest>(files_));
+    return Status{};
+  }));
+  (void)each_writer([&](LogicalWriter& w) {
+    w.pin_after(syncs_.back());
+    return Status{};
+  });
+  start(syncs_.back(), default_progress());
+  return syncs_.back();
+}
+
+void WriteHandle::await_syncs() {
+  for (const auto& sync : syncs_) {
+    wait_for(*sync);
+    (void)keep_failure(sync->outcome().status);
+  }
+  syncs_.clear();
+}
+
 Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
+  await_syncs();
   Deposit deposit;
   deposit.rank = rank;
   // A broken writer stores nothing more: its checksums may not match its bytes.

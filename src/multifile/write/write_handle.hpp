@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/collective.hpp"
 #include "multifile/rank_ranges.hpp"
 #include "multifile/write/logical_writer.hpp"
 #include "multifile/write/write_set.hpp"
@@ -34,6 +35,10 @@ class WriteHandle {
   Status write(LogicalWriter& writer, std::span<const std::byte> data);
   Status flush();
   Status sync();
+  // A sync that waits for the storage in the background. Bytes written later are not part of it.
+  Result<std::shared_ptr<AccessRequest>> begin_sync();
+  // Waits for all syncs that were begun; the first failure is that of the handle.
+  void await_syncs();
 
   void set_attribute(const std::string& key, const std::string& value) { attributes_[key] = value; }
   const format::Attributes& attributes() const { return attributes_; }
@@ -54,6 +59,7 @@ class WriteHandle {
   template <class Step>
   Status guard(Step&& step);
   Status flush_writers(bool by_sync);
+  Status flush_for_sync();
   Status keep_failure(const Status& status);
   std::unique_ptr<LogicalWriter>& writer_at(std::uint64_t slot);
   template <class Step>
@@ -75,9 +81,10 @@ class WriteHandle {
   PhysicalWriter* last_physical_ = nullptr;  // of the logical file touched last, and mostly of the next one
   std::unordered_map<std::uint32_t, PageCache> index_cache_;  // of what was there, by physical file
   format::Attributes attributes_;
-  LogicalWriter* last_written_ = nullptr;  // only of handles that serve many
-  Status failure_;                         // the first one of this task
-  Status broken_;                          // not ok after an exception: nothing more can be written
+  std::vector<std::shared_ptr<AccessRequest>> syncs_;  // that may go on
+  LogicalWriter* last_written_ = nullptr;              // only of handles that serve many
+  Status failure_;                                     // the first one of this task
+  Status broken_;                                      // not ok after an exception: nothing more can be written
 };
 
 }  // namespace thalweg
