@@ -126,19 +126,18 @@ void bench_overlap(Bench& bench) {
     stalls.push_back(1e3 * blocking.calls);
     background_stalls.push_back(1e3 * both.calls);
   }
-  const double mib = load.bytes() / (1 << 20);
-  bench.report.add_fact(
-      "behind_computing",
-      {{"stall_ms", spread_of(stalls).median}, {"isync_stall_ms", spread_of(background_stalls).median}},
-      fmt::format("a checkpoint of {:.0f} MiB on {}: the tasks wait {:.0f} ms for it, and {:.0f} ms with isync", mib,
-                  bench.scratch.kind(), spread_of(stalls).median, spread_of(background_stalls).median));
-  bench.report.add_target({bench.on("of a checkpoint hidden behind computing"),
-                           spread_of(hidden),
-                           0,
-                           true,
-                           "%",
-                           {{"cores", spread_of(limits).median}}});
-  bench.report.add_target({bench.on("the same, as part of what the cores allow"), spread_of(shares), 0.9, true, "x"});
+  const double stall = spread_of(stalls).median, short_stall = spread_of(background_stalls).median;
+  bench.report.add_fact("behind_computing",
+                        {{"stall_ms", stall},
+                         {"isync_stall_ms", short_stall},
+                         {"hidden_percent", spread_of(hidden).median},
+                         {"cores_percent", spread_of(limits).median}},
+                        fmt::format("a checkpoint of {:.0f} MiB on {}: the tasks stand still for {:.0f} ms, with isync "
+                                    "for {:.0f} ms; {:.0f} % hidden, the cores allow {:.0f} %",
+                                    load.bytes() / (1 << 20), bench.scratch.kind(), stall, short_stall,
+                                    spread_of(hidden).median, spread_of(limits).median));
+  bench.report.add_target(
+      {bench.on("a checkpoint hidden behind computing, of what the cores allow"), spread_of(shares), 0.9, true, "x"});
 }
 
 }  // namespace bench

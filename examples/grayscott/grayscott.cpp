@@ -29,6 +29,7 @@ constexpr char kUsage[] =
     "  --log-every N         steps between lines of the event logs (100)\n"
     "  --name NAME           write NAME.ckpt.tw, NAME.log.tw and NAME.field (grayscott)\n"
     "  --restart FILE        go on from the newest checkpoint in FILE\n"
+    "  --wait-for-disk       wait at each checkpoint until it is on the disk, instead of computing meanwhile\n"
     "  --die-at STEP         a drill: one process dies while the others write the checkpoint of STEP\n";
 
 // A whole number >= 1.
@@ -46,7 +47,8 @@ Options parse(int argc, char** argv) {
   const option known[] = {{"size", 1, nullptr, 'n'},    {"steps", 1, nullptr, 's'},
                           {"name", 1, nullptr, 'o'},    {"checkpoint-every", 1, nullptr, 'c'},
                           {"restart", 1, nullptr, 'r'}, {"log-every", 1, nullptr, 'l'},
-                          {"die-at", 1, nullptr, 'd'},  {nullptr, 0, nullptr, 0}};
+                          {"die-at", 1, nullptr, 'd'},  {"wait-for-disk", 0, nullptr, 'w'},
+                          {nullptr, 0, nullptr, 0}};
   Options options;
   for (int which = 0; (which = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
     switch (which) {
@@ -67,6 +69,9 @@ Options parse(int argc, char** argv) {
         break;
       case 'r':
         options.restart = optarg;
+        break;
+      case 'w':
+        options.waits_for_disk = true;
         break;
       case 'd':
         options.die_at = number(optarg);

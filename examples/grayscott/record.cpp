@@ -16,7 +16,6 @@ void write_record(thalweg::Multifile& file, const Fields& fields, const RecordHe
   file.write_value(header);
   for (std::int64_t y = box.y; y < box.y + box.ny; ++y) file.write(std::span(fields.u(box.x, y), to_size(box.nx)));
   for (std::int64_t y = box.y; y < box.y + box.ny; ++y) file.write(std::span(fields.v(box.x, y), to_size(box.nx)));
-  file.flush();
 }
 
 std::vector<Record> whole_records(thalweg::Multifile& file, std::int64_t rank) {

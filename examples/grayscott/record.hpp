@@ -25,8 +25,7 @@ struct RecordHeader {
   std::int64_t record_bytes() const { return static_cast<std::int64_t>(sizeof *this) + 2 * field_bytes(); }
 };
 
-// Appends this task's part of a checkpoint, the cells of `header.box`. After it returns, the bytes survive the death of
-// the process. Independent: no task waits for another.
+// Appends this task's part of a checkpoint, the cells of `header.box`. Independent: no task waits for another.
 void write_record(thalweg::Multifile& file, const Fields& fields, const RecordHeader& header);
 
 struct Record {

@@ -136,6 +136,13 @@ run grayscott_field restarted.ckpt.tw "$steps" assembled.field || fail "the chec
 run cmp reference.field assembled.field || fail "the last checkpoint differs from the field"
 say "identical: the same field, put together from 6 logical files by one process without MPI"
 
+step "What a checkpoint costs: 2 ranks that wait for the disk, and 2 that compute while the checkpoint goes there"
+stall_options=(--size $((2 * size)) --steps 60 --checkpoint-every 20)
+run grayscott_ranks 2 1 "${stall_options[@]}" --name waiting --wait-for-disk || fail "the run that waits failed"
+run grayscott_ranks 2 1 "${stall_options[@]}" --name computing || fail "the run that computes failed"
+run cmp waiting.field computing.field || fail "the two runs end in different fields"
+rm -f waiting.* computing.*
+
 step "Look at it"
 run thalweg info restarted.ckpt.tw || fail "info failed"
 run thalweg map restarted.ckpt.tw map.html || fail "map failed"

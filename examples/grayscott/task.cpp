@@ -63,9 +63,18 @@ void Task::work() {
     if (step % options.log_every == 0) log(step);
     if (step % options.checkpoint_every == 0) checkpoint(step);
   }
+  last_sync_.wait();
+  if (is_first()) say_stall();
   events_text_.reset();
   events_.close();
   checkpoints_.close();
+}
+
+void Task::say_stall() const {
+  std::printf(
+      "the first task stood still for %.2f ms at each of %d checkpoints%s\n",
+      stall_.count() / std::max(n_checkpoints_, 1), n_checkpoints_,
+      run_.options.waits_for_disk ? ", until they were on the disk" : " and computed while they went to the disk");
 }
 
 // Advances from `step` to the next. Only thread 0 communicates with other ranks.
@@ -81,8 +90,17 @@ void Task::checkpoint(std::int64_t step) {
   const bool is_last = tw_group_rank(group_.get()) == tw_group_size(group_.get()) - 1;
   if (step == run_.options.die_at && is_last) raise(SIGKILL);
 
+  const auto begin = std::chrono::steady_clock::now();
+  last_sync_.wait();  // mostly complete since long
   write_record(checkpoints_, run_.fields[step % 2],
                RecordHeader{.size = run_.options.size, .step = step, .box = strip_});
+  if (run_.options.waits_for_disk) {
+    checkpoints_.sync();
+  } else {
+    last_sync_ = checkpoints_.isync();
+  }
+  stall_ += std::chrono::steady_clock::now() - begin;
+  ++n_checkpoints_;
 
   thalweg::check(tw_group_barrier(group_.get()));  // so that the message below is true for all tasks
   if (is_first()) {

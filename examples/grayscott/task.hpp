@@ -19,6 +19,7 @@ struct Options {
   std::int64_t log_every = 100;
   std::string name = "grayscott";  // files are NAME.ckpt.tw, NAME.log.tw, NAME.field
   std::string restart;             // a checkpoint file; empty: start at step 0
+  bool waits_for_disk = false;     // at each checkpoint, instead of computing on
   std::int64_t die_at = -1;        // test mode: one process dies while the others write the checkpoint of this step
 };
 
@@ -45,6 +46,7 @@ class Task {
   void advance(std::int64_t step);
   void checkpoint(std::int64_t step);
   void log(std::int64_t step);
+  void say_stall() const;
   bool is_first() const { return tw_group_rank(group_.get()) == 0; }
 
   Run& run_;
@@ -53,7 +55,10 @@ class Task {
   const thalweg::Group group_;
   thalweg::Multifile checkpoints_;
   thalweg::Multifile events_;
-  thalweg::Stream events_text_;  // of events_
+  thalweg::Stream events_text_;                         // of events_
+  thalweg::Request last_sync_;                          // of the last checkpoint
+  std::chrono::duration<double, std::milli> stall_{0};  // time spent in checkpoints instead of in computing
+  int n_checkpoints_ = 0;
   std::chrono::steady_clock::time_point last_log_ = std::chrono::steady_clock::now();
 };
 
