@@ -163,3 +163,11 @@ auto or_out_of_memory(Make&& make) -> decltype(make()) {
   target = std::move(result).value()
 #define TW_ASSIGN_OR_RETURN(target, expression) \
   TW_ASSIGN_OR_RETURN_(TW_CONCAT(tw_result_, __LINE__), target, expression)
+
+// As TW_ASSIGN_OR_RETURN, in a coroutine; a failure is that of all tasks where it is collective.
+#define TW_CO_ASSIGN_OR_RETURN_(result, target, expression) \
+  auto result = (expression);                               \
+  if (!result.has_value()) co_return result.error();        \
+  target = std::move(result).value()
+#define TW_CO_ASSIGN_OR_RETURN(target, expression) \
+  TW_CO_ASSIGN_OR_RETURN_(TW_CONCAT(tw_result_, __LINE__), target, expression)

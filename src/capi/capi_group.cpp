@@ -39,16 +39,14 @@ Status check(const tw_collectives* given) {
 // Reports wrong arguments of a task before the collective that needs them.
 Op<Status> check_equal(Group& group, const char* differ, std::int64_t a, std::int64_t b) {
   std::vector<std::int64_t> bounds{a, -a, b, -b};
-  const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
-  if (!largest.has_value()) co_return largest.error();
-  const auto& max = largest.value();
+  TW_CO_ASSIGN_OR_RETURN(const auto largest, co_await group.allreduce(std::move(bounds), Reduction::max));
+  const auto& max = largest;
   if (max[0] == -max[1] && max[2] == -max[3]) co_return Status{};
   co_return Status::error(Code::invalid_argument, "{} differ between tasks", differ);
 }
 
 Op<Status> broadcast_into(Group& group, std::span<std::byte> data, TaskRank root) {
-  Status same = co_await check_equal(group, "tw_group_broadcast: nbytes or root", std::ssize(data), root);
-  if (!same.ok()) co_return same;
+  TW_CO_RETURN_IF_ERROR(co_await check_equal(group, "tw_group_broadcast: nbytes or root", std::ssize(data), root));
   const auto copy = co_await group.broadcast(data, root);
   if (!copy.has_value()) co_return copy.error();
   if (group.rank() != root) std::copy(copy.value().begin(), copy.value().end(), data.begin());
@@ -56,17 +54,15 @@ Op<Status> broadcast_into(Group& group, std::span<std::byte> data, TaskRank root
 }
 
 Op<Status> allreduce_into(Group& group, std::span<std::int64_t> values, tw_reduction how) {
-  Status same = co_await check_equal(group, "tw_group_allreduce: n or how", std::ssize(values), how);
-  if (!same.ok()) co_return same;
+  TW_CO_RETURN_IF_ERROR(co_await check_equal(group, "tw_group_allreduce: n or how", std::ssize(values), how));
   if (how < TW_MIN || how > TW_BIT_OR) co_return invalid_argument("tw_group_allreduce", "{} is no reduction", how);
   constexpr Reduction kReductions[] = {Reduction::min, Reduction::max, Reduction::sum, Reduction::bit_or};
   constexpr std::size_t kBlock = 4096;  // so that no task needs memory for all of a large array
   for (; !values.empty(); values = values.subspan(std::min(kBlock, values.size()))) {
     const auto block = values.first(std::min(kBlock, values.size()));
     std::vector<std::int64_t> mine(block.begin(), block.end());
-    const auto result = co_await group.allreduce(std::move(mine), kReductions[how]);
-    if (!result.has_value()) co_return result.error();
-    std::copy(result.value().begin(), result.value().end(), block.begin());
+    TW_CO_ASSIGN_OR_RETURN(const auto result, co_await group.allreduce(std::move(mine), kReductions[how]));
+    std::copy(result.begin(), result.end(), block.begin());
   }
   co_return Status{};
 }
@@ -84,9 +80,8 @@ Op<Status> of_leader(Group& threads, Status status) {
   std::function<std::shared_ptr<void>()> make = [&status] {
     return std::shared_ptr<void>(std::make_shared<Status>(status));
   };
-  auto shared = co_await threads.share_in_process(std::move(make));
-  if (!shared.has_value()) co_return shared.error();
-  co_return *static_cast<Status*>(shared.value().get());
+  TW_CO_ASSIGN_OR_RETURN(auto shared, co_await threads.share_in_process(std::move(make)));
+  co_return *static_cast<Status*>(shared.get());
 }
 
 Op<Status> hybrid(Group& threads, tw_group* ranks, tw_group** group) {
@@ -94,8 +89,7 @@ Op<Status> hybrid(Group& threads, tw_group* ranks, tw_group** group) {
   Status status = co_await agree(threads, check_hybrid(threads, ranks, group));
   const bool leads = threads.rank() == 0;
   if (leads && ranks != nullptr) status = co_await agree(*ranks->impl, std::move(status));
-  status = co_await of_leader(threads, std::move(status));
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await of_leader(threads, std::move(status)));
   auto my_threads = co_await threads.duplicate();
   std::unique_ptr<Group> my_ranks;
   status = my_threads.status();
@@ -107,8 +101,7 @@ Op<Status> hybrid(Group& threads, tw_group* ranks, tw_group** group) {
       if (status.ok()) my_ranks = std::move(copied).value();
     }
   }
-  status = co_await of_leader(threads, std::move(status));
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await of_leader(threads, std::move(status)));
   co_return give(co_await make_hybrid_group(std::move(my_threads).value(), std::move(my_ranks)), group);
 }
 

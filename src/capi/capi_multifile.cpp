@@ -67,10 +67,8 @@ tw_status tw_multifile_open(tw_group* group, const char* path, int32_t flags, co
   const auto open = [&](Group& tasks, Status mine, tw_multifile* handle) -> Status {
     request.backend = posix_backend();
     request.arguments = std::move(mine);
-    auto opened = run(open_multifile(tasks, std::move(request)));
-    if (!opened.has_value()) return opened.error();
+    TW_ASSIGN_OR_RETURN(handle->file, run(open_multifile(tasks, std::move(request))));
     if (group != nullptr) handle->group = group->impl;
-    handle->file = std::move(opened).value();
     handle->opened(handle->file->writing != nullptr);
     return {};
   };

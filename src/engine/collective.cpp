@@ -180,8 +180,7 @@ Op<Status> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   if (plan.past_cache && !access.reads() && pays_to_reserve(access)) {
     Status reserved;
     if (group.rank() == 0) reserved = or_out_of_memory([&] { return reserve(file, access); });
-    reserved = co_await agree(group, std::move(reserved));
-    if (!reserved.ok()) co_return reserved;
+    TW_CO_RETURN_IF_ERROR(co_await agree(group, std::move(reserved)));
   }
   ProcessAccess* const process = part.process.has_value() ? &*part.process : nullptr;
   TransferResult mine = co_await execute(group, file, access, plan, part.list, process, io);
@@ -229,8 +228,7 @@ Op<Status> place_in_order(Group& group, SharedFile& file, Part& part) {
   const std::uint64_t begin = base + (access.common() ? 0 : part.bytes_before);
   Status placed = or_out_of_memory([&] { return order_list(part, begin); });
   if (access.has_lists) {
-    placed = co_await agree(group, std::move(placed));
-    if (!placed.ok()) co_return placed;
+    TW_CO_RETURN_IF_ERROR(co_await agree(group, std::move(placed)));
   } else if (!placed.ok()) {
     // This task has only empty extents beside at most one, and no other task reads its list.
     part.list = {};

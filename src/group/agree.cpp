@@ -70,16 +70,14 @@ Op<Result<std::int64_t>> agree_on(Group& group, Status mine, std::int64_t value,
   std::vector<std::int64_t> vote(2);
   vote[0] = to_vote(mine, group.rank());
   vote[1] = as_sent(value, how);
-  const auto worst = co_await group.allreduce(std::move(vote), Reduction::max);
-  if (!worst.has_value()) co_return worst.error();
-  if (worst.value()[0] == 0) co_return as_sent(worst.value()[1], how);
+  TW_CO_ASSIGN_OR_RETURN(const auto worst, co_await group.allreduce(std::move(vote), Reduction::max));
+  if (worst[0] == 0) co_return as_sent(worst[1], how);
   // Only a failure costs a second collective: the good case is one small reduction.
-  const TaskRank speaker = rank_of_vote(worst.value()[0]);
+  const TaskRank speaker = rank_of_vote(worst[0]);
   WireWriter said;
   if (group.rank() == speaker) said.put_status(mine);
-  const auto heard = co_await group.broadcast(said.bytes(), speaker);
-  if (!heard.has_value()) co_return heard.error();
-  co_return from_task(WireReader(heard.value()).get_status(), speaker);
+  TW_CO_ASSIGN_OR_RETURN(const auto heard, co_await group.broadcast(said.bytes(), speaker));
+  co_return from_task(WireReader(heard).get_status(), speaker);
 }
 
 Op<Status> agree(Group& group, Status mine) {
@@ -95,9 +93,8 @@ Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine
   bounds[2] = b;
   bounds[3] = ~b;
   bounds[4] = mine.ok() ? 0 : 1;
-  const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
-  if (!largest.has_value()) co_return largest.error();
-  const auto& max = largest.value();
+  TW_CO_ASSIGN_OR_RETURN(const auto largest, co_await group.allreduce(std::move(bounds), Reduction::max));
+  const auto& max = largest;
   const bool all_well = max[4] == 0;
   const bool same = max[0] == ~max[1] && max[2] == ~max[3];
   if (all_well && same) co_return Status{};  // the reduction gave all tasks the same answer

@@ -114,27 +114,23 @@ Gathered fold_all(const Gathered& all, Folding how) try {
 }  // namespace
 
 Op<Result<Gathered>> BasicGroup::allgather(ByteView data) {
-  auto gathered = co_await gather(data, 0);
-  if (!gathered.has_value()) co_return gathered.error();
+  TW_CO_ASSIGN_OR_RETURN(auto gathered, co_await gather(data, 0));
   Bytes packed;
-  if (rank() == 0) packed = pack_all(gathered.value());
-  auto all = co_await broadcast(packed, 0);
-  if (!all.has_value()) co_return all.error();
-  ByteView rest = all.value();
+  if (rank() == 0) packed = pack_all(gathered);
+  TW_CO_ASSIGN_OR_RETURN(auto all, co_await broadcast(packed, 0));
+  ByteView rest = all;
   if (Status bad = status_told(take_number(rest), "allgather"); !bad.ok()) co_return bad;
-  auto parts = unpack_all(std::move(all).value(), rest);
+  auto parts = unpack_all(std::move(all), rest);
   TW_CO_RETURN_IF_ERROR(co_await agree(*this, parts.status()));
   co_return parts;
 }
 
 Op<Result<std::vector<std::int64_t>>> BasicGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
-  auto gathered = co_await gather(view_of(mine), 0);
-  if (!gathered.has_value()) co_return gathered.error();
+  TW_CO_ASSIGN_OR_RETURN(auto gathered, co_await gather(view_of(mine), 0));
   Bytes packed;
-  if (rank() == 0) packed = reduce_all(gathered.value(), how);
-  auto result = co_await broadcast(packed, 0);
-  if (!result.has_value()) co_return result.error();
-  ByteView rest = result.value();
+  if (rank() == 0) packed = reduce_all(gathered, how);
+  TW_CO_ASSIGN_OR_RETURN(auto result, co_await broadcast(packed, 0));
+  ByteView rest = result;
   if (Status bad = status_told(take_number(rest), "allreduce"); !bad.ok()) co_return bad;
   if (!rest.empty()) std::memcpy(mine.data(), rest.data(), rest.size());  // all tasks have vectors of one length
   co_return std::move(mine);
@@ -143,9 +139,8 @@ Op<Result<std::vector<std::int64_t>>> BasicGroup::allreduce(std::vector<std::int
 Op<Status> BasicGroup::fold(void* mine, void* before, Folding how) {
   const ByteView record(static_cast<const std::byte*>(mine), how.bytes);
   const auto fold_records = [how](const Gathered& all) { return fold_all(all, how); };
-  const auto told = co_await sorted_by_task_0(*this, record, fold_records, "fold");
-  if (!told.has_value()) co_return told.error();
-  ByteView rest = told.value();
+  TW_CO_ASSIGN_OR_RETURN(const auto told, co_await sorted_by_task_0(*this, record, fold_records, "fold"));
+  ByteView rest = told;
   const ByteView lower = take_bytes(rest, how.bytes);
   if (rank() > 0) std::memcpy(before, lower.data(), how.bytes);
   std::memcpy(mine, rest.data(), how.bytes);
@@ -154,15 +149,13 @@ Op<Status> BasicGroup::fold(void* mine, void* before, Folding how) {
 
 Op<Result<std::vector<Message>>> BasicGroup::exchange(std::vector<Message> outgoing) {
   const Bytes packed = pack_messages(outgoing, *this);
-  const auto mine = co_await sorted_by_task_0(*this, packed, sort_messages, "exchange");
-  if (!mine.has_value()) co_return mine.error();
-  ByteView rest = mine.value();
+  TW_CO_ASSIGN_OR_RETURN(const auto mine, co_await sorted_by_task_0(*this, packed, sort_messages, "exchange"));
+  ByteView rest = mine;
   if (Status bad = status_told(take_number(rest), "exchange"); !bad.ok()) co_return bad;
   std::vector<Message> messages;
   Status unpacked;
   if (!try_to([&] { take_messages(rest, rank(), messages); })) unpacked = no_memory_for("exchange");
-  unpacked = co_await agree(*this, std::move(unpacked));
-  if (!unpacked.ok()) co_return unpacked;
+  TW_CO_RETURN_IF_ERROR(co_await agree(*this, std::move(unpacked)));
   co_return messages;
 }
 

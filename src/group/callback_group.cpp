@@ -214,9 +214,8 @@ Op<Result<std::unique_ptr<Group>>> CallbackGroup::duplicate() {
 Op<Result<std::unique_ptr<Group>>> make_callback_group(tw_collectives collectives) {
   const auto calls = take_over(collectives);
   CallbackGroup plain(calls, {});  // complete except for the places
-  const auto place = co_await find_place(plain, collectives.process_id, collectives.node_id);
-  if (!place.has_value()) co_return place.error();
-  co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(calls, place.value()));
+  TW_CO_ASSIGN_OR_RETURN(const auto place, co_await find_place(plain, collectives.process_id, collectives.node_id));
+  co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(calls, place));
 }
 
 }  // namespace thalweg

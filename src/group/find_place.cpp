@@ -75,9 +75,9 @@ Op<Result<Place>> find_place(Group& group, std::int64_t process_id, std::int64_t
   std::vector<std::int64_t> ids(2);
   ids[0] = process_id;
   ids[1] = node_id;
-  const auto mine = co_await sorted_by_task_0(group, view_of(ids), places_of, "search for places");
-  if (!mine.has_value()) co_return mine.error();
-  co_return place_from(mine.value());
+  TW_CO_ASSIGN_OR_RETURN(const auto mine,
+                         co_await sorted_by_task_0(group, view_of(ids), places_of, "search for places"));
+  co_return place_from(mine);
 }
 
 }  // namespace thalweg

@@ -127,10 +127,9 @@ inline Status none_for_lack_of_memory(const Status& scattered, const char* colle
 // none when out of memory.
 template <class Sort>
 Op<Result<Bytes>> sorted_by_task_0(Group& group, ByteView mine, Sort sort, const char* collective) {
-  const auto gathered = co_await group.gather(mine, 0);
-  if (!gathered.has_value()) co_return gathered.error();
+  TW_CO_ASSIGN_OR_RETURN(const auto gathered, co_await group.gather(mine, 0));
   Gathered parts;
-  if (group.rank() == 0) parts = sort(gathered.value());
+  if (group.rank() == 0) parts = sort(gathered);
   auto part = co_await group.scatter(parts, 0);
   if (!part.has_value()) co_return none_for_lack_of_memory(part.error(), collective);
   co_return part;

@@ -219,9 +219,8 @@ void undo(const WriteRoot& root, const OpenRequest& request) {
 // Steps 5 to 7, from the plan of task 0 to a handle that serves `ranges`.
 Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const RankRange> ranges, Bytes plan_message,
                        Gathered shares, std::shared_ptr<ReadSet> old, Multifile& file) {
-  const auto message = co_await group.broadcast(plan_message, 0);
-  if (!message.has_value()) co_return message.error();
-  WireReader in(message.value());
+  TW_CO_ASSIGN_OR_RETURN(const auto message, co_await group.broadcast(plan_message, 0));
+  WireReader in(message);
   const Status planned = in.get_status();
   if (!planned.ok()) co_return planned;
   const WriteCommon common = get_common(in);
@@ -247,9 +246,8 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const
 Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const OpenRequest& request) {
   std::unique_ptr<Group> closing;
   if (group.size() > 1) {
-    auto made = co_await group.channel();
-    if (!made.has_value()) co_return made.error();
-    closing = std::move(made).value();
+    TW_CO_ASSIGN_OR_RETURN(auto made, co_await group.channel());
+    closing = std::move(made);
   }
   std::shared_ptr<ReadSet> old;
   if (request.access == MultifileMode::append) {
@@ -313,9 +311,8 @@ Op<Status> agree_on_mode(Group& group, const OpenRequest& request) {
   mine[0] = request.arguments.ok() ? 0 : 1;
   mine[1] = mode_hash(request);
   mine[2] = -mine[1];
-  const auto largest = co_await group.allreduce(std::move(mine), Reduction::max);
-  if (!largest.has_value()) co_return largest.error();
-  const std::vector<std::int64_t>& max = largest.value();
+  TW_CO_ASSIGN_OR_RETURN(const auto largest, co_await group.allreduce(std::move(mine), Reduction::max));
+  const std::vector<std::int64_t>& max = largest;
   if (max[0] != 0) co_return co_await agree(group, request.arguments);
   if (max[1] == -max[2]) co_return Status{};
   co_return Status::error(Code::invalid_argument,
@@ -334,10 +331,9 @@ Op<Status> create_where_absent(Group& group, OpenRequest& request) {
     });
     if (!mine.ok()) found[0] = 2;
   }
-  const auto largest = co_await group.allreduce(std::move(found), Reduction::max);
-  if (!largest.has_value()) co_return largest.error();
-  if (largest.value()[0] == 2) co_return co_await agree(group, std::move(mine));
-  if (largest.value()[0] == 1) {
+  TW_CO_ASSIGN_OR_RETURN(const auto largest, co_await group.allreduce(std::move(found), Reduction::max));
+  if (largest[0] == 2) co_return co_await agree(group, std::move(mine));
+  if (largest[0] == 1) {
     request.access = MultifileMode::create;
     request.exclusive = true;
   }

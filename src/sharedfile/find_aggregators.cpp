@@ -61,9 +61,8 @@ Op<Status> choose(Group& group, std::size_t wanted, std::shared_ptr<Found>& into
   if (!room.ok()) co_return room;
   Aggregators& found = into->helpers.aggregators;
   for (std::int64_t pass = 0; pass < passes && found.size() < most; ++pass) {
-    auto ranks = co_await next_of_nodes(group, found, stride, std::move(lowest));
-    if (!ranks.has_value()) co_return ranks.error();
-    lowest = std::move(ranks).value();
+    TW_CO_ASSIGN_OR_RETURN(auto ranks, co_await next_of_nodes(group, found, stride, std::move(lowest)));
+    lowest = std::move(ranks);
     const std::size_t before = found.size();
     for (std::size_t i = 0; i < lowest.size() && found.size() < most; ++i)
       if (lowest[i] != kNobody) found.push_back({lowest[i], static_cast<std::int64_t>(i) * stride});
@@ -97,12 +96,10 @@ bool all_reached(const std::vector<Message>& shown) {
 
 // Agrees whether all aggregators reach the memory of all processes of their nodes.
 Op<Status> probe(Group& group, Found& found) {
-  const auto shown = co_await group.exchange(probes(found.helpers.aggregators, group));
-  if (!shown.has_value()) co_return shown.error();
-  std::vector<std::int64_t> reached(1, all_reached(shown.value()) ? 1 : 0);
-  const auto all = co_await group.allreduce(std::move(reached), Reduction::min);
-  if (!all.has_value()) co_return all.error();
-  found.helpers.peers_reachable = all.value()[0] == 1;
+  TW_CO_ASSIGN_OR_RETURN(const auto shown, co_await group.exchange(probes(found.helpers.aggregators, group)));
+  std::vector<std::int64_t> reached(1, all_reached(shown) ? 1 : 0);
+  TW_CO_ASSIGN_OR_RETURN(const auto all, co_await group.allreduce(std::move(reached), Reduction::min));
+  found.helpers.peers_reachable = all[0] == 1;
   co_return Status{};
 }
 

@@ -140,9 +140,8 @@ Bytes message_of_first(const Opening& opening) {
 // The hints of task 0 hold for all: every task finds the failure in them by itself, and the message names no task.
 Op<Status> hear_task_0(Group& group, Opening& opening) {
   const Bytes message = opening.first ? message_of_first(opening) : Bytes{};
-  const auto said = co_await group.broadcast(message, 0);
-  if (!said.has_value()) co_return said.error();
-  ByteView heard = said.value();
+  TW_CO_ASSIGN_OR_RETURN(const auto said, co_await group.broadcast(message, 0));
+  ByteView heard = said;
   Status& mine = opening.opened->status;
   if (take_number(heard) != 0) {
     Status wrong = check_file_hints({reinterpret_cast<const char*>(heard.data()), heard.size()});
@@ -168,9 +167,8 @@ Op<Status> plan_alike(Group& group, const Opened& opened) {
     worst[1] = alignment == 0 ? kNone : alignment;
     worst[2] = opened.file->sees_holes ? 0 : 1;
   }
-  const auto agreed = co_await group.allreduce(std::move(worst), Reduction::max);
-  if (!agreed.has_value()) co_return agreed.error();
-  const std::vector<std::int64_t>& all = agreed.value();
+  TW_CO_ASSIGN_OR_RETURN(const auto agreed, co_await group.allreduce(std::move(worst), Reduction::max));
+  const std::vector<std::int64_t>& all = agreed;
   if (all[0] != 0) co_return co_await agree(group, opened.status);
   if (leads) {
     set_alignment(*opened.file, all[1] == kNone ? 0 : static_cast<std::uint32_t>(all[1]));
@@ -187,9 +185,8 @@ Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>&
     TW_CO_RETURN_IF_ERROR(co_await hear_task_0(group, opening));
   }
   std::function<std::shared_ptr<void>()> open_or_take = [&opening] { return opening.take_or_open(); };
-  auto here = co_await group.share_in_process(std::move(open_or_take));
-  if (!here.has_value()) co_return here.error();
-  opened = std::static_pointer_cast<Opened>(std::move(here).value());
+  TW_CO_ASSIGN_OR_RETURN(auto here, co_await group.share_in_process(std::move(open_or_take)));
+  opened = std::static_pointer_cast<Opened>(std::move(here));
   if (!opening.one_process) co_return co_await plan_alike(group, *opened);
   if (opened->file != nullptr || opened->wrong_hints) co_return opened->status;  // equal on all tasks
   co_return co_await agree(group, opened->status);
@@ -210,28 +207,24 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   opening.one_process = group.place().processes == 1;
   opening.first = group.rank() == 0;
   std::shared_ptr<Opened> opened;
-  status = co_await open_for_all(group, opening, opened);
-  if (!status.ok()) co_return status;
-  status = co_await find_aggregators(group, *opened->file);
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await open_for_all(group, opening, opened));
+  TW_CO_RETURN_IF_ERROR(co_await find_aggregators(group, *opened->file));
 
   std::unique_ptr<PlainFile> file(new PlainFile);
   file->shared_ = opened->file;
-  status = co_await file->open_channels(group);
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await file->open_channels(group));
   co_return file;
 }
 
 Op<Status> PlainFile::open_channels(Group& group) {
   for (std::size_t i = 0; i <= kRequestChannels; ++i) {
-    auto made = co_await group.channel();
-    if (!made.has_value()) co_return made.error();
+    TW_CO_ASSIGN_OR_RETURN(auto made, co_await group.channel());
     if (i == kRequestChannels) {
-      group_ = std::move(made).value();
+      group_ = std::move(made);
       continue;
     }
     channels_[i] = std::make_shared<RequestChannel>();
-    channels_[i]->group = std::move(made).value();
+    channels_[i]->group = std::move(made);
     channels_[i]->group->serve(Call::tw_file_iaccess_all, Primitive::none, 0);
   }
   if (group.place().processes == group.size()) co_return Status{};

@@ -34,8 +34,7 @@ Op<Status> PlainFile::enter(Entry mine) {
   summary.extents.end = mine.second;
   GroupAccess all(summary, group.rank(), mine.call);
   GroupAccess before;
-  Status status = co_await group.fold(&all, &before, folding_of<GroupAccess>());
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await group.fold(&all, &before, folding_of<GroupAccess>()));
   if (all.calls.differ()) co_return end_out_of_step(group, all.calls);
   if (all.any_failed) co_return co_await agree(group, std::move(mine.mine));
   if (all.difference != GroupAccess::Difference::none)
@@ -93,9 +92,8 @@ Op<Result<std::uint64_t>> PlainFile::size(Status mine) {
     status = found.status();
     if (found.has_value()) bytes = static_cast<std::int64_t>(found.value());
   }
-  const auto agreed = co_await agree_on(*group_, std::move(status), bytes, Reduction::max);
-  if (!agreed.has_value()) co_return agreed.error();
-  co_return static_cast<std::uint64_t>(agreed.value());
+  TW_CO_ASSIGN_OR_RETURN(const auto agreed, co_await agree_on(*group_, std::move(status), bytes, Reduction::max));
+  co_return static_cast<std::uint64_t>(agreed);
 }
 
 Op<Status> PlainFile::truncate(std::uint64_t bytes, Status mine) {
@@ -145,9 +143,9 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
     if (status.ok()) target = found.value();
     position.settle(ticket, status.ok() ? target : position.value());
   }
-  const auto agreed = co_await agree_on(*group_, std::move(status), static_cast<std::int64_t>(target), Reduction::max);
-  if (!agreed.has_value()) co_return agreed.error();
-  co_return static_cast<std::uint64_t>(agreed.value());
+  TW_CO_ASSIGN_OR_RETURN(const auto agreed, co_await agree_on(*group_, std::move(status),
+                                                              static_cast<std::int64_t>(target), Reduction::max));
+  co_return static_cast<std::uint64_t>(agreed);
 }
 
 namespace {

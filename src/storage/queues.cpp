@@ -45,10 +45,6 @@ SharedQueues::SharedQueues() : background_(make_background_queue()), works_(make
   begin_step();
 }
 
-void SharedQueues::wait(std::chrono::microseconds limit) {
-  (background_->in_flight() > 0 ? background_ : works_)->wait(limit);
-}
-
 IoContext SharedQueues::context(bool by_thread) {
   IoContext io;
   io.queue = background_.get();

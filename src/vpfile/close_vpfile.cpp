@@ -105,10 +105,9 @@ Op<Status> store_sums(VpParts& parts) {
     outgoing = share_changes(parts.blocks->sum_changes(), static_cast<std::uint64_t>(group.size()));
     return Status{};
   });
-  const auto told = co_await group.exchange(std::move(outgoing));
-  if (!told.has_value()) co_return told.error();
+  TW_CO_ASSIGN_OR_RETURN(const auto told, co_await group.exchange(std::move(outgoing)));
   Stored all;
-  if (status.ok()) status = or_out_of_memory([&] { return change_own_sums(parts, told.value(), all); });
+  if (status.ok()) status = or_out_of_memory([&] { return change_own_sums(parts, told, all); });
   status = co_await fold_stored(group, all, std::move(status));
   if (status.ok())
     for (const DirectoryFile which : kDirectoryFiles) parts.meta.side_seals[which] += all.seals[which];
@@ -118,8 +117,7 @@ Op<Status> store_sums(VpParts& parts) {
 // Collective, where a task has blocks: updates the ends in NAME.meta.
 Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
   Status status = or_out_of_memory([&] { return parts.need_blocks(); });  // all tasks need the layout
-  status = co_await agree(parts.group(), std::move(status));
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await agree(parts.group(), std::move(status)));
   parts.note(VpMode::ib, vp_cause::kScattered);
   format::VpMeta& meta = parts.meta;
   meta.end_of_superblocks =
@@ -188,8 +186,7 @@ Op<Status> store_all(VpParts& parts, bool closing, Status mine) {
     all.has_ib = 1;
   }
   if (closing && status.ok()) status = measure(parts, all);
-  status = co_await fold_stored(parts.group(), all, std::move(status));
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await fold_stored(parts.group(), all, std::move(status)));
   parts.meta.data_bytes = all.data_bytes;
   if (all.has_ib != 0) status = co_await take_ends(parts, all, closing);
   if (status.ok() && parts.durable) status = co_await sync_parts(parts, closing);

@@ -81,8 +81,7 @@ Op<Status> Lattice::take_row(const LatticeRow& row, bool overwritten) {
 Op<Status> Lattice::move_part(const VpTransfer& what, const LatticeRow& row, std::uint64_t at, std::uint64_t bytes,
                               std::uint64_t done) {
   const bool writes = what.writes();
-  Status status = co_await take_row(row, writes && bytes == row.bytes);
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await take_row(row, writes && bytes == row.bytes));
   const std::uint64_t within = at - row.begin;
   VpWalk walk(what, vps_);
   for (std::uint64_t local = 0; local < vps_.count(); ++local, walk.next()) {

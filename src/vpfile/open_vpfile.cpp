@@ -78,16 +78,13 @@ class Opening {
     Status status = co_await same_on_all(group_, hash(), 0, std::move(mine), "the name, flags or shape of an open");
     if (!status.ok()) co_return status;
     mine = {};
-    status = co_await look_for_all(mine);
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await look_for_all(mine));
     if (mine.ok()) mine = adopt();
     auto sides = co_await group_.share_in_process([] { return std::make_shared<SideFiles>(); });
     if (sides.has_value()) parts_.sides = std::static_pointer_cast<SideFiles>(sides.value());
     if (mine.ok()) mine = sides.status();
-    status = co_await agree_on_boxes(std::move(mine));
-    if (!status.ok()) co_return status;
-    status = co_await open_data();
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await agree_on_boxes(std::move(mine)));
+    TW_CO_RETURN_IF_ERROR(co_await open_data());
     status = co_await begin();
     if (!status.ok()) {
       const Status closed = co_await parts_.file->close();
@@ -130,9 +127,8 @@ class Opening {
       found_.wrong = status.ok() ? 0 : 1;
     }
     const ByteView tells = std::as_bytes(std::span(&found_, 1));
-    const auto told = co_await group_.broadcast(is_task_0() ? tells : ByteView{}, 0);
-    if (!told.has_value()) co_return told.error();
-    const ByteView heard = told.value();
+    TW_CO_ASSIGN_OR_RETURN(const auto told, co_await group_.broadcast(is_task_0() ? tells : ByteView{}, 0));
+    const ByteView heard = told;
     std::memcpy(static_cast<void*>(&found_), heard.data(), std::min(heard.size(), sizeof found_));
     if (heard.size() != sizeof found_) mine = bad(how_.path, "task 0 has another version of this library");
     if (found_.wrong != 0) co_return co_await agree(group_, std::move(status));
@@ -263,8 +259,7 @@ class Opening {
     const LocalVps& vps = parts_.vps;
     Covered all{vps.count(), fingerprint(vps.box()), vps.count() == 0 ? 1u : 0u, mine.ok() ? 0u : 1u};
     Covered before;
-    Status status = co_await group_.fold(&all, &before, folding_of<Covered>());
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await group_.fold(&all, &before, folding_of<Covered>()));
     if (all.wrong != 0) co_return co_await agree(group_, std::move(mine));
     if (all.without != 0) parts_.hints.assume_nb = false;  // a task without VPs does not see the size of an access
     const std::uint64_t n = parts_.geometry.n;
@@ -286,9 +281,8 @@ class Opening {
     plain.options.exclusive = how_.exclusive;
     plain.hints = how_.storage_hints;
     plain.of_vpfile = true;
-    auto opened = co_await PlainFile::open(group_, parts_.backend, std::move(plain));
-    if (!opened.has_value()) co_return opened.error();
-    parts_.file = std::move(opened).value();
+    TW_CO_ASSIGN_OR_RETURN(auto opened, co_await PlainFile::open(group_, parts_.backend, std::move(plain)));
+    parts_.file = std::move(opened);
     parts_.lattice.emplace(*parts_.file, parts_.vps, parts_.geometry);
     if (parts_.may_write) ++parts_.meta.session;
     co_return Status{};
@@ -405,8 +399,7 @@ Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<B
   std::unique_ptr<VpFile> file(new VpFile);
   file->parts_.backend = std::move(backend);
   Opening opening(group, std::move(how), file->parts_);
-  Status status = co_await opening.run();
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await opening.run());
   co_return file;
 }
 

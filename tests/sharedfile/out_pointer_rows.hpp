@@ -49,6 +49,8 @@ inline std::vector<Row> rows_of_multifiles() {
          return tw_multifile_open(o.group, (o.folder + "/none").c_str(), TW_CREATE | TW_TRUNCATE, nullptr,
                                   unless(null, &file));
        }},
+      {"tw_multifile_isync", "request", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_isync(o.writing, nullptr); }},
       {"tw_multifile_alike", "last", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_multifile_alike(o.reading, 0, nullptr); }},
       {"tw_multifile_skip_gap", "skipped", Null::refused, Call::alone,

@@ -74,9 +74,8 @@ Op<Status> count_sharers(Participant& task) {
   std::vector<std::int64_t> mine;
   mine.swap(task.sharers);
   task.client.mark_domains(mine);
-  auto sharers = co_await task.what.group->allreduce(std::move(mine), Reduction::sum);
-  if (!sharers.has_value()) co_return sharers.error();
-  task.client.set_sharers(std::move(sharers).value());
+  TW_CO_ASSIGN_OR_RETURN(auto sharers, co_await task.what.group->allreduce(std::move(mine), Reduction::sum));
+  task.client.set_sharers(std::move(sharers));
   co_return Status{};
 }
 
@@ -103,9 +102,8 @@ Op<Result<bool>> open_round(Participant& task, std::size_t round) {
   task.proposal.set_reply_exchanges(0);
   if (task.seat.has_value()) propose_for(*task.window(round + 1), task);
   std::vector<std::int64_t>& numbers = task.proposal.numbers();
-  auto agreed = co_await task.what.group->allreduce(std::move(numbers), Reduction::min);
-  if (!agreed.has_value()) co_return agreed.error();
-  numbers = std::move(agreed).value();
+  TW_CO_ASSIGN_OR_RETURN(auto agreed, co_await task.what.group->allreduce(std::move(numbers), Reduction::min));
+  numbers = std::move(agreed);
   task.client.apply(task.proposal);
   co_return task.rounds.open(task.proposal);
 }
@@ -138,10 +136,9 @@ Op<Result<Messages>> send_requests(Participant& task) {
   Messages to_relays;
   Messages to_aggregators = made_by(task, [&] { return task.client.requests(relay, to_relays); });
   if (relay.on()) {
-    const auto passing = co_await group.exchange(std::move(to_relays));
-    if (!passing.has_value()) co_return passing.error();
+    TW_CO_ASSIGN_OR_RETURN(const auto passing, co_await group.exchange(std::move(to_relays)));
     to_aggregators = made_by(task, [&] {
-      Messages all = relay.relay_requests(passing.value());
+      Messages all = relay.relay_requests(passing);
       std::move(to_aggregators.begin(), to_aggregators.end(), std::back_inserter(all));
       return all;
     });
@@ -152,11 +149,10 @@ Op<Result<Messages>> send_requests(Participant& task) {
 // Collective. Replies come to their tasks.
 Op<Status> send_replies(Participant& task, Messages replies) {
   Group& group = *task.what.group;
-  const auto received = co_await group.exchange(std::move(replies));
-  if (!received.has_value()) co_return received.error();
-  task.client.receive(received.value());
+  TW_CO_ASSIGN_OR_RETURN(const auto received, co_await group.exchange(std::move(replies)));
+  task.client.receive(received);
   if (!task.relay.on()) co_return Status{};
-  Messages onward = made_by(task, [&] { return task.relay.relay_replies(received.value()); });
+  Messages onward = made_by(task, [&] { return task.relay.relay_replies(received); });
   const auto relayed = co_await group.exchange(std::move(onward));
   if (relayed.has_value()) task.client.receive(relayed.value());
   co_return relayed.status();
@@ -164,13 +160,12 @@ Op<Status> send_replies(Participant& task, Messages replies) {
 
 // Collective. Requests go to the aggregators, which start to transfer their windows. A failure is equal on all tasks.
 Op<Status> exchange_requests(Participant& task, std::size_t round) {
-  auto received = co_await send_requests(task);
-  if (!received.has_value()) co_return received.error();
+  TW_CO_ASSIGN_OR_RETURN(auto received, co_await send_requests(task));
   if (!task.seat.has_value()) co_return Status{};
   AggregatorWindow& window = *task.window(round);
   co_await window.idle();
   add_to(task.result, window.result());
-  load_window(task, window, std::move(received).value());
+  load_window(task, window, std::move(received));
   co_return Status{};
 }
 
@@ -189,8 +184,7 @@ Op<Status> reply_to_clients(Participant& task, std::size_t round, std::int64_t e
     co_await from_driver(passed);
     Messages replies;
     if (window != nullptr && task.result.status.ok()) replies = made_by(task, [&] { return window->replies(end); });
-    Status sent = co_await send_replies(task, std::move(replies));
-    if (!sent.ok()) co_return sent;
+    TW_CO_RETURN_IF_ERROR(co_await send_replies(task, std::move(replies)));
   }
   co_return Status{};
 }
@@ -199,21 +193,19 @@ Op<Status> write_rounds(Participant& task) {
   for (std::size_t round = 0;; ++round) {
     const auto opened = co_await open_round(task, round);
     if (!opened.has_value() || !opened.value()) co_return opened.status();
-    Status exchanged = co_await exchange_requests(task, round);
-    if (!exchanged.ok()) co_return exchanged;
+    TW_CO_RETURN_IF_ERROR(co_await exchange_requests(task, round));
   }
 }
 
 // A window is read while the next one is asked for.
 Op<Status> read_rounds(Participant& task) {
   for (std::size_t round = 0;; ++round) {
-    const auto opened = co_await open_round(task, round);
-    if (!opened.has_value()) co_return opened.error();
+    TW_CO_ASSIGN_OR_RETURN(const auto opened, co_await open_round(task, round));
     const std::int64_t exchanges = task.proposal.reply_exchanges();
     Status status;
-    if (opened.value()) status = co_await exchange_requests(task, round);
+    if (opened) status = co_await exchange_requests(task, round);
     if (status.ok() && round > 0) status = co_await reply_to_clients(task, round - 1, exchanges);
-    if (!status.ok() || !opened.value()) co_return status;
+    if (!status.ok() || !opened) co_return status;
   }
 }
 

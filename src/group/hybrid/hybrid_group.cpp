@@ -88,19 +88,17 @@ std::shared_ptr<HybridProcess> share_layout(std::shared_ptr<const HybridLayout> 
 // alone.
 Op<Result<std::shared_ptr<HybridProcess>>> find_layout(Group& ranks, TaskRank threads) {
   std::vector<std::int64_t> mine{threads, ranks.place().process};
-  const auto all = co_await ranks.allgather(view_of(mine));
-  if (!all.has_value()) co_return all.error();
+  TW_CO_ASSIGN_OR_RETURN(const auto all, co_await ranks.allgather(view_of(mine)));
   co_return or_out_of_memory(
-      [&]() -> Result<std::shared_ptr<HybridProcess>> { return share_layout(layout_of(all.value(), ranks)); });
+      [&]() -> Result<std::shared_ptr<HybridProcess>> { return share_layout(layout_of(all, ranks)); });
 }
 
 // Collective over the threads of a process: all get the leader's object.
 template <class T>
 Op<Result<std::shared_ptr<T>>> share_among(Group& threads, std::shared_ptr<T> of_leader) {
   std::function<std::shared_ptr<void>()> make = [&of_leader] { return std::shared_ptr<void>(of_leader); };
-  auto shared = co_await threads.share_in_process(std::move(make));
-  if (!shared.has_value()) co_return shared.error();
-  co_return std::static_pointer_cast<T>(std::move(shared).value());
+  TW_CO_ASSIGN_OR_RETURN(auto shared, co_await threads.share_in_process(std::move(make)));
+  co_return std::static_pointer_cast<T>(std::move(shared));
 }
 
 constexpr std::size_t kFewNumbers = 31;  // of a reduction: their memory is not checked
@@ -207,10 +205,9 @@ Op<std::shared_ptr<T>> HybridGroup::share(std::shared_ptr<T> of_leader) {
 // agree() does not serve: its message would name the process number of the failing task.
 Op<Status> HybridGroup::leaders_agree(Status mine, const char* collective) {
   std::vector<std::int64_t> vote(1, mine.ok() ? 0 : (mine.code() == Code::no_memory ? 1 : 2));
-  const auto worst = co_await ranks_->allreduce(std::move(vote), Reduction::max);
-  if (!worst.has_value()) co_return worst.error();
-  if (worst.value()[0] == 0) co_return Status{};
-  if (worst.value()[0] == 1) co_return no_memory_for(collective);
+  TW_CO_ASSIGN_OR_RETURN(const auto worst, co_await ranks_->allreduce(std::move(vote), Reduction::max));
+  if (worst[0] == 0) co_return Status{};
+  if (worst[0] == 1) co_return no_memory_for(collective);
   co_return bad_arguments_in(collective);
 }
 
@@ -258,11 +255,8 @@ Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
     });
     Status status = good ? Status{} : out_of_memory();
     status = co_await leaders_agree(std::move(status), "gather");
-    if (status.ok()) {
-      *gathered = co_await ranks_->gather(packed, layout_->process_of(root));
-    } else {
-      *gathered = std::move(status);
-    }
+    if (status.ok()) *gathered = co_await ranks_->gather(packed, layout_->process_of(root));
+    if (!status.ok()) *gathered = status;
   }
   gathered = co_await share(std::move(gathered));
   if (!gathered->has_value()) co_return gathered->error();
@@ -300,11 +294,8 @@ Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
     Result<Gathered> packed = Gathered{};
     if (from == layout_->mine) packed = pack_for_processes(*process_->shown_by<Gathered>(layout_->thread_of(root)));
     Status status = co_await leaders_agree(packed.status(), "scatter");
-    if (status.ok()) {
-      *received = co_await ranks_->scatter(packed.value(), from);
-    } else {
-      *received = std::move(status);
-    }
+    if (status.ok()) *received = co_await ranks_->scatter(packed.value(), from);
+    if (!status.ok()) *received = status;
   }
   received = co_await share(std::move(received));
   if (!received->has_value()) co_return received->error();
@@ -350,11 +341,8 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
     if (large) status = room ? here.status() : no_memory_for("allreduce");
     if (large) status = co_await leaders_agree(std::move(status), "allreduce");
     if (here.has_value() && status.ok()) std::copy(here.value().begin(), here.value().end(), sent.begin());
-    if (status.ok()) {
-      *result = co_await ranks_->allreduce(std::move(sent), how);
-    } else {
-      *result = status;
-    }
+    if (status.ok()) *result = co_await ranks_->allreduce(std::move(sent), how);
+    if (!status.ok()) *result = status;
   }
   result = co_await share(std::move(result));
   if (!result->has_value()) co_return result->error();
@@ -418,11 +406,8 @@ Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outg
   if (leads()) {
     auto carried = by_process();
     Status status = co_await leaders_agree(carried.status(), "exchange");
-    if (status.ok()) {
-      *received = co_await ranks_->exchange(std::move(carried).value());
-    } else {
-      *received = std::move(status);
-    }
+    if (status.ok()) *received = co_await ranks_->exchange(std::move(carried).value());
+    if (!status.ok()) *received = status;
   }
   received = co_await share(std::move(received));
   if (!received->has_value()) co_return received->error();
@@ -479,9 +464,8 @@ Op<Result<std::unique_ptr<Group>>> make_hybrid_group(std::unique_ptr<Group> thre
     const Status status = co_await agree(*ranks, made->status());
     if (!status.ok()) *made = status;
   }
-  auto shared = co_await share_among(*threads, std::move(made));
-  if (!shared.has_value()) co_return shared.error();
-  made = std::move(shared).value();
+  TW_CO_ASSIGN_OR_RETURN(auto shared, co_await share_among(*threads, std::move(made)));
+  made = std::move(shared);
   if (!made->has_value()) co_return made->error();
   co_return std::unique_ptr<Group>(std::make_unique<HybridGroup>(std::move(threads), std::move(ranks), made->value()));
 }

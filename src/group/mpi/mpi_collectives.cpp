@@ -251,8 +251,7 @@ Op<Result<Bytes>> MpiGroup::broadcast(ByteView data, TaskRank root) {
   LargePacket packet;
   if (is(root)) packet.put(data);
   const MpiTree tree(channel_, static_cast<int>(root));
-  Status status = co_await broadcast_message(channel_, tree, bytes_of(packet), "broadcast");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await broadcast_message(channel_, tree, bytes_of(packet), "broadcast"));
   Bytes copy;
   if (packet.holds()) {
     const ByteView bytes = packet.view();
@@ -260,10 +259,8 @@ Op<Result<Bytes>> MpiGroup::broadcast(ByteView data, TaskRank root) {
     co_return copy;
   }
   const bool good = is(root) ? try_assign(copy, data) : try_resize(copy, static_cast<std::uint64_t>(packet.bytes));
-  status = co_await everybody_has(good ? 0 : kToldNoMemory, "broadcast");
-  if (!status.ok()) co_return status;
-  status = co_await send_down(copy, root, "broadcast");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await everybody_has(good ? 0 : kToldNoMemory, "broadcast"));
+  TW_CO_RETURN_IF_ERROR(co_await send_down(copy, root, "broadcast"));
   co_return copy;
 }
 
@@ -294,8 +291,7 @@ Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
     const ByteView from = place == 0 ? data : packets[place].view();
     std::copy(from.begin(), from.end(), room_for(all, r).begin());
   }
-  status = co_await transfers;
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await transfers);
   co_return all;
 }
 
@@ -320,8 +316,7 @@ Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
     const auto send = [&](std::size_t r) { transfers.send(parts.part(r), static_cast<TaskRank>(r)); };
     const bool good = try_resize(part, static_cast<std::uint64_t>(mine.bytes)) &&
                       (!is(root) || list_parts(packets, tree, transfers, send));
-    status = co_await everybody_has(good ? 0 : kToldNoMemory, "scatter");
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await everybody_has(good ? 0 : kToldNoMemory, "scatter"));
   }
   if (mine.holds()) {
     const ByteView bytes = mine.view();
@@ -332,8 +327,7 @@ Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
   } else {
     transfers.receive(part, root);
   }
-  status = co_await transfers;
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await transfers);
   co_return part;
 }
 
@@ -374,17 +368,14 @@ Op<Result<std::vector<Message>>> MpiGroup::exchange(std::vector<Message> outgoin
   const bool good = check_peers(outgoing, size()).ok();
   if (!good) outgoing.clear();
   bool memory = true;
-  auto expected = co_await mpi_expected_messages(channel_, outgoing, memory);
-  if (!expected.has_value()) co_return expected.error();
+  TW_CO_ASSIGN_OR_RETURN(auto expected, co_await mpi_expected_messages(channel_, outgoing, memory));
 
-  std::vector<Message>& received = expected.value();
+  std::vector<Message>& received = expected;
   MpiTransfers transfers(channel_, options_.message_limit, "exchange");
   memory = memory && list_transfers(received, outgoing, transfers);
-  Status status = co_await everybody_has(good ? (memory ? 0 : kToldNoMemory) : kToldBadArguments, "exchange");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await everybody_has(good ? (memory ? 0 : kToldNoMemory) : kToldBadArguments, "exchange"));
 
-  status = co_await transfers;
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await transfers);
   co_return std::move(received);
 }
 

@@ -112,8 +112,7 @@ bool LengthExchange::advance(int& error) {
 Op<Result<std::vector<Message>>> mpi_expected_messages(const MpiChannel& channel, const std::vector<Message>& outgoing,
                                                        bool& had_memory) {
   LengthExchange exchange(channel, outgoing);
-  Status status = co_await exchange;
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await exchange);
   std::vector<Message> received = exchange.take(had_memory);
   std::stable_sort(received.begin(), received.end(),
                    [](const Message& a, const Message& b) { return a.peer < b.peer; });

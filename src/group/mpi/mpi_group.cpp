@@ -21,11 +21,9 @@ namespace {
 Op<Result<std::shared_ptr<const MpiCommunicator>>> copy_of(MPI_Comm comm) {
   MPI_Comm copy = MPI_COMM_NULL;
   const auto duplicate = [&](MPI_Request* request) { return MPI_Comm_idup(comm, &copy, request); };
-  Status status = co_await mpi_finish(duplicate, "duplication of a communicator");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await mpi_finish(duplicate, "duplication of a communicator"));
   const auto handle = [&](MPI_Request*) { return MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN); };
-  status = co_await mpi_finish(handle, "duplication of a communicator");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await mpi_finish(handle, "duplication of a communicator"));
   co_return std::shared_ptr<const MpiCommunicator>(std::make_shared<MpiCommunicator>(copy));
 }
 
@@ -42,9 +40,8 @@ Op<Result<std::unique_ptr<Group>>> MpiGroup::duplicate() {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   MpiChannel copy = channel_;
   if (!is_alone()) {
-    auto duplicated = co_await copy_of(channel_.comm());
-    if (!duplicated.has_value()) co_return duplicated.error();
-    copy.shared = std::move(duplicated).value();
+    TW_CO_ASSIGN_OR_RETURN(auto duplicated, co_await copy_of(channel_.comm()));
+    copy.shared = std::move(duplicated);
     copy.tag = 0;
   }
   co_return copy_on(copy, copy.shared);
@@ -57,9 +54,8 @@ Op<Result<std::unique_ptr<Group>>> MpiGroup::channel() {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (of_channels_ == nullptr) co_return co_await duplicate();
   if (next_tag_ + MpiChannel::kTags > options_.largest_tag + 1) {
-    auto duplicated = co_await copy_of(channel_.comm());
-    if (!duplicated.has_value()) co_return duplicated.error();
-    of_channels_ = std::move(duplicated).value();
+    TW_CO_ASSIGN_OR_RETURN(auto duplicated, co_await copy_of(channel_.comm()));
+    of_channels_ = std::move(duplicated);
     next_tag_ = 0;
   }
   MpiChannel next = channel_;
@@ -96,9 +92,8 @@ Op<Status> check_calls_of(MpiGroup& group) {
   std::vector<std::int64_t> asked(1, asks_for_call_check() ? 1 : 0);
   const auto by_all = co_await group.allreduce(std::move(asked), Reduction::max);
   if (!by_all.has_value() || by_all.value()[0] == 0) co_return by_all.status();
-  auto meeting = co_await group.channel();
-  if (!meeting.has_value()) co_return meeting.error();
-  group.check_calls(std::make_shared<CallCheck>(std::move(meeting).value()));
+  TW_CO_ASSIGN_OR_RETURN(auto meeting, co_await group.channel());
+  group.check_calls(std::make_shared<CallCheck>(std::move(meeting)));
   co_return Status{};
 }
 
@@ -112,15 +107,13 @@ Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options)
   TW_CO_RETURN_IF_ERROR(co_await mpi_finish(ask, "look at a communicator"));
   const int size = channel.size;
   if (size > 1) {
-    auto own = co_await copy_of(comm);
-    if (!own.has_value()) co_return own.error();
-    channel.shared = std::move(own).value();
+    TW_CO_ASSIGN_OR_RETURN(auto own, co_await copy_of(comm));
+    channel.shared = std::move(own);
   }
   auto group = std::make_unique<MpiGroup>(channel, options, channel.shared);
-  const auto place = co_await find_place(*group, -1, node_id());
-  if (!place.has_value()) co_return place.error();
-  group->settle(place.value());
-  const auto of_a_node = static_cast<std::size_t>(size / std::max<std::int64_t>(place.value().nodes, 1));
+  TW_CO_ASSIGN_OR_RETURN(const auto place, co_await find_place(*group, -1, node_id()));
+  group->settle(place);
+  const auto of_a_node = static_cast<std::size_t>(size / std::max<std::int64_t>(place.nodes, 1));
   if (of_a_node > cores_of_node()) Backoff::tasks_outnumber_cores();
   if (size > 1) {
     TW_CO_RETURN_IF_ERROR(co_await check_calls_of(*group));

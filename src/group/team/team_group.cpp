@@ -346,9 +346,8 @@ Op<Result<std::unique_ptr<Group>>> TeamGroup::duplicate() {
       return nullptr;
     }
   };
-  auto shared = co_await share(Primitive::duplicate, std::move(make));
-  if (!shared.has_value()) co_return shared.error();
-  auto team = std::static_pointer_cast<Team>(std::move(shared).value());
+  TW_CO_ASSIGN_OR_RETURN(auto shared, co_await share(Primitive::duplicate, std::move(make)));
+  auto team = std::static_pointer_cast<Team>(std::move(shared));
   if (team == nullptr) co_return no_memory_for("duplicate");
   co_return make_team_group(std::move(team), rank_);
 }

@@ -70,12 +70,13 @@ Status ChunkWriter::publish(bool by_sync) {
   return {};
 }
 
-void ChunkWriter::pin_after(const std::shared_ptr<const AccessRequest>& sync) {
+void ChunkWriter::pin(const std::shared_ptr<const AccessRequest>& sync) {
   if (pinned_ != newest_) syncing_ = sync;
+  if (syncing_ == nullptr) pinned_ = newest_;
 }
 
 bool ChunkWriter::may_grow() {
-  if (syncing_ != nullptr && syncing_->done() && syncing_->outcome().status.ok()) pin();
+  if (syncing_ != nullptr && syncing_->done() && syncing_->outcome().status.ok()) pin(nullptr);
   return syncing_ == nullptr;
 }
 

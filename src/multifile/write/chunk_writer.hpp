@@ -22,13 +22,9 @@ class ChunkWriter {
   Result<std::size_t> append(std::span<const std::byte> data);
   // Makes everything appended so far count for recovery. `by_sync`: as part of a sync.
   Status publish(bool by_sync);
-  // The published bytes are durable: the slot just written is kept until the next sync.
-  void pin() {
-    pinned_ = newest_;
-    syncing_.reset();
-  }
-  // As pin(), when that sync has succeeded, which goes on in the background.
-  void pin_after(const std::shared_ptr<const AccessRequest>& sync);
+  // The published bytes are durable when this sync has succeeded; null: it has. The slot just written is then kept until
+  // the next sync.
+  void pin(const std::shared_ptr<const AccessRequest>& sync);
   // Whether more bytes may be appended: not while a sync goes on, since a slot behind its slot proves that it succeeded.
   bool may_grow();
 

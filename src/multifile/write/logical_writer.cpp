@@ -212,12 +212,8 @@ Status LogicalWriter::flush(bool by_sync) {
 
 Status LogicalWriter::mark_synced() { return chunk_ ? chunk_->publish(true) : Status{}; }
 
-void LogicalWriter::pin() {
-  if (chunk_) chunk_->pin();
-}
-
-void LogicalWriter::pin_after(const std::shared_ptr<const AccessRequest>& sync) {
-  if (chunk_) chunk_->pin_after(sync);
+void LogicalWriter::pin(const std::shared_ptr<const AccessRequest>& sync) {
+  if (chunk_) chunk_->pin(sync);
 }
 
 Status LogicalWriter::push_small() {

@@ -59,11 +59,11 @@ class LogicalWriter {
 
   // Everything written so far counts for recovery, once PhysicalWriter::flush_pack has written the open pack.
   Status flush(bool by_sync);
-  Status mark_synced();                                              // marks the published fill slot as part of a sync
-  void pin();                                                        // call when the sync has succeeded
-  void pin_after(const std::shared_ptr<const AccessRequest>& sync);  // call before a sync in the background begins
-  Status push_small();                                               // stores the buffer in the open pack and frees it
-  Status finish();  // the last flush, which stores little data in the pack
+  Status mark_synced();  // marks the published fill slot as part of a sync
+  // The slot is kept, once that sync has succeeded; null: it has.
+  void pin(const std::shared_ptr<const AccessRequest>& sync);
+  Status push_small();  // stores the buffer in the open pack and frees it
+  Status finish();      // the last flush, which stores little data in the pack
 
   void seek(std::uint64_t position) { position_ = position; }
   std::uint64_t position() const { return position_; }

@@ -164,13 +164,17 @@ Status WriteHandle::flush_for_sync() {
   return each_writer([&](LogicalWriter& w) { return guard([&] { return w.mark_synced(); }); });
 }
 
+Status WriteHandle::pin_all(const std::shared_ptr<const AccessRequest>& sync) {
+  return each_writer([&](LogicalWriter& w) {
+    w.pin(sync);
+    return Status{};
+  });
+}
+
 Status WriteHandle::sync() {
   TW_RETURN_IF_ERROR(flush_for_sync());
   TW_RETURN_IF_ERROR(keep_failure(files_->sync()));
-  return each_writer([](LogicalWriter& w) {
-    w.pin();
-    return Status{};
-  });
+  return pin_all(nullptr);
 }
 
 namespace {
@@ -196,19 +200,10 @@ class SyncRequest final : public AccessRequest {
 Result<std::shared_ptr<AccessRequest>> WriteHandle::begin_sync() {
   TW_RETURN_IF_ERROR(flush_for_sync());
   files_->close_durably();
-  const auto is_done = [&](const std::shared_ptr<AccessRequest>& sync) {
-    return sync->done() && keep_failure(sync->outcome().status).ok();
-  };
-  std::erase_if(syncs_, is_done);
-  TW_RETURN_IF_ERROR(guard([&] {
-    syncs_.push_back(std::make_shared<SyncRequest>(files_));
-    return Status{};
-  }));
-  (void)each_writer([&](LogicalWriter& w) {
-    w.pin_after(syncs_.back());
-    return Status{};
-  });
+  std::erase_if(syncs_, [](const auto& sync) { return sync->done() && sync->outcome().status.ok(); });
+  syncs_.push_back(std::make_shared<SyncRequest>(files_));
   start(syncs_.back(), default_progress());
+  (void)pin_all(syncs_.back());
   return syncs_.back();
 }
 

@@ -60,6 +60,7 @@ class WriteHandle {
   Status guard(Step&& step);
   Status flush_writers(bool by_sync);
   Status flush_for_sync();
+  Status pin_all(const std::shared_ptr<const AccessRequest>& sync);  // cannot fail
   Status keep_failure(const Status& status);
   std::unique_ptr<LogicalWriter>& writer_at(std::uint64_t slot);
   template <class Step>

@@ -178,9 +178,8 @@ Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from,
   const auto alone = make_self_group();
   VpOpen how;
   how.path = from;
-  auto opened = run(VpFile::open(*alone, backend, std::move(how)));
-  if (!opened.has_value()) return opened.error();
-  VpFile& file = *opened.value();
+  TW_ASSIGN_OR_RETURN(const auto opened, run(VpFile::open(*alone, backend, std::move(how))));
+  VpFile& file = *opened;
   if (record_bytes == 0) {
     TW_ASSIGN_OR_RETURN(record_bytes, longest_stream(file, watch));
   }
