@@ -14,10 +14,7 @@ std::unique_ptr<IoQueue> make_background_queue() {
 }  // namespace
 
 void carry_out(IoTransfer& transfer) {
-  if (transfer.work) {
-    transfer.status = or_out_of_memory(transfer.work);
-    return;
-  }
+  if (transfer.work) return static_cast<void>(transfer.status = or_out_of_memory(transfer.work));
   StoredFile& file = *transfer.file;
   const auto moved = or_out_of_memory([&] {
     return transfer.direct ? file.transfer_direct(transfer.direction, transfer.offset, transfer.pieces)

@@ -39,7 +39,7 @@ Result<std::size_t> ChunkWriter::append(std::span<const std::byte> data) {
   const std::size_t total = data.size();
   const std::uint64_t data_start = frame_.data();
   while (!data.empty()) {
-    const std::uint64_t block_bytes = std::min<std::uint64_t>(data.size(), kBlockBytes - filled_ % kBlockBytes);
+    const std::uint64_t block_bytes = std::min<std::uint64_t>(data.size(), kBlockBytes - logical_end() % kBlockBytes);
     const auto block = data.first(block_bytes);
     const format::DataSeal seal_before = tail_;
     const std::size_t head_before = head_.size();

@@ -71,14 +71,17 @@ std::uint64_t PhysicalWriter::extent_for(std::uint64_t want, const format::FileH
   return format::chunk_data_offset(content, header) + gap + content;
 }
 
-// How much of the extent a chunk for `content` bytes uses for data, from a boundary to a boundary; the extent is cut
-// to the end of these. Where the boundaries would cost more than half of it, all that the frame leaves.
-std::uint64_t PhysicalWriter::lay_data(format::Slab& extent, std::uint64_t content) const {
+// How much of the extent a chunk for `content` bytes uses for data; the extent is cut to the end of these. Boundaries of
+// the file are boundaries of the logical file, at which large writes mostly begin, and the data end on one: `past`
+// bytes of the content lie in front of the data. Where that would cost more than half of the extent, all that the frame
+// leaves.
+std::uint64_t PhysicalWriter::lay_data(format::Slab& extent, std::uint64_t content, std::uint64_t past) const {
   const format::FileHeader& header = header_;
   const std::uint64_t boundary = boundary_for(std::min(content, extent.bytes), header.alignment);
   const std::uint64_t front = format::chunk_data_offset(std::min(content, extent.bytes), header);
-  const std::uint64_t begin = align_up(extent.start + front, boundary);
-  const std::uint64_t end = std::min(begin + content, (extent.start + extent.bytes) / boundary * boundary);
+  past %= boundary;
+  const std::uint64_t begin = align_up(extent.start + front + boundary - past, boundary) - boundary + past;
+  const std::uint64_t end = std::min(begin - past + content, (extent.start + extent.bytes) / boundary * boundary);
   if (end <= begin || end - begin < extent.bytes / 2) return format::chunk_capacity(extent.bytes, header);
   extent.bytes = end - extent.start;
   return end - begin;
@@ -89,7 +92,7 @@ std::uint64_t PhysicalWriter::lay_exactly(format::Slab& extent, std::uint64_t wa
   const std::uint64_t content = align_up(std::max<std::uint64_t>(want, 1), header_.alignment);
   const std::uint64_t boundary = boundary_for(content, header_.alignment);
   const std::uint64_t begin = align_up(extent.start + format::chunk_data_offset(content, header_), boundary);
-  if (begin + content > extent.start + extent.bytes) return lay_data(extent, content_for(want, boundary));
+  if (begin + content > extent.start + extent.bytes) return lay_data(extent, content_for(want, boundary), 0);
   extent.bytes = begin + content - extent.start;
   return content;
 }
@@ -100,12 +103,16 @@ Status PhysicalWriter::write_frame(const format::Frame& frame) {
 
 Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint64_t want, bool exact) {
   const std::uint64_t alignment = header_.alignment;
+  const std::uint64_t boundary = boundary_for(content_for(want, alignment), alignment);
+  const std::uint64_t past = exact ? 0 : frame.logical_offset % boundary / alignment * alignment;
+  want += past;
   const std::uint64_t extent_wanted = extent_for(want, header_);
   const std::lock_guard lock(space_mutex_);
   const std::uint64_t least = exact ? extent_wanted : std::max(2 * alignment, extent_wanted / 4);
   const std::uint64_t least_slab = std::max(std::min(want, largest_slab()), 2 * alignment);
   TW_ASSIGN_OR_RETURN(format::Slab extent, find_room(extent_wanted, least, least_slab));
-  const std::uint64_t capacity = exact ? lay_exactly(extent, want) : lay_data(extent, content_for(want, alignment));
+  const std::uint64_t capacity =
+      exact ? lay_exactly(extent, want) : lay_data(extent, content_for(want, alignment), past);
   frame.offset = extent.start;
   frame.kind = format::FrameKind::chunk;
   frame.session = session_;

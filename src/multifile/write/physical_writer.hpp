@@ -77,7 +77,7 @@ class PhysicalWriter {
   Result<format::Slab> find_room(std::uint64_t want, std::uint64_t least, std::uint64_t least_slab);
   std::uint64_t largest_slab() const { return layout_.domain_bytes << layout_.most_doublings; }
   void take(const format::Slab& extent);  // space_mutex_ held
-  std::uint64_t lay_data(format::Slab& extent, std::uint64_t content) const;
+  std::uint64_t lay_data(format::Slab& extent, std::uint64_t content, std::uint64_t past) const;
   std::uint64_t lay_exactly(format::Slab& extent, std::uint64_t want) const;
   Status write_frame(const format::Frame& frame);
   Status make_room(std::size_t entries, std::size_t bytes);  // pack_mutex_ held
