@@ -47,9 +47,8 @@ Op<Status> check_equal(Group& group, const char* differ, std::int64_t a, std::in
 
 Op<Status> broadcast_into(Group& group, std::span<std::byte> data, TaskRank root) {
   TW_CO_RETURN_IF_ERROR(co_await check_equal(group, "tw_group_broadcast: nbytes or root", std::ssize(data), root));
-  const auto copy = co_await group.broadcast(data, root);
-  if (!copy.has_value()) co_return copy.error();
-  if (group.rank() != root) std::copy(copy.value().begin(), copy.value().end(), data.begin());
+  TW_CO_ASSIGN_OR_RETURN(const auto copy, co_await group.broadcast(data, root));
+  if (group.rank() != root) std::copy(copy.begin(), copy.end(), data.begin());
   co_return Status{};
 }
 

@@ -199,14 +199,13 @@ Op<Status> gather(Group& group, Part& part) {
   GroupAccess& access = part.outcome.access;
   if (one_process(group)) {
     const ByteView mine{reinterpret_cast<const std::byte*>(&part.summary), sizeof part.summary};
-    const auto all = co_await group.allgather(mine);
-    if (!all.has_value()) co_return all.error();
+    TW_CO_ASSIGN_OR_RETURN(const auto all, co_await group.allgather(mine));
     // A task without memory for the summaries of all tasks sets `failed` in its own, which fails the access.
     if (!part.process.has_value()) {
       access = GroupAccess(part.summary, group.rank());
       co_return Status{};
     }
-    access = part.process->read(all.value());
+    access = part.process->read(all);
     part.bytes_before = part.process->bytes_before(static_cast<std::size_t>(group.rank()));
     co_return Status{};
   }

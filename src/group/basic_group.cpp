@@ -167,12 +167,10 @@ Op<Result<std::shared_ptr<void>>> BasicGroup::share_in_process(std::function<std
   // Every task has a process of its own. `place` is equal on all tasks, so all of them return here.
   if (here.processes == size()) co_return object;
   std::vector<std::int64_t> mine(1, reinterpret_cast<std::intptr_t>(&object));
-  const auto all = co_await allgather(view_of(mine));
-  if (!all.has_value()) co_return all.error();
-  const auto address = numbers_of(all.value().part(static_cast<std::size_t>(here.process_leader)));
+  TW_CO_ASSIGN_OR_RETURN(const auto all, co_await allgather(view_of(mine)));
+  const auto address = numbers_of(all.part(static_cast<std::size_t>(here.process_leader)));
   if (!leads) object = *reinterpret_cast<const std::shared_ptr<void>*>(address[0]);
-  const Status all_copied = co_await barrier();  // the leader's object must live until all have copied it
-  if (!all_copied.ok()) co_return all_copied;
+  TW_CO_RETURN_IF_ERROR(co_await barrier());  // the leader's object must live until all have copied it
   co_return object;
 }
 

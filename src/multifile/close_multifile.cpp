@@ -74,7 +74,7 @@ Status adopt_shipped(const WriteRoot& root, std::uint32_t k, const std::vector<P
   for (const PhysicalContribution& c : contributions) {
     if (c.shipped.empty()) continue;
     if (!share) return Status::error(Code::internal, "task 0 has no share of a physical file of several processes");
-    TW_ASSIGN_OR_RETURN(writer, files.writer(*share, root.plan.files[k].header));
+    TW_ASSIGN_OR_RETURN(writer, files.writer(*share, root.plan.common));
     TW_ASSIGN_OR_RETURN(const PackedAt at, writer->adopt(c.shipped));
     adopted.emplace_back(&c, at);
   }

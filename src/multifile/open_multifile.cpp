@@ -43,9 +43,8 @@ constexpr std::uint64_t kMostLogical = 1ull << 40;
 // Collective. One object for each process, which its first task makes.
 template <class T>
 Op<Result<std::shared_ptr<T>>> shared_by_process(Group& group, std::function<std::shared_ptr<void>()> make) {
-  auto shared = co_await group.share_in_process(std::move(make));
-  if (!shared.has_value()) co_return shared.error();
-  co_return std::static_pointer_cast<T>(*shared);
+  TW_CO_ASSIGN_OR_RETURN(const auto shared, co_await group.share_in_process(std::move(make)));
+  co_return std::static_pointer_cast<T>(shared);
 }
 
 Op<Result<std::shared_ptr<ReadSet>>> share_read_set(Group& group, const OpenRequest& request) {
@@ -92,10 +91,9 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
 }
 
 Op<Result<std::unique_ptr<Multifile>>> open_for_reading(Group& group, const OpenRequest& request) {
-  auto set = co_await share_read_set(group, request);
-  if (!set.has_value()) co_return set.error();
+  TW_CO_ASSIGN_OR_RETURN(auto set, co_await share_read_set(group, request));
   std::unique_ptr<Multifile> file;
-  const Status mine = attempt([&] { return start_reading(group, request, std::move(*set), file); });
+  const Status mine = attempt([&] { return start_reading(group, request, std::move(set), file); });
   TW_CO_RETURN_IF_ERROR(co_await agree(group, mine));
   co_return std::move(file);
 }
@@ -195,7 +193,7 @@ Status start_writing(const OpenRequest& request, const WriteCommon& common, Writ
   const MultifileOptions& options = request.options;
   if (options.sync_on_close || (old && old->first().state().durable)) set->close_durably();
   if (old) old->expect_own_session();
-  for (const DomainShare& domain : share.domains) TW_RETURN_IF_ERROR(set->writer(domain, common.header).status());
+  for (const DomainShare& domain : share.domains) TW_RETURN_IF_ERROR(set->writer(domain, common).status());
   WriterSettings settings;
   settings.buffer_bytes = options.buffer_bytes;
   settings.chunks_grow = options.chunk_bytes == kAuto;
@@ -221,24 +219,21 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const
                        Gathered shares, std::shared_ptr<ReadSet> old, Multifile& file) {
   TW_CO_ASSIGN_OR_RETURN(const auto message, co_await group.broadcast(plan_message, 0));
   WireReader in(message);
-  const Status planned = in.get_status();
-  if (!planned.ok()) co_return planned;
+  TW_CO_RETURN_IF_ERROR(in.get_status());
   const WriteCommon common = get_common(in);
-  const auto share = co_await group.scatter(shares, 0);
+  TW_CO_ASSIGN_OR_RETURN(const auto share, co_await group.scatter(shares, 0));
   shares = {};
-  if (!share.has_value()) co_return share.error();
   const Place place = group.place();
   std::function<std::shared_ptr<void>()> make = [&request, &place] {
     return std::make_shared<WriteSet>(request.backend, request.path, place.tasks_in_process, place.processes);
   };
-  auto set = co_await shared_by_process<WriteSet>(group, std::move(make));
-  if (!set.has_value()) co_return set.error();
+  TW_CO_ASSIGN_OR_RETURN(auto set, co_await shared_by_process<WriteSet>(group, std::move(make)));
   const Status mine = attempt([&] {
-    std::shared_ptr<WriteSet> files = std::move(*set);
+    const std::shared_ptr<WriteSet> files = std::move(set);
     if (group.rank() != 0) TW_RETURN_IF_ERROR(files->hold(nullptr));
-    WriteShare own = decode_share(share.value(), common, ranges, static_cast<std::size_t>(group.rank()),
+    WriteShare own = decode_share(share, common, ranges, static_cast<std::size_t>(group.rank()),
                                   static_cast<std::size_t>(group.size()));
-    return start_writing(request, common, std::move(own), std::move(files), std::move(old), file);
+    return start_writing(request, common, std::move(own), files, std::move(old), file);
   });
   co_return co_await agree(group, mine);
 }
@@ -246,14 +241,11 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const
 Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const OpenRequest& request) {
   std::unique_ptr<Group> closing;
   if (group.size() > 1) {
-    TW_CO_ASSIGN_OR_RETURN(auto made, co_await group.channel());
-    closing = std::move(made);
+    TW_CO_ASSIGN_OR_RETURN(closing, co_await group.channel());
   }
   std::shared_ptr<ReadSet> old;
   if (request.access == MultifileMode::append) {
-    auto shared = co_await share_read_set(group, request);
-    if (!shared.has_value()) co_return shared.error();
-    old = std::move(*shared);
+    TW_CO_ASSIGN_OR_RETURN(old, co_await share_read_set(group, request));
   }
   WriteRequest wanted;
   Bytes wanted_bytes;  // empty: out of memory, which task 0 finds out
@@ -262,8 +254,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
     wanted_bytes = encode(wanted, static_cast<std::size_t>(group.rank()), static_cast<std::size_t>(group.size()));
     return Status{};
   }).ok();
-  auto gathered = co_await group.gather(wanted_bytes, 0);
-  if (!gathered.has_value()) co_return gathered.error();
+  TW_CO_ASSIGN_OR_RETURN(auto gathered, co_await group.gather(wanted_bytes, 0));
 
   std::unique_ptr<WriteRoot> root;  // task 0; null: it failed
   Gathered shares;
@@ -271,7 +262,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
   if (group.rank() == 0) {
     const Status planned = attempt([&] {
       root = std::make_unique<WriteRoot>();
-      return plan_and_create(request, std::move(*gathered), old.get(), *root, shares);
+      return plan_and_create(request, std::move(gathered), old.get(), *root, shares);
     });
     if (!planned.ok()) root.reset();
     WireWriter out;

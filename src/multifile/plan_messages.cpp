@@ -8,6 +8,7 @@ namespace thalweg {
 void put_common(WireWriter& out, const WriteCommon& common) {
   out.put(common.chunk_bytes);
   out.put(common.header);
+  out.put(common.reserves);
   out.put_text(common.strategy);
   out.put(common.usual);
 }
@@ -16,6 +17,7 @@ WriteCommon get_common(WireReader& in) {
   WriteCommon common;
   common.chunk_bytes = in.get<std::uint64_t>();
   common.header = in.get<format::FileHeader>();
+  common.reserves = in.get<bool>();
   common.strategy = in.get_text();
   common.usual = in.get<DomainShare>();
   return common;

@@ -27,6 +27,7 @@ struct DomainShare {
 struct WriteCommon {
   std::uint64_t chunk_bytes = 0;  // for tasks that ask for no size
   format::FileHeader header;      // of physical file 0; those of the others differ in number, ranks and map
+  bool reserves = false;          // PhysicalWriter::write_data
   std::string strategy;
   DomainShare usual;  // most domains differ from this one by their place in the round only
 };

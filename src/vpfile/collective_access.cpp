@@ -203,8 +203,7 @@ class CollectiveAccess {
     format::VpGeometry& geometry = parts_.geometry;
     parts_.last_choice = choose_write(all_, parts_.mode, geometry.record_bytes);
     if (parts_.last_choice.mode == VpMode::ib) co_return co_await move_independently();
-    Status status = check_end();
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(check_end());
     if (parts_.last_choice.mode == VpMode::nb) {
       if (geometry.record_bytes == 0) geometry.record_bytes = all_.most_bytes;
     } else {
@@ -214,7 +213,7 @@ class CollectiveAccess {
         geometry.buffer_bytes = given != 0 ? given : round_for(all_.most_bytes, all_.most_vps);
     }
     what_.bytes = all_.most_bytes;  // also of a task without VPs
-    status = co_await parts_.lattice->move(what_, all_, parts_.last_choice.mode, all_.most_bytes);
+    Status status = co_await parts_.lattice->move(what_, all_, parts_.last_choice.mode, all_.most_bytes);
     if (!status.ok()) co_return co_await forget_failed(std::move(status));
     co_return finish(std::move(status), all_.most_bytes);
   }

@@ -44,7 +44,7 @@ Result<std::size_t> ChunkWriter::append(std::span<const std::byte> data) {
     const format::DataSeal seal_before = tail_;
     const std::size_t head_before = head_.size();
     seal(block);
-    if (Status status = physical_.file().write(data_start + filled_, block); !status.ok()) {
+    if (Status status = physical_.write_data(data_start + filled_, block); !status.ok()) {
       tail_ = seal_before;  // nothing of this block counts
       head_.resize(head_before);
       return status;

@@ -13,6 +13,7 @@ using format::align_up;
 
 constexpr std::uint64_t kPackBytes = 1 << 20;  // a pack goes out in writes of about this size
 constexpr std::uint64_t kWorthAligning = 64 * 1024;
+constexpr std::uint64_t kWorthReserving = 128 * 1024;
 
 // The page cache makes one large folio of a large write that begins on a multiple of its size, and many small ones of
 // one that does not (docs/design/multifile.md, "What a folio costs"). So the data of a large chunk begin and end on
@@ -27,8 +28,8 @@ std::uint64_t boundary_for(std::uint64_t content, std::uint64_t alignment) {
 }  // namespace
 
 PhysicalWriter::PhysicalWriter(std::unique_ptr<StoredFile> file, const format::FileHeader& header,
-                               std::uint32_t session, const format::SlabLayout& layout)
-    : file_(std::move(file)), header_(header), session_(session), layout_(layout) {
+                               const DomainShare& share, bool reserves)
+    : file_(std::move(file)), header_(header), session_(share.session), layout_(share.layout), reserves_(reserves) {
   // Half of the largest slab at most: a pack goes into the first slab that has room for it.
   pack_limit_ = std::min(kPackBytes, largest_slab() / 2);
   max_piece_bytes_ = pack_limit_ - format::kDirectoryOffset - format::kDirectoryEntryBytes;
@@ -121,6 +122,12 @@ Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint
   TW_RETURN_IF_ERROR(write_frame(frame));
   take(extent);
   return frame;
+}
+
+// Just these blocks: none is left over. Where they cannot be reserved, the write says why, or succeeds.
+Status PhysicalWriter::write_data(std::uint64_t offset, std::span<const std::byte> data) {
+  if (reserves_ && data.size() >= kWorthReserving) (void)file_->preallocate(offset, data.size()).ok();
+  return file_->write(offset, data);
 }
 
 // Makes room in the open pack for so many more pieces and bytes.

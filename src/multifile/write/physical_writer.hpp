@@ -21,6 +21,7 @@
 #include "multifile/format/frame.hpp"
 #include "multifile/shared_sync.hpp"
 #include "multifile/write/byte_buffer.hpp"
+#include "multifile/write_plan.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {
@@ -36,8 +37,8 @@ struct PackedAt {
 
 class PhysicalWriter {
  public:
-  PhysicalWriter(std::unique_ptr<StoredFile> file, const format::FileHeader& header, std::uint32_t session,
-                 const format::SlabLayout& layout);
+  PhysicalWriter(std::unique_ptr<StoredFile> file, const format::FileHeader& header, const DomainShare& share,
+                 bool reserves);
 
   // A chunk for `want` bytes of content, whose frame is written. `frame` has the rank, the sequence, the logical offset
   // and the end before it. It holds somewhat more than `want`, up to a boundary, or less where the slab ends. `exact`:
@@ -48,6 +49,9 @@ class PhysicalWriter {
   static std::uint64_t content_for(std::uint64_t want, std::uint64_t alignment);
   // Bytes of a slab that a chunk for `want` bytes of content takes, including the frame and the gap before its data.
   static std::uint64_t extent_for(std::uint64_t want, const format::FileHeader& header);
+
+  // Writes data of a chunk. Where the file system writes faster into blocks that exist, they are reserved first.
+  Status write_data(std::uint64_t offset, std::span<const std::byte> data);
 
   // Adds a piece to the open pack. entry.stored_bytes == stored.size() <= max_piece_bytes().
   Result<PackedAt> pack(const format::DirectoryEntry& entry, std::span<const std::byte> stored);
@@ -90,6 +94,7 @@ class PhysicalWriter {
   const format::FileHeader header_;
   const std::uint32_t session_;
   const format::SlabLayout layout_;
+  const bool reserves_;
   std::uint64_t max_piece_bytes_ = 0;
   std::uint64_t pack_limit_ = 0;  // payload and directory of one pack
   SharedSync sync_;

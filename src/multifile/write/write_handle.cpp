@@ -53,7 +53,7 @@ Result<PhysicalWriter*> WriteHandle::physical(std::uint32_t number) {
   const auto found = std::ranges::lower_bound(domains_, number, {}, &DomainShare::physical);
   if (found == domains_.end() || found->physical != number)
     return Status::error(Code::internal, "no share of physical file {}", number);
-  TW_ASSIGN_OR_RETURN(last_physical_, files_->writer(*found, common_.header));
+  TW_ASSIGN_OR_RETURN(last_physical_, files_->writer(*found, common_));
   return last_physical_;
 }
 

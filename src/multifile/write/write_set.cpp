@@ -26,17 +26,16 @@ void WriteSet::give_up_lock() {
   lock_.reset();
 }
 
-Result<PhysicalWriter*> WriteSet::writer(const DomainShare& share, const format::FileHeader& common) {
+Result<PhysicalWriter*> WriteSet::writer(const DomainShare& share, const WriteCommon& common) {
   return files_.get_or_make(share.physical, [&] { return open_file(share, common); });
 }
 
-Result<std::unique_ptr<PhysicalWriter>> WriteSet::open_file(const DomainShare& share,
-                                                            const format::FileHeader& common) {
+Result<std::unique_ptr<PhysicalWriter>> WriteSet::open_file(const DomainShare& share, const WriteCommon& common) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored,
                       backend_->open(format::physical_name(path_, share.physical), OpenMode::read_write));
-  format::FileHeader header = common;
+  format::FileHeader header = common.header;
   header.id.physical = share.physical;
-  return std::make_unique<PhysicalWriter>(std::move(stored), header, share.session, share.layout);
+  return std::make_unique<PhysicalWriter>(std::move(stored), header, share, common.reserves);
 }
 
 // Each caller begins with another file, so that threads that call together do not wait for each other at every file.

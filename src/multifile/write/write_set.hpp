@@ -37,7 +37,7 @@ class WriteSet {
   // Takes over the lock of task 0's process; null: locks physical file 0 as a further writing process.
   Status hold(std::unique_ptr<StoredFile> lock_of_root);
   // The physical file of that share, opened on first use. It lives as long as the set.
-  Result<PhysicalWriter*> writer(const DomainShare& share, const format::FileHeader& common);
+  Result<PhysicalWriter*> writer(const DomainShare& share, const WriteCommon& common);
   // Writes the open packs of all physical files of this process.
   Status flush_packs();
   // Makes the data of all physical files of this process durable, and the names by which they are found.
@@ -62,7 +62,7 @@ class WriteSet {
   Result<Bytes> ship_or_flush(PhysicalWriter& writer) const;
   Status sync_name();
 
-  Result<std::unique_ptr<PhysicalWriter>> open_file(const DomainShare& share, const format::FileHeader& common);
+  Result<std::unique_ptr<PhysicalWriter>> open_file(const DomainShare& share, const WriteCommon& common);
   template <class Step>
   Status for_each_file(Step&& step);
 

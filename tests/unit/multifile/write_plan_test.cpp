@@ -110,6 +110,18 @@ std::vector<WriteRequest> alike(std::size_t tasks) {
   return all;
 }
 
+TEST(WritePlan, BlocksAreReservedOnExt4) {
+  for (const char* kind : {"ext4", "xfs", "tmpfs", "nfs"}) {
+    const WriteRequests requests = WriteRequests::decode(gathered(alike(2))).value();
+    WritePlanInput input = input_of(requests);
+    input.storage.kind = kind;
+    const WritePlan plan = plan_create(input).value();
+    const bool is_ext4 = input.storage.kind == "ext4";
+    EXPECT_EQ(plan.common.reserves, is_ext4) << kind;
+    EXPECT_EQ(plan.common.strategy.find("buffered writes into reserved blocks (ext4);") != std::string::npos, is_ext4);
+  }
+}
+
 // Eight ranks of 300 KB each in one physical file once showed 88 MB in `ls -l`.
 TEST(WritePlan, LittleDataMakeASmallFile) {
   std::vector<WriteRequest> all = alike(8);
