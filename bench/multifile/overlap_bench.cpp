@@ -29,7 +29,7 @@ double work(std::int64_t rounds) {
   return x;
 }
 
-// Of all threads of this process.
+// What all threads of this process have taken.
 double processor_seconds() {
   rusage used{};
   must(getrusage(RUSAGE_SELF, &used), "getrusage");
@@ -39,7 +39,7 @@ double processor_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// Of the slowest task, without the open and the close.
+// Times are those of the slowest task, without the open and the close.
 struct Times {
   double calls = 0;       // in calls of the library
   double all = 0;         // from the first write to the end of the computation and of the sync
