@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 #include <vector>
 
 #include "multifile/logical.hpp"
@@ -21,7 +22,8 @@ namespace bench {
 
 namespace {
 
-constexpr int kTasks = 2;
+// All processors compute.
+int n_tasks() { return std::max(2, static_cast<int>(std::thread::hardware_concurrency())); }
 
 double work(std::int64_t rounds) {
   double x = 1.0001;
@@ -56,14 +58,14 @@ class Overlap {
     rounds_ = static_cast<std::int64_t>(static_cast<double>(rounds_) * checkpoint(false, false).all / computation());
   }
   double computation() {
-    return time_tasks(kTasks, [&](const Task&) { compute(); });
+    return time_tasks(load_.tasks(), [&](const Task&) { compute(); });
   }
   Times checkpoint(bool in_background, bool computes) {
     bench_.scratch.settle();
     const auto folder = bench_.scratch.fresh();
-    std::vector<Times> of_task(kTasks);
+    std::vector<Times> of_task(static_cast<std::size_t>(load_.tasks()));
     double processors = 0;
-    time_tasks(kTasks, [&](const Task& task) {
+    time_tasks(load_.tasks(), [&](const Task& task) {
       Times& times = of_task[static_cast<std::size_t>(task.rank)];
       thalweg::Multifile file(task.group, multifile_in(folder), TW_CREATE | TW_TRUNCATE);
       thalweg::check(tw_group_barrier(task.group.get()));
@@ -111,7 +113,7 @@ class Overlap {
 
 void bench_overlap(Bench& bench) {
   if (bench.scratch.in_memory()) return;  // there is no device that could work in the background
-  Load load = make_load(kTasks, pick(bench.effort, 4.0, 256.0, 1024.0) * 1024 * 1024, std::size_t{1} << 20);
+  Load load = make_load(n_tasks(), pick(bench.effort, 4.0, 256.0, 1024.0) * 1024 * 1024, std::size_t{1} << 20);
   Overlap overlap(bench, load);
   overlap.calibrate();
   std::vector<double> hidden, limits, shares, stalls, background_stalls;
@@ -121,7 +123,7 @@ void bench_overlap(Bench& bench) {
     const Times both = overlap.checkpoint(true, true);
     const double shorter = std::min(blocking.all, computing);
     hidden.push_back(100 * (blocking.all + computing - both.all) / shorter);
-    limits.push_back(100 * (1 - std::min(blocking.processors / kTasks / shorter, 0.99)));
+    limits.push_back(100 * (1 - std::min(blocking.processors / load.tasks() / shorter, 0.99)));
     shares.push_back(hidden.back() / limits.back());
     stalls.push_back(1e3 * blocking.calls);
     background_stalls.push_back(1e3 * both.calls);

@@ -91,7 +91,7 @@ void Task::checkpoint(std::int64_t step) {
   if (step == run_.options.die_at && is_last) raise(SIGKILL);
 
   const auto begin = std::chrono::steady_clock::now();
-  last_sync_.wait();  // mostly complete since long
+  last_sync_.wait();  // usually long complete
   write_record(checkpoints_, run_.fields[step % 2],
                RecordHeader{.size = run_.options.size, .step = step, .box = strip_});
   if (run_.options.waits_for_disk) {

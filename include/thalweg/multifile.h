@@ -35,9 +35,9 @@
  *   Since      0.2.
  *
  * Durability: bytes written before a successful tw_multifile_flush() survive the death of the process; before a
- * successful tw_multifile_sync(), the death of the machine. After either, tw_multifile_repair() (command: `thalweg
- * repair`) brings every such byte back and invents nothing; tw_multifile_sync() says what this rests on. Design:
- * docs/design/multifile.md.
+ * successful tw_multifile_sync(), or a tw_multifile_isync() whose request succeeded, the death of the machine. After
+ * any of them, tw_multifile_repair() (command: `thalweg repair`) brings every such byte back and invents nothing;
+ * tw_multifile_sync() says what this rests on. Design: docs/design/multifile.md.
  *
  * Replacement: TW_TRUNCATE over a multifile that others have open for reading writes into its files. Such a handle
  * gives out bytes that it has in memory and bytes of the old multifile, or fails with TW_ERR_CORRUPT ("was replaced");
@@ -90,10 +90,10 @@ TW_API_STATUS tw_status tw_multifile_open(tw_group* group, const char* path, int
 
 /* Writes what is buffered, then the index, frees the handle (also on failure) and sets *multifile to NULL.
  * Call:     collective over the group of the open.
- * Blocking: what was written waits for all tasks. The close of a multifile that was read does not wait for the others:
- *           agree before one of them removes the files.
- * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an earlier write
- * or flush of this multifile. TW_ERR_UNSAFE: another file has the name of a physical file by now; it is left alone.
+ * Blocking: what was written waits for all tasks, and for the syncs that tw_multifile_isync() started. The close of a
+ *           multifile that was read does not wait for the others: agree before one of them removes the files.
+ * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an earlier
+ * write, flush or sync of this multifile. TW_ERR_UNSAFE: another file has the name of a physical file by now; it is left alone.
  * TW_ERR_NOT_CLOSED: a task has abandoned it. TW_ERR_INVALID: NULL, the address of NULL, or a handle that is not open.
  *
  * After a failure the multifile stays marked as not closed, and tw_multifile_repair() brings back everything flushed. A
@@ -110,7 +110,7 @@ TW_API_STATUS tw_status tw_multifile_close(tw_multifile** multifile);
  * Call:     independent.
  * Blocking: for storage; the call waits for no other task, whether the others are in their close, elsewhere, or gone.
  *           On a group of tw_group_callbacks() the close of the others notices it only where it has start_largest.
- * Returns TW_OK, or the failure of flushing, and the handle is freed all the same; TW_ERR_INVALID: it is not open, or
+ * Returns TW_OK, or the failure of flushing or of a sync that was started, and the handle is freed all the same; TW_ERR_INVALID: it is not open, or
  * MPI has ended; TW_ERR_MODE: in the child of a fork. */
 TW_API_STATUS tw_status tw_multifile_abandon(tw_multifile** multifile);
 
@@ -186,13 +186,15 @@ TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
 /* Starts a tw_multifile_sync(): the call does the flush, and the request is complete when every byte written through this
  * handle before the call survives the death of the machine. The program may go on, also with any call of this handle;
  * what it writes meanwhile belongs to a later flush or sync.
- * Blocking:   until the kernel has the bytes, as tw_multifile_flush(); it does not wait for the storage. A second thread
- *             of the library does, one sync at a time. tw_multifile_close() and tw_multifile_abandon() wait for the
- *             syncs of this handle that were started.
- * request     [out] set only on success; freed by the call of request.h that finds it complete; moved is 0 there.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. The request fails where the sync does, and so
- * do then every later sync and the close.
- * Bytes that a logical file gets while a sync goes on begin a new chunk: what is left of the old one stays a hole. */
+ * Blocking: until the kernel has the bytes, as tw_multifile_flush(); it does not wait for the storage. A thread of the
+ *           library does, also with THALWEG_PROGRESS=poll: for one sync after the other, of all multifiles of the
+ *           process. tw_multifile_close() and tw_multifile_abandon() wait for the syncs of this handle.
+ * request   [out] set only on success; freed by the call of request.h that finds it complete; moved is 0 there.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. The request fails where the sync does. Then
+ * the close fails, too, and after a failed fsync(2) so does every later sync.
+ *
+ * Bytes that are appended to a logical file while its sync goes on begin a new chunk. What is left of the old one stays
+ * a hole: at most as much as it holds, once a sync has met such bytes before, and at first the rest of its chunk. */
 TW_API_STATUS tw_status tw_multifile_isync(tw_multifile* multifile, tw_request** request);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */

@@ -85,7 +85,7 @@ class Multifile {
   void sync() { check(tw_multifile_sync(get())); }    // ... of the machine
   // A sync in the background. The request is complete when what was written before the call survives the death of the
   // machine; wait() returns 0.
-  Request isync() {
+  [[nodiscard]] Request isync() {
     tw_request* request = nullptr;
     check(tw_multifile_isync(get(), &request));
     return Request(request);

@@ -6,6 +6,8 @@
  *     compute();
  *     tw_request_waitall(2, requests, NULL, NULL);
  *
+ * tw_multifile_isync() returns one as well.
+ *
  * A request belongs to the task that started it; any thread of its process may wait for it. A thread that waits for one
  * request advances all requests of the process, so that any order of waiting is fine. Waiting for a collective lasts
  * until every task has started it and advances it, by a progress thread or by calls (tw_progress in file.h). Where MPI

@@ -22,7 +22,7 @@ struct Completed {
   tw_status status = TW_OK;  // why the operation failed
 };
 
-// An operation that was started: owns a tw_request. The destructor waits, since the operation still uses its memory.
+// An operation that was started: owns a tw_request. The destructor waits, since a transfer still uses its memory.
 class Request {
  public:
   explicit Request(tw_request* request = nullptr) noexcept : request_(request) {}

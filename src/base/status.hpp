@@ -157,17 +157,12 @@ auto or_out_of_memory(Make&& make) -> decltype(make()) {
     if (!tw_status_.ok()) co_return tw_status_;        \
   } while (false)
 
-#define TW_ASSIGN_OR_RETURN_(result, target, expression) \
-  auto result = (expression);                            \
-  if (!result.has_value()) return result.error();        \
+#define TW_ASSIGN_OR_RETURN_(returning, result, target, expression) \
+  auto result = (expression);                                       \
+  if (!result.has_value()) returning result.error();                \
   target = std::move(result).value()
 #define TW_ASSIGN_OR_RETURN(target, expression) \
-  TW_ASSIGN_OR_RETURN_(TW_CONCAT(tw_result_, __LINE__), target, expression)
-
-// As TW_ASSIGN_OR_RETURN, in a coroutine; a failure is that of all tasks where it is collective.
-#define TW_CO_ASSIGN_OR_RETURN_(result, target, expression) \
-  auto result = (expression);                               \
-  if (!result.has_value()) co_return result.error();        \
-  target = std::move(result).value()
+  TW_ASSIGN_OR_RETURN_(return, TW_CONCAT(tw_result_, __LINE__), target, expression)
+// In a collective function: for a result on which all tasks have agreed.
 #define TW_CO_ASSIGN_OR_RETURN(target, expression) \
-  TW_CO_ASSIGN_OR_RETURN_(TW_CONCAT(tw_result_, __LINE__), target, expression)
+  TW_ASSIGN_OR_RETURN_(co_return, TW_CONCAT(tw_result_, __LINE__), target, expression)

@@ -39,8 +39,7 @@ Status check(const tw_collectives* given) {
 // Reports wrong arguments of a task before the collective that needs them.
 Op<Status> check_equal(Group& group, const char* differ, std::int64_t a, std::int64_t b) {
   std::vector<std::int64_t> bounds{a, -a, b, -b};
-  TW_CO_ASSIGN_OR_RETURN(const auto largest, co_await group.allreduce(std::move(bounds), Reduction::max));
-  const auto& max = largest;
+  TW_CO_ASSIGN_OR_RETURN(const auto max, co_await group.allreduce(std::move(bounds), Reduction::max));
   if (max[0] == -max[1] && max[2] == -max[3]) co_return Status{};
   co_return Status::error(Code::invalid_argument, "{} differ between tasks", differ);
 }

@@ -93,8 +93,7 @@ Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine
   bounds[2] = b;
   bounds[3] = ~b;
   bounds[4] = mine.ok() ? 0 : 1;
-  TW_CO_ASSIGN_OR_RETURN(const auto largest, co_await group.allreduce(std::move(bounds), Reduction::max));
-  const auto& max = largest;
+  TW_CO_ASSIGN_OR_RETURN(const auto max, co_await group.allreduce(std::move(bounds), Reduction::max));
   const bool all_well = max[4] == 0;
   const bool same = max[0] == ~max[1] && max[2] == ~max[3];
   if (all_well && same) co_return Status{};  // the reduction gave all tasks the same answer

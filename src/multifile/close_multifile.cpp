@@ -143,7 +143,8 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
   group.set_call(Call::tw_multifile_close);
   Status together = co_await agree_on_call(group);
   if (!together.ok()) {  // a task has abandoned the file
-    const Status flushed = attempt([&] { return file->writing->flush(); });
+    Status flushed = attempt([&] { return file->writing->flush(); });
+    flushed = flushed.or_else(file->writing->await_syncs());
     co_return with_way_out(file->writing->files().path(), flushed.ok() ? together : flushed);
   }
   Bytes mine;
@@ -165,7 +166,7 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
 Status leave_multifile(Multifile& file, Call call) {
   if (file.reading) return {};
   Status status = attempt([&] { return file.writing->flush(); });
-  file.writing->await_syncs();
+  status = status.or_else(file.writing->await_syncs());
   if (file.closing != nullptr) file.closing->leave({file.closing->rank(), call});
   return status;
 }

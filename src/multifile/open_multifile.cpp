@@ -302,8 +302,7 @@ Op<Status> agree_on_mode(Group& group, const OpenRequest& request) {
   mine[0] = request.arguments.ok() ? 0 : 1;
   mine[1] = mode_hash(request);
   mine[2] = -mine[1];
-  TW_CO_ASSIGN_OR_RETURN(const auto largest, co_await group.allreduce(std::move(mine), Reduction::max));
-  const std::vector<std::int64_t>& max = largest;
+  TW_CO_ASSIGN_OR_RETURN(const auto max, co_await group.allreduce(std::move(mine), Reduction::max));
   if (max[0] != 0) co_return co_await agree(group, request.arguments);
   if (max[1] == -max[2]) co_return Status{};
   co_return Status::error(Code::invalid_argument,

@@ -167,8 +167,7 @@ Op<Status> plan_alike(Group& group, const Opened& opened) {
     worst[1] = alignment == 0 ? kNone : alignment;
     worst[2] = opened.file->sees_holes ? 0 : 1;
   }
-  TW_CO_ASSIGN_OR_RETURN(const auto agreed, co_await group.allreduce(std::move(worst), Reduction::max));
-  const std::vector<std::int64_t>& all = agreed;
+  TW_CO_ASSIGN_OR_RETURN(const auto all, co_await group.allreduce(std::move(worst), Reduction::max));
   if (all[0] != 0) co_return co_await agree(group, opened.status);
   if (leads) {
     set_alignment(*opened.file, all[1] == kNone ? 0 : static_cast<std::uint32_t>(all[1]));
@@ -217,16 +216,12 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
 }
 
 Op<Status> PlainFile::open_channels(Group& group) {
-  for (std::size_t i = 0; i <= kRequestChannels; ++i) {
-    TW_CO_ASSIGN_OR_RETURN(auto made, co_await group.channel());
-    if (i == kRequestChannels) {
-      group_ = std::move(made);
-      continue;
-    }
-    channels_[i] = std::make_shared<RequestChannel>();
-    channels_[i]->group = std::move(made);
-    channels_[i]->group->serve(Call::tw_file_iaccess_all, Primitive::none, 0);
+  for (auto& channel : channels_) {
+    channel = std::make_shared<RequestChannel>();
+    TW_CO_ASSIGN_OR_RETURN(channel->group, co_await group.channel());
+    channel->group->serve(Call::tw_file_iaccess_all, Primitive::none, 0);
   }
+  TW_CO_ASSIGN_OR_RETURN(group_, co_await group.channel());
   if (group.place().processes == group.size()) co_return Status{};
   co_return co_await group.barrier();  // all tasks of a process read what its leader has stored in the file
 }

@@ -25,8 +25,9 @@ class SharedQueues {
   IoContext context(bool by_thread);
   // For a thread that only waits.
   IoContext context_of_waiter();
-  std::size_t in_flight() const { return background_->in_flight() + works_->in_flight(); }
-  void wait(std::chrono::microseconds limit) { (background_->in_flight() > 0 ? background_ : works_)->wait(limit); }
+  // Transfers; work takes long, and nobody waits for it here.
+  std::size_t in_flight() const { return background_->in_flight(); }
+  void wait(std::chrono::microseconds limit) { background_->wait(limit); }
   // Called before operations are advanced: limits the bytes that this step may copy itself.
   void begin_step() { copies_.give_ration(kCopiedByStep); }
 

@@ -186,7 +186,8 @@ Op<Status> store_all(VpParts& parts, bool closing, Status mine) {
     all.has_ib = 1;
   }
   if (closing && status.ok()) status = measure(parts, all);
-  TW_CO_RETURN_IF_ERROR(co_await fold_stored(parts.group(), all, std::move(status)));
+  status = co_await fold_stored(parts.group(), all, std::move(status));
+  if (!status.ok()) co_return status;
   parts.meta.data_bytes = all.data_bytes;
   if (all.has_ib != 0) status = co_await take_ends(parts, all, closing);
   if (status.ok() && parts.durable) status = co_await sync_parts(parts, closing);

@@ -368,9 +368,7 @@ Op<Result<std::vector<Message>>> MpiGroup::exchange(std::vector<Message> outgoin
   const bool good = check_peers(outgoing, size()).ok();
   if (!good) outgoing.clear();
   bool memory = true;
-  TW_CO_ASSIGN_OR_RETURN(auto expected, co_await mpi_expected_messages(channel_, outgoing, memory));
-
-  std::vector<Message>& received = expected;
+  TW_CO_ASSIGN_OR_RETURN(auto received, co_await mpi_expected_messages(channel_, outgoing, memory));
   MpiTransfers transfers(channel_, options_.message_limit, "exchange");
   memory = memory && list_transfers(received, outgoing, transfers);
   TW_CO_RETURN_IF_ERROR(co_await everybody_has(good ? (memory ? 0 : kToldNoMemory) : kToldBadArguments, "exchange"));

@@ -71,8 +71,12 @@ Status ChunkWriter::publish(bool by_sync) {
 }
 
 void ChunkWriter::pin(const std::shared_ptr<const AccessRequest>& sync) {
-  if (pinned_ != newest_) syncing_ = sync;
-  if (syncing_ == nullptr) pinned_ = newest_;
+  if (sync == nullptr) {
+    syncing_.reset();
+    pinned_ = newest_;
+  } else if (may_grow() && pinned_ != newest_) {
+    syncing_ = sync;
+  }
 }
 
 bool ChunkWriter::may_grow() {

@@ -172,20 +172,24 @@ Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::s
 
 // Without more bytes expected behind them, as in random writes, the bytes get a chunk of their own size.
 Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, bool more) {
+  // A chunk that is left because of a sync shows how much comes between two syncs.
+  const bool cut = chunk_ && chunk_->logical_end() == at && !chunk_->may_grow();
+  const std::uint64_t most = cut ? std::max(2 * chunk_->filled(), kSmallBytes) : ~std::uint64_t{0};
   TW_RETURN_IF_ERROR(leave_chunk());
-  const std::uint64_t usual = settings_.chunk_bytes
-                              << std::min<std::uint64_t>(chunks_ / kChunksPerDoubling, kMostDoublings);
+  const std::uint64_t usual =
+      std::min(settings_.chunk_bytes << std::min<std::uint64_t>(chunks_ / kChunksPerDoubling, kMostDoublings), most);
   const std::uint64_t asked = std::min(bytes, kLargestAsk);
   const std::uint64_t grown = settings_.chunks_grow && stored_end() < kLittle ? std::min(usual, kSmallBytes) : usual;
   std::uint64_t want = more ? std::max(grown, asked) : asked;
   // Bytes fewer than the buffer holds are all that was written in a row.
-  if (settings_.exact) want = bytes < settings_.buffer_bytes ? bytes : std::max(settings_.chunk_bytes, bytes);
+  if (settings_.exact)
+    want = bytes < settings_.buffer_bytes ? bytes : std::max(std::min(settings_.chunk_bytes, most), bytes);
   const format::Frame frame{
       .rank = rank_, .sequence = next_sequence(), .logical_offset = at, .end_before = stored_end()};
   TW_ASSIGN_OR_RETURN(const format::Frame placed, physical_.place_chunk(frame, want, settings_.exact));
   ++count_;
   chunk_ = std::make_unique<ChunkWriter>(physical_, placed);
-  if (more) ++chunks_;
+  if (more && !cut) ++chunks_;
   hidden_until_ = 0;
   return {};
 }

@@ -104,8 +104,9 @@ Status PhysicalWriter::write_frame(const format::Frame& frame) {
 
 Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint64_t want, bool exact) {
   const std::uint64_t alignment = header_.alignment;
-  const std::uint64_t boundary = boundary_for(content_for(want, alignment), alignment);
-  const std::uint64_t past = exact ? 0 : frame.logical_offset % boundary / alignment * alignment;
+  std::uint64_t past = 0;  // the second round: with what is past, the boundary may be a larger one
+  for (int i = 0; i < 2 && !exact; ++i)
+    past = frame.logical_offset % boundary_for(content_for(want + past, alignment), alignment) / alignment * alignment;
   want += past;
   const std::uint64_t extent_wanted = extent_for(want, header_);
   const std::lock_guard lock(space_mutex_);

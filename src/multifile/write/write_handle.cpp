@@ -1,6 +1,7 @@
 #include "multifile/write/write_handle.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/transfer/transfer.hpp"
 
@@ -207,16 +208,17 @@ Result<std::shared_ptr<AccessRequest>> WriteHandle::begin_sync() {
   return syncs_.back();
 }
 
-void WriteHandle::await_syncs() {
-  for (const auto& sync : syncs_) {
+Status WriteHandle::await_syncs() {
+  Status first;
+  for (const auto& sync : std::exchange(syncs_, {})) {
     wait_for(*sync);
-    (void)keep_failure(sync->outcome().status);
+    first = first.or_else(sync->outcome().status);
   }
-  syncs_.clear();
+  return keep_failure(first);
 }
 
 Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
-  await_syncs();
+  (void)await_syncs();
   Deposit deposit;
   deposit.rank = rank;
   // A broken writer stores nothing more: its checksums may not match its bytes.

@@ -37,8 +37,8 @@ class WriteHandle {
   Status sync();
   // A sync that waits for the storage in the background. Bytes written later are not part of it.
   Result<std::shared_ptr<AccessRequest>> begin_sync();
-  // Waits for all syncs that were begun; the first failure is that of the handle.
-  void await_syncs();
+  // Waits for all syncs that were begun. Returns the first failure of one.
+  Status await_syncs();
 
   void set_attribute(const std::string& key, const std::string& value) { attributes_[key] = value; }
   const format::Attributes& attributes() const { return attributes_; }
