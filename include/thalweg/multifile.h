@@ -193,8 +193,9 @@ TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. The request fails where the sync does. Then
  * the close fails, too, and after a failed fsync(2) so does every later sync.
  *
- * Bytes that are appended to a logical file while its sync goes on begin a new chunk. What is left of the old one stays
- * a hole: at most as much as it holds, once a sync has met such bytes before, and at first the rest of its chunk. */
+ * Bytes that are appended to a logical file while its sync goes on begin a new chunk, and what is left of the old one
+ * stays a hole. The new chunk holds twice the bytes of the old one at most, so where it happens often the holes are no
+ * larger than the data. */
 TW_API_STATUS tw_status tw_multifile_isync(tw_multifile* multifile, tw_request** request);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */

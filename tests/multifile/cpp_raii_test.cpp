@@ -29,6 +29,7 @@ using thalweg::Error;
 using thalweg::Group;
 using thalweg::Multifile;
 using thalweg::Options;
+using thalweg::Request;
 
 static_assert(!std::is_copy_constructible_v<Multifile> && std::is_nothrow_move_constructible_v<Multifile>);
 static_assert(!std::is_copy_constructible_v<Group> && std::is_nothrow_move_constructible_v<Group>);
@@ -392,6 +393,19 @@ TEST_F(CppRaii, NamesAndAttributes) {
   EXPECT_EQ(in.attribute("nothing"), "");
   EXPECT_EQ(in.attribute("none"), std::nullopt);
   EXPECT_NE(in.strategy(), "");
+}
+
+TEST_F(CppRaii, ASyncGoesOnWhileTheProgramWrites) {
+  Multifile file(path(), TW_CREATE);
+  file.write(std::string_view("abc"));
+  Request first = file.isync();
+  file.write(std::string_view("def"));
+  EXPECT_EQ(first.wait(), 0u);
+  EXPECT_FALSE(first.is_pending());
+  const Request ends_before_the_file = file.isync();
+  file.close();
+  EXPECT_EQ(Multifile(path(), TW_READ).size(0), 6);
+  EXPECT_THROW((void)Multifile(path(), TW_READ).isync(), Error);
 }
 
 TEST_F(CppRaii, ThreadsOfATeamWriteTogether) {
