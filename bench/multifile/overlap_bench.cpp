@@ -31,7 +31,7 @@ double work(std::int64_t rounds) {
   return x;
 }
 
-// What all threads of this process have taken.
+// The processor time of all threads of this process.
 double processor_seconds() {
   rusage used{};
   must(getrusage(RUSAGE_SELF, &used), "getrusage");

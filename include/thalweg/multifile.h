@@ -93,8 +93,9 @@ TW_API_STATUS tw_status tw_multifile_open(tw_group* group, const char* path, int
  * Blocking: what was written waits for all tasks, and for the syncs that tw_multifile_isync() started. The close of a
  *           multifile that was read does not wait for the others: agree before one of them removes the files.
  * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an earlier
- * write, flush or sync of this multifile. TW_ERR_UNSAFE: another file has the name of a physical file by now; it is left alone.
- * TW_ERR_NOT_CLOSED: a task has abandoned it. TW_ERR_INVALID: NULL, the address of NULL, or a handle that is not open.
+ * write, flush or sync of this multifile. TW_ERR_UNSAFE: another file has the name of a physical file by now; it is
+ * left alone. TW_ERR_NOT_CLOSED: a task has abandoned it. TW_ERR_INVALID: NULL, the address of NULL, or a handle that
+ * is not open.
  *
  * After a failure the multifile stays marked as not closed, and tw_multifile_repair() brings back everything flushed. A
  * multifile that a program leaves open is flushed when the program ends by exit() or a return from main(), and when MPI
@@ -110,8 +111,8 @@ TW_API_STATUS tw_status tw_multifile_close(tw_multifile** multifile);
  * Call:     independent.
  * Blocking: for storage; the call waits for no other task, whether the others are in their close, elsewhere, or gone.
  *           On a group of tw_group_callbacks() the close of the others notices it only where it has start_largest.
- * Returns TW_OK, or the failure of flushing or of a sync that was started, and the handle is freed all the same; TW_ERR_INVALID: it is not open, or
- * MPI has ended; TW_ERR_MODE: in the child of a fork. */
+ * Returns TW_OK, or the failure of flushing or of a sync that was started, and the handle is freed all the same;
+ * TW_ERR_INVALID: it is not open, or MPI has ended; TW_ERR_MODE: in the child of a fork. */
 TW_API_STATUS tw_status tw_multifile_abandon(tw_multifile** multifile);
 
 /* ---- Position ---------------------------------------------------------------------------------------------- */
@@ -183,9 +184,9 @@ TW_API_STATUS tw_status tw_multifile_flush(tw_multifile* multifile);
  * closed before an append and had reached the storage stay as they were, whatever the append does. */
 TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
 
-/* Starts a tw_multifile_sync(): the call does the flush, and the request is complete when every byte written through this
- * handle before the call survives the death of the machine. The program may go on, also with any call of this handle;
- * what it writes meanwhile belongs to a later flush or sync.
+/* Starts a tw_multifile_sync(): the call does the flush, and the request is complete when every byte written through
+ * this handle before the call survives the death of the machine. The program may go on, also with any call of this
+ * handle; what it writes meanwhile belongs to a later flush or sync.
  * Blocking: until the kernel has the bytes, as tw_multifile_flush(); it does not wait for the storage. A thread of the
  *           library does, also with THALWEG_PROGRESS=poll: for one sync after the other, of all multifiles of the
  *           process. tw_multifile_close() and tw_multifile_abandon() wait for the syncs of this handle.
@@ -194,8 +195,8 @@ TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
  * the close fails, too, and after a failed fsync(2) so does every later sync.
  *
  * Bytes that are appended to a logical file while its sync goes on begin a new chunk, and what is left of the old one
- * stays a hole. The new chunk holds twice the bytes of the old one at most, so where it happens often the holes are no
- * larger than the data. */
+ * stays a hole. The new chunk has room for twice the bytes that the old one got, and for 64 KiB at least, so that
+ * frequent syncs leave small holes. */
 TW_API_STATUS tw_status tw_multifile_isync(tw_multifile* multifile, tw_request** request);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ class SharedQueues {
   IoContext context(bool by_thread);
   // For a thread that only waits.
   IoContext context_of_waiter();
-  // Transfers; work takes long, and nobody waits for it here.
+  // The number of transfers, without work: a thread that waits for a transfer must not wait for a sync.
   std::size_t in_flight() const { return background_->in_flight(); }
   void wait(std::chrono::microseconds limit) { background_->wait(limit); }
   // Called before operations are advanced: limits the bytes that this step may copy itself.

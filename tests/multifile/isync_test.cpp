@@ -55,7 +55,8 @@ class Isync : public OnDisk {
     return done != 0;
   }
 
-  // Releases the syncs during `waits`, which returns only then.
+  // Releases the syncs during `waits`, which returns only then. The pause gives a call that does not wait the time to
+  // return too early; one that waits passes however slow the machine is.
   static void release_during(std::unique_ptr<HeldSyncs>& held, const std::function<void()>& waits) {
     std::atomic<bool> has_returned{false};
     std::thread releaser([&] {
