@@ -43,6 +43,7 @@ fi
 rm -rf "$out"
 mkdir -p "$out"
 cd "$out"
+out=$PWD # --out may be relative
 touch .thalweg-demo
 export PATH=$build/bin:$PATH
 bold='' dim='' plain=''
