@@ -48,9 +48,8 @@ def frame_seeds(part):
 
 def index_seed(part, consistent):
     offset, size = part.newest_index
-    page = part.bytes[offset:offset + 88]
-    files_at, pieces_at, attributes_at = struct.unpack_from("<QQxxxxxxxxQ", page, 48)
-    end = struct.unpack_from("<Q", page, 80)[0]
+    page = part.bytes[offset:offset + 136]
+    files_at, pieces_at, attributes_at, end = struct.unpack_from("<QQxxxxxxxxQQ", page, 48)  # end: of the attributes
     attributes_bytes = struct.unpack_from("<Q", page, 40)[0]
     rest = part.bytes[attributes_at:attributes_at + attributes_bytes] if end > attributes_at else b""
     return (header_choices(part, len(part.ranks)) + struct.pack("<BIHH", part.session_number << 1, offset // 4096, size // 4096, 0)
@@ -176,10 +175,11 @@ def main():
                         valid_cases.no_logical_files, valid_cases.three_physical_files):
                 store("multifile_header", name, header_seed(part))
             if case in (valid_cases.small, valid_cases.codecs, valid_cases.checksum_none, valid_cases.table_mapping,
-                        valid_cases.granules):
+                        valid_cases.granules, valid_cases.added):
                 for number, seed in enumerate(frame_seeds(part)):
                     store("multifile_frame", f"{name}_{number}", seed)
-            if case in (valid_cases.small, valid_cases.names_and_attributes, valid_cases.appended, valid_cases.table_mapping):
+            if case in (valid_cases.small, valid_cases.names_and_attributes, valid_cases.appended, valid_cases.table_mapping,
+                        valid_cases.added, valid_cases.added_in_two_physical_files):
                 for consistent in (0, 1):
                     store("multifile_index", f"{name}_{consistent}", index_seed(part, consistent))
 

@@ -49,8 +49,11 @@ void try_directory(const Bytes& bytes, Frame frame, const FileHeader& header, st
   Bytes encoded(bytes.size());
   for (std::size_t i = 0; i < found.value().size(); ++i) {
     const format::DirectoryEntry& e = found.value()[i];
-    FUZZ_REQUIRE(e.logical_bytes > 0 && e.logical_offset + e.logical_bytes <= format::kMaxOffset);
-    FUZZ_REQUIRE(e.rank < header.n_logical && e.stored_bytes > 0);
+    const bool is_name = e.codec == format::Codec::name;
+    FUZZ_REQUIRE(is_name == (e.logical_bytes == 0));
+    if (!is_name) FUZZ_REQUIRE(e.logical_offset + e.logical_bytes <= format::kMaxOffset);
+    FUZZ_REQUIRE(e.rank < header.n_logical || (format::is_added(e.rank) && e.rank < format::kLocalsEnd));
+    FUZZ_REQUIRE(e.stored_bytes >= (is_name ? format::kNameModeBytes : 1));
     format::encode_directory_entry(e, ByteSpan(encoded).subspan(i * format::kDirectoryEntryBytes));
   }
   FUZZ_REQUIRE(encoded == bytes);

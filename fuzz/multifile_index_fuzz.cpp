@@ -28,7 +28,9 @@ Place place_from(Input& input) {
   return place;
 }
 
-// 88 bytes of fields followed by zeros; with `consistent`, the layout that fits the counts.
+constexpr std::size_t kFieldBytes = 136;
+
+// kFieldBytes of fields followed by zeros; with `consistent`, the layout that fits the counts.
 void try_index_page(const Bytes& fields, const FileHeader& header, const Place& place, std::uint8_t choice,
                     IndexPage* accepted) {
   const bool consistent = (choice & 1) != 0;
@@ -40,10 +42,14 @@ void try_index_page(const Bytes& fields, const FileHeader& header, const Place& 
     IndexPage counts;
     counts.session = place.state.session;
     counts.n_local = header.n_local;
+    counts.n_added = number(112) % 1000;
     counts.n_entries = (choice & 8) != 0 ? std::min(number(16) % 10000, header.n_local) : header.n_local;
+    counts.n_entries += counts.n_added;
     counts.n_pieces = number(24) % 10000;
     counts.names_bytes = number(32) % 100000;
     counts.attributes_bytes = header.id.physical == 0 ? number(40) % 100000 : 0;
+    counts.n_added_runs = header.id.physical == 0 ? number(120) % 1000 : 0;
+    counts.n_name_places = header.id.physical == 0 ? number(128) % 10000 : 0;
     const auto layout = format::layout_index(counts, place.state.index_offset);
     if (!layout.has_value()) return;
     page = format::encode_index_page(layout.value(), header.id, place.state.index_offset);
@@ -51,7 +57,7 @@ void try_index_page(const Bytes& fields, const FileHeader& header, const Place& 
   StateSlot state = place.state;
   reseal(page, header.id, state.index_offset);
   if (consistent) {
-    state.end = load_le<std::uint64_t>(ByteView(page).subspan(80));
+    state.end = load_le<std::uint64_t>(ByteView(page).subspan(96));
     state.index_bytes = state.end - state.index_offset;
   }
   const std::uint64_t file_bytes = consistent ? state.end : place.file_bytes;
@@ -76,7 +82,7 @@ void try_entries(const Bytes& file_bytes, const Bytes& piece_bytes, const IndexP
   Bytes listed(8);
   listed.insert(listed.end(), file_bytes.begin(), file_bytes.end());
   if (auto local = format::parse_listed_local(listed, index); local.has_value())
-    FUZZ_REQUIRE(local.value() < index.n_local);
+    FUZZ_REQUIRE(local.value() < index.n_local || (format::is_added(*local) && *local < format::kLocalsEnd));
   if (auto piece = format::parse_piece_entry(piece_bytes, index); piece.has_value()) {
     const format::PieceEntry& p = piece.value();
     FUZZ_REQUIRE(p.logical_offset + p.logical_bytes <= format::kMaxOffset && p.logical_bytes > 0);
@@ -87,6 +93,23 @@ void try_entries(const Bytes& file_bytes, const Bytes& piece_bytes, const IndexP
     }
     format::encode_piece_entry(p, encoded);
     FUZZ_REQUIRE(encoded == piece_bytes);
+  }
+}
+
+void try_run_and_place(const Bytes& bytes) {
+  constexpr std::uint32_t kPhysical = 1 << 20;
+  const Bytes run_bytes(bytes.begin(), bytes.begin() + format::kAddedRunBytes);
+  if (auto run = format::parse_added_run(run_bytes, format::kFirstAdded, kPhysical); run.has_value()) {
+    FUZZ_REQUIRE(format::is_added(run->first) && run->count > 0 && run->count <= format::kLocalsEnd - run->first);
+    Bytes encoded(format::kAddedRunBytes);
+    format::encode_added_run(*run, encoded);
+    FUZZ_REQUIRE(std::equal(encoded.begin(), encoded.begin() + 20, run_bytes.begin()));  // the rest is reserved
+  }
+  const Bytes place_bytes(bytes.begin(), bytes.begin() + format::kNamePlaceBytes);
+  if (auto place = format::parse_name_place(place_bytes, kPhysical); place.has_value()) {
+    Bytes encoded(format::kNamePlaceBytes);
+    format::encode_name_place(*place, encoded);
+    FUZZ_REQUIRE(encoded == place_bytes);
   }
 }
 
@@ -117,7 +140,7 @@ void run(Input& input) {
   const FileHeader header = header_from(input);
   const Place place = place_from(input);
   const auto choice = input.number<std::uint8_t>();
-  const Bytes fields = input.take(88);
+  const Bytes fields = input.take(kFieldBytes);
   IndexPage index;
   index.files_offset = 1 << 20;
   index.n_pieces = index.names_bytes = 1000;
@@ -125,6 +148,8 @@ void run(Input& input) {
   const Bytes file_entry = input.take(format::kFileEntryBytes);
   const Bytes piece_entry = input.take(format::kPieceEntryBytes);
   try_entries(file_entry, piece_entry, index);
+  try_run_and_place(file_entry);
+  try_run_and_place(piece_entry);
   constexpr std::uint64_t sizes[] = {1, 8, 40, 48};
   const auto n_entries = input.number<std::uint64_t>();
   const Bytes rest = input.rest();

@@ -11,6 +11,9 @@
  * *chunk* is a piece of a physical file that holds bytes of one logical file; a *pack* holds small or
  * compressed pieces of several. Offsets and sizes are bytes. Format: docs/format/multifile.md.
  *
+ * A logical file can have a name. Those that every task serves are numbered when the multifile is opened; any task can
+ * add more by a name at any time (tw_multifile_add), and these get their ranks when it is closed.
+ *
  * A handle belongs to one task. It serves one logical file or many; one of them is *current*, and the plain
  * calls (tw_multifile_write, tw_multifile_read, tw_multifile_seek, ...) act on it. Handles of different tasks are
  * independent, also when they share physical files.
@@ -236,22 +239,54 @@ TW_API_STATUS tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank
 
 /* ---- Names and attributes ---------------------------------------------------------------------------------- */
 
-/* Gives the current logical file a name (UTF-8 or any bytes but NUL, at most 4096; copied) and a POSIX mode (type and
- * permission bits as in st_mode; 0 when there is none). Open for writing. Kept in the index: written at close. Names
- * need not be unique, but should be: tw_multifile_find() gives the lowest rank.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY. */
+/* Makes a new, empty logical file of this name, which becomes the current one of the handle. Needs no message: any task
+ * may add any number at any time, beside the logical files that it serves, also after TW_APPEND, and also where the
+ * multifile was opened with n_logical 0. Its bytes lie in the physical file of the first rank that the task serves.
+ * name          [in] 1 to 4096 bytes, any but NUL, '/' between directories; copied. It is as durable as the bytes of the
+ *               logical file: one flush or sync makes both so.
+ * permissions   a POSIX mode, type and permission bits as in st_mode; 0 when there is none.
+ * Rank:         until the close the logical file has a number, which tw_multifile_tell() gives and which the calls of
+ *               this handle take as a rank. The close gives the ranks behind those that there are: by session, then by
+ *               task, then in the order of the calls.
+ * One name:     several logical files may have it, and all are kept. tw_multifile_find() gives the last one, that of the
+ *               highest rank. With the hint duplicates=error the close then returns TW_ERR_EXISTS on all tasks; the
+ *               multifile is closed all the same and has them all.
+ * Memory:       the handle keeps about 400 bytes and the name of each one until the close, and task 0 during the close
+ *               about 120 bytes and the name of each one of all tasks.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, TW_ERR_RANGE (2^32 were added by this task in this
+ * session), or what a write may return. */
+TW_API_STATUS tw_status tw_multifile_add(tw_multifile* multifile, const char* name, uint32_t permissions);
+
+/* As tw_multifile_add(), for one of several pieces of what has the name, such as the block of a distributed array that
+ * the task holds. Name and part together identify it, so parts of one name are no duplicates; tw_multifile_find_part()
+ * finds it, tw_multifile_find() does not.
+ * part   0 or more. */
+TW_API_STATUS tw_status tw_multifile_add_part(tw_multifile* multifile, const char* name, int64_t part,
+                                              uint32_t permissions);
+
+/* Gives the current logical file a name (UTF-8 or any bytes but NUL, at most 4096; copied) and a POSIX mode, as
+ * tw_multifile_add(), and takes the place of the one that it had. Open for writing.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
 TW_API_STATUS tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode);
 
-/* Name of logical file `rank`, any of the multifile; open for reading. At most `size` bytes with the closing NUL go
+/* Name of logical file `rank`, any of the multifile, without its part; open for reading. At most `size` bytes with the closing NUL go
  * into `name`; *length is its length without NUL (0: no name). `name` may be NULL when size is 0; either out pointer
  * may be NULL.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank), or what a read may return. */
 TW_API_STATUS tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank, char* name, size_t size,
                                           size_t* length, uint32_t* mode);
 
-/* Lowest rank of a logical file of that name; open for reading. Reads the index: O(N).
+/* Highest rank of a logical file of that name, which is the one added last; open for reading. Reads a few pages of the
+ * index, for any number of logical files; after TW_RECOVER all names.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (there is none), or what a read may return. */
 TW_API_STATUS tw_status tw_multifile_find(tw_multifile* multifile, const char* name, int64_t* rank);
+
+/* As tw_multifile_find(), of the logical file that was added with this name and this part. */
+TW_API_STATUS tw_status tw_multifile_find_part(tw_multifile* multifile, const char* name, int64_t part, int64_t* rank);
+
+/* The part of logical file `rank`, as it was added; -1 where it has none. Open for reading.
+ * Returns as tw_multifile_name(). */
+TW_API_STATUS tw_status tw_multifile_part(tw_multifile* multifile, int64_t rank, int64_t* part);
 
 /* Sets a key/value pair on the multifile; open for writing. Both are copied. Keys are 1 to 255 bytes, values at most 1
  * MiB; `value` may be NULL when bytes is 0. Written at close. When several tasks set one key the lowest rank wins.
@@ -279,7 +314,7 @@ enum { TW_CODEC_NONE = 0, TW_CODEC_LZ4 = 1, TW_CODEC_ZSTD = 2 };
 /* Set struct_size = sizeof before the call; fields may be added at the end. */
 typedef struct tw_multifile_summary {
   size_t struct_size;
-  int64_t n_logical;
+  int64_t n_logical; /* while it is written: without those that other tasks add */
   int32_t n_physical;
   int32_t version_major, version_minor; /* of the format */
   int32_t checksum;                     /* TW_CHECKSUM_* */

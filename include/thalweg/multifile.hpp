@@ -158,6 +158,14 @@ class Multifile {
   void set_name(const std::string& name, std::uint32_t posix_mode = 0) {
     check(tw_multifile_set_name(get(), name.c_str(), posix_mode));
   }
+  // Makes a new logical file of this name, which becomes the current one.
+  void add(const std::string& name, std::uint32_t posix_mode = 0) {
+    check(tw_multifile_add(get(), name.c_str(), posix_mode));
+  }
+  // One of several pieces of what has the name, such as a block of an array.
+  void add_part(const std::string& name, std::int64_t part, std::uint32_t posix_mode = 0) {
+    check(tw_multifile_add_part(get(), name.c_str(), part, posix_mode));
+  }
   // Empty when logical file `rank` has no name.
   std::string name(std::int64_t rank) const {
     std::size_t length = 0;
@@ -167,13 +175,20 @@ class Multifile {
     text.resize(length);
     return text;
   }
-  // Rank of the logical file of that name, if there is one.
+  // The highest rank of a logical file of that name, if there is one.
   std::optional<std::int64_t> find(const std::string& name) const {
     std::int64_t rank = 0;
-    const tw_status status = tw_multifile_find(get(), name.c_str(), &rank);
-    if (status == TW_ERR_NOT_FOUND) return std::nullopt;
-    check(status);
-    return rank;
+    return found(tw_multifile_find(get(), name.c_str(), &rank), rank);
+  }
+  std::optional<std::int64_t> find_part(const std::string& name, std::int64_t part) const {
+    std::int64_t rank = 0;
+    return found(tw_multifile_find_part(get(), name.c_str(), part, &rank), rank);
+  }
+  // The part of logical file `rank`, if it has one.
+  std::optional<std::int64_t> part(std::int64_t rank) const {
+    std::int64_t number = -1;
+    check(tw_multifile_part(get(), rank, &number));
+    return number < 0 ? std::nullopt : std::optional(number);
   }
   void set_attribute(const std::string& key, std::string_view value) {
     check(tw_multifile_set_attribute(get(), key.c_str(), value.data(), value.size()));
@@ -208,6 +223,11 @@ class Multifile {
   tw_multifile* get() const noexcept { return handle_.get(); }  // borrowed; null when closed
 
  private:
+  static std::optional<std::int64_t> found(tw_status status, const std::int64_t& rank) {
+    if (status == TW_ERR_NOT_FOUND) return std::nullopt;
+    check(status);
+    return rank;
+  }
   template <class Range>
   static constexpr std::size_t element_bytes = sizeof(std::ranges::range_value_t<Range>);
   // Cannot overflow: the range lies in memory.

@@ -32,6 +32,8 @@ constexpr HintSpec kTable[] = {
      "verify checksums when reading; off to measure, or to read a damaged file"},
     {"sync_on_close", HintType::boolean, "off", "off|on",
      "close waits until all data is on storage; on where checkpoints must survive a power failure"},
+    {"duplicates", HintType::choice, "keep", "keep|error",
+     "two logical files of one name; error: the close fails with TW_ERR_EXISTS, the file is closed and has both"},
 
     {"io", HintType::choice, "auto", "auto|buffered|direct",
      "buffered: through the page cache, direct: O_DIRECT; auto: as measured by `thalweg tune`, else buffered; direct "

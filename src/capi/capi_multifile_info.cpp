@@ -18,13 +18,29 @@ Result<std::uint64_t> thalweg::logical_bytes(const Multifile& file, std::uint64_
 
 namespace {
 
-constexpr std::size_t kLongestName = 4096;
 constexpr std::size_t kLongestKey = 255;
 constexpr std::size_t kLargestValue = 1 << 20;
 
 Result<std::uint64_t> checked_rank(int64_t rank, const char* call) {
   if (rank >= 0) return static_cast<std::uint64_t>(rank);
   return invalid_argument(call, "rank is {}", rank);
+}
+
+Status check_name_length(const char* name) {
+  if (std::strlen(name) <= format::kLongestName) return {};
+  return Status::error(Code::invalid_argument, "a name of {} bytes; {} is the most", std::strlen(name),
+                       format::kLongestName);
+}
+
+Status check_new_name(const char* call, const char* name) {
+  if (name == nullptr) return null_argument(call, "name");
+  if (*name == '\0') return invalid_argument(call, "the name is empty; a logical file that is added needs one");
+  return check_name_length(name);
+}
+
+Result<std::string> part_name(const char* call, const char* name, int64_t part) {
+  if (part >= 0) return format::name_of_part(name, static_cast<std::uint64_t>(part));
+  return invalid_argument(call, "part is {}", part);
 }
 
 Result<const format::Attributes*> attributes_of(const Multifile& file) {
@@ -53,12 +69,24 @@ extern "C" {
 tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode) {
   return when_writing(multifile, "tw_multifile_set_name", [&](WriteHandle& handle) -> Status {
     if (name == nullptr) return null_argument("tw_multifile_set_name", "name");
-    if (std::strlen(name) > kLongestName)
-      return Status::error(Code::invalid_argument, "a name of {} bytes; {} is the most", std::strlen(name),
-                           kLongestName);
+    TW_RETURN_IF_ERROR(check_name_length(name));
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.current_or_first());
-    writer->set_name(name, mode);
-    return {};
+    return handle.set_name(*writer, name, mode);
+  });
+}
+
+tw_status tw_multifile_add(tw_multifile* multifile, const char* name, uint32_t permissions) {
+  return when_writing(multifile, "tw_multifile_add", [&](WriteHandle& handle) -> Status {
+    TW_RETURN_IF_ERROR(check_new_name("tw_multifile_add", name));
+    return handle.add(name, permissions);
+  });
+}
+
+tw_status tw_multifile_add_part(tw_multifile* multifile, const char* name, int64_t part, uint32_t permissions) {
+  return when_writing(multifile, "tw_multifile_add_part", [&](WriteHandle& handle) -> Status {
+    TW_RETURN_IF_ERROR(check_new_name("tw_multifile_add_part", name));
+    TW_ASSIGN_OR_RETURN(const std::string stored, part_name("tw_multifile_add_part", name, part));
+    return handle.add(stored, permissions);
   });
 }
 
@@ -69,9 +97,10 @@ tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank, char* name, s
     if (name == nullptr && size > 0) return null_argument("tw_multifile_name", "name");
     std::uint32_t found_mode = 0;
     TW_ASSIGN_OR_RETURN(const std::string found, handle.name(r, found_mode));
-    if (length != nullptr) *length = found.size();
+    const std::string_view text = std::string_view(found).substr(0, found.find('\0'));
+    if (length != nullptr) *length = text.size();
     if (mode != nullptr) *mode = found_mode;
-    if (size > 0) name[found.copy(name, size - 1)] = '\0';
+    if (size > 0) name[text.copy(name, size - 1)] = '\0';
     return {};
   });
 }
@@ -81,6 +110,26 @@ tw_status tw_multifile_find(tw_multifile* multifile, const char* name, int64_t* 
     if (name == nullptr || rank == nullptr)
       return null_argument("tw_multifile_find", name == nullptr ? "name" : "rank");
     return put(handle.find(name), rank);
+  });
+}
+
+tw_status tw_multifile_find_part(tw_multifile* multifile, const char* name, int64_t part, int64_t* rank) {
+  return when_reading(multifile, "tw_multifile_find_part", [&](ReadHandle& handle) -> Status {
+    if (name == nullptr || rank == nullptr)
+      return null_argument("tw_multifile_find_part", name == nullptr ? "name" : "rank");
+    TW_ASSIGN_OR_RETURN(const std::string stored, part_name("tw_multifile_find_part", name, part));
+    return put(handle.find(stored), rank);
+  });
+}
+
+tw_status tw_multifile_part(tw_multifile* multifile, int64_t rank, int64_t* part) {
+  return when_reading(multifile, "tw_multifile_part", [&](ReadHandle& handle) -> Status {
+    if (part == nullptr) return null_argument("tw_multifile_part", "part");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_part"));
+    std::uint32_t mode = 0;
+    TW_ASSIGN_OR_RETURN(const std::string name, handle.name(r, mode));
+    *part = format::part_of(name);
+    return {};
   });
 }
 
@@ -142,10 +191,12 @@ tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* 
     all.struct_size = size;
     if (open.file->writing) {
       fill_summary(open.file->writing->common().header, all);
+      all.n_logical += static_cast<int64_t>(open.file->writing->n_added());
       all.sessions = static_cast<int64_t>(open.file->writing->session()) + 1;
     } else {
       const ReadSet& files = open.file->reading->files();
       fill_summary(files.header(), all);
+      all.n_logical = static_cast<int64_t>(files.n_logical());
       all.sessions = int64_t{files.first().state().session} + 1;
       all.recovered = files.first().recovered();
       all.closed = files.first().closed() && !all.recovered;

@@ -18,6 +18,7 @@
 #include "base/wire.hpp"
 #include "group/agree.hpp"
 #include "multifile/multifile.hpp"
+#include "multifile/read/name_places.hpp"
 #include "multifile/write/create_files.hpp"
 #include "multifile/write/index_writer.hpp"
 
@@ -85,6 +86,36 @@ Status adopt_shipped(const WriteRoot& root, std::uint32_t k, const std::vector<P
   return {};
 }
 
+// Appends the numbers, from `first` on, of what tasks added to physical file k in this session.
+void note_added(std::uint32_t k, const Contributions& fresh, std::uint64_t first,
+                std::vector<format::AddedRun>& added) {
+  const std::size_t before = added.size();
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    const std::uint64_t number = fresh.local(i);
+    if (number < first) continue;
+    const bool follows = added.size() > before && added.back().first + added.back().count == number;
+    if (!follows) added.push_back({number, 0, k});
+    ++added.back().count;
+  }
+}
+
+// The runs of all logical files that were ever added, by number.
+std::vector<format::AddedRun> all_added(const WriteRoot& root, std::vector<format::AddedRun> fresh) {
+  std::ranges::sort(fresh, {}, &format::AddedRun::first);
+  std::vector<format::AddedRun> all;
+  if (root.old)
+    for (const PlacedRange& run : root.old->mapping().added) all.push_back({run.local, run.count, run.physical});
+  for (const format::AddedRun& run : fresh) {
+    const bool follows =
+        !all.empty() && all.back().physical == run.physical && all.back().first + all.back().count == run.first;
+    if (follows)
+      all.back().count += run.count;
+    else
+      all.push_back(run);
+  }
+  return all;
+}
+
 // Index, then state slot. `used`: first offset behind everything that task 0 wrote into the file.
 Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions& collected, std::uint64_t used) {
   const PlannedFile& planned = root.plan.files[k];
@@ -94,15 +125,24 @@ Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions
     TW_RETURN_IF_ERROR(fresh.add(c.logical));
   }
   TW_RETURN_IF_ERROR(fresh.sort());
+  note_added(k, fresh, root.plan.common.first_added, collected.added);
   TW_ASSIGN_OR_RETURN(auto file, open_to_change(*root.backend, root.path, planned.header));
-  IndexJob job{
-      file.get(), planned.header, planned.session.session, format::align_up(used, format::kPageBytes), nullptr, &fresh,
-      {},         root.go_on};
+  IndexJob job{file.get(),
+               planned.header,
+               planned.session.session,
+               format::align_up(used, format::kPageBytes),
+               nullptr,
+               &fresh,
+               {},
+               {},
+               &collected.names,
+               root.go_on};
   if (root.old) {
     TW_ASSIGN_OR_RETURN(job.old, root.old->physical(k));
   }
   if (k == 0) {
     TW_ASSIGN_OR_RETURN(job.attributes, all_attributes(root, collected));
+    job.added = all_added(root, std::move(collected.added));
   }
   TW_ASSIGN_OR_RETURN(const format::IndexPage index, write_index(job));
   if (collected.durable) TW_RETURN_IF_ERROR(file->sync());
@@ -123,11 +163,13 @@ Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int6
   if (collected.durable) TW_RETURN_IF_ERROR(files.sync_data());
   TW_RETURN_IF_ERROR(files.close_files());
   for (std::uint32_t k = n_physical; k-- > 0;) TW_RETURN_IF_ERROR(close_physical(root, k, collected, used[k]));
-  return collected.durable ? root.backend->sync_directory_of(root.path) : Status{};
+  if (collected.durable) TW_RETURN_IF_ERROR(root.backend->sync_directory_of(root.path));
+  return root.refuses_duplicates ? check_names_differ(root.backend, root.path, collected.names) : Status{};
 }
 
 Status with_way_out(const std::string& path, const Status& status) {
-  if (status.code() == Code::unsafe) return status;  // the name leads elsewhere
+  // The name leads elsewhere, or the file is closed and has a name twice.
+  if (status.code() == Code::unsafe || status.code() == Code::already_exists) return status;
   const bool named = status.message().find("'" + path) != std::string::npos;
   return Status::failed_call(
       status.code(), status.os_errno(),
@@ -153,6 +195,7 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
     return Status{};
   }).ok();  // no bytes: out of memory, which task 0 finds out
   auto gathered = co_await group.gather(mine, 0);
+  mine = Bytes();  // its memory would add to that of the index; `= {}` would keep it
   Status status = gathered.status();
   if (status.ok() && file->root) {
     status = attempt(

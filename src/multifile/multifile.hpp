@@ -25,6 +25,7 @@ struct WriteRoot {
   std::shared_ptr<ReadSet> old;      // append: the earlier sessions
   std::unique_ptr<StoredFile> held;  // the lock against other writers and repairs
   GoOn go_on;                        // asked during the close
+  bool refuses_duplicates = false;   // two logical files of one name make the close fail
 };
 
 struct Multifile {

@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "base/size_units.hpp"
 #include "base/wire.hpp"
@@ -63,8 +64,10 @@ Status check_same_path(const ReadSet& set, const OpenRequest& request) {
 }
 
 Status check_total(const Serving& serving, const ReadSet& set) {
-  const std::uint64_t n = set.header().n_logical;
-  if (serving.n_logical < 0 || static_cast<std::uint64_t>(serving.n_logical) == n) return {};
+  const std::uint64_t n = set.n_logical();
+  const std::uint64_t numbered = set.header().n_logical;
+  if (serving.n_logical < 0 || std::cmp_equal(serving.n_logical, n) || std::cmp_equal(serving.n_logical, numbered))
+    return {};
   return Status::error(Code::invalid_argument, "'{}' has {} logical files, not {}; -1 takes what the file says",
                        set.path(), n, serving.n_logical);
 }
@@ -75,8 +78,8 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
   TW_RETURN_IF_ERROR(check_same_path(*set, request));
   TW_RETURN_IF_ERROR(set->open());
   TW_RETURN_IF_ERROR(check_total(request.serving, *set));
-  TW_ASSIGN_OR_RETURN(const auto ranges,
-                      served_ranges(request.serving, group.rank(), group.size(), set->header().n_logical));
+  TW_ASSIGN_OR_RETURN(const auto ranges, served_ranges(request.serving, group.rank(), group.size(), set->n_logical(),
+                                                       set->header().n_logical));
   out = std::make_unique<Multifile>();
   const MultifileOptions& options = request.options;
   const std::uint32_t n_physical = set->header().n_physical;
@@ -109,7 +112,7 @@ std::uint32_t hash_arguments(const OpenRequest& request) {
   for (const std::uint64_t value :
        {std::uint64_t{o.physical_files}, std::uint64_t{o.alignment_bytes}, std::uint64_t{o.granule_bytes},
         static_cast<std::uint64_t>(o.checksum), static_cast<std::uint64_t>(o.codec), std::uint64_t{o.sync_on_close},
-        std::uint64_t{o.overwrite_foreign}})
+        std::uint64_t{o.overwrite_foreign}, std::uint64_t{o.refuses_duplicates}})
     out.put(value);
   const Bytes bytes = out.take();
   const std::uint64_t hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -120,7 +123,7 @@ Result<std::uint64_t> total_logical(const Group& group, const OpenRequest& reque
   const Serving& serving = request.serving;
   if (old != nullptr) {
     TW_RETURN_IF_ERROR(check_total(serving, *old));
-    return old->header().n_logical;
+    return old->n_logical();
   }
   if (serving.n_logical < 0 && serving.kind != Serving::Kind::automatic)
     return Status::error(Code::invalid_argument, "creating '{}': the number of logical files is {}; it must be told",
@@ -145,7 +148,8 @@ Status make_request(Group& group, const OpenRequest& request, ReadSet* old, Writ
     TW_RETURN_IF_ERROR(opened);
   }
   TW_ASSIGN_OR_RETURN(out.n_logical, total_logical(group, request, old));
-  TW_ASSIGN_OR_RETURN(out.ranges, served_ranges(request.serving, group.rank(), group.size(), out.n_logical));
+  TW_ASSIGN_OR_RETURN(out.ranges, served_ranges(request.serving, group.rank(), group.size(), out.n_logical,
+                                                old != nullptr ? old->header().n_logical : out.n_logical));
   return {};
 }
 
@@ -173,6 +177,7 @@ Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadS
 Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* old, WriteRoot& root, Gathered& shares) {
   root.backend = request.backend;
   root.path = request.path;
+  root.refuses_duplicates = request.options.refuses_duplicates;
   WritePlan& plan = root.plan;
   TW_ASSIGN_OR_RETURN(plan, make_plan(request, std::move(gathered), old, root.process, shares));
   if (old != nullptr) {

@@ -39,6 +39,8 @@ Status set_option(MultifileOptions& options, std::string_view name, std::string_
     options.verify = number != 0;
   } else if (name == "sync_on_close") {
     options.sync_on_close = number != 0;
+  } else if (name == "duplicates") {
+    options.refuses_duplicates = number != 0;
   } else if (name == "overwrite_foreign") {
     options.overwrite_foreign = number != 0;
   } else {

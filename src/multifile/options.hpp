@@ -26,6 +26,7 @@ struct MultifileOptions {
   format::Codec codec = format::Codec::none;
   bool verify = true;
   bool sync_on_close = false;
+  bool refuses_duplicates = false;
   bool defragments = false;        // no hint: one chunk for each logical file, as large as its bytes (defrag.cpp)
   bool overwrite_foreign = false;  // a file of another format
 };

@@ -10,6 +10,7 @@ void put_common(WireWriter& out, const WriteCommon& common) {
   out.put(common.header);
   out.put(common.reserves);
   out.put_text(common.strategy);
+  out.put(common.first_added);
   out.put(common.usual);
 }
 
@@ -19,6 +20,7 @@ WriteCommon get_common(WireReader& in) {
   common.header = in.get<format::FileHeader>();
   common.reserves = in.get<bool>();
   common.strategy = in.get_text();
+  common.first_added = in.get<std::uint64_t>();
   common.usual = in.get<DomainShare>();
   return common;
 }
@@ -73,6 +75,8 @@ void put_share(WireWriter& out, const WritePlan& plan, std::size_t task, std::si
       placed.push_back(p);
       physical.push_back(p.physical);
     });
+  const std::uint32_t home = home_of(plan, request, task, tasks);
+  physical.push_back(home);
   std::ranges::sort(physical);
   physical.erase(std::ranges::unique(physical).begin(), physical.end());
   out.put_short(physical.size());
@@ -82,8 +86,12 @@ void put_share(WireWriter& out, const WritePlan& plan, std::size_t task, std::si
     expected = k;
     put_domain(out, *domain_share(plan, k, request.process), plan.common.usual);
   }
+  const auto number_of = [&physical](std::uint32_t k) {
+    return static_cast<std::uint64_t>(std::ranges::lower_bound(physical, k) - physical.begin());
+  };
+  out.put_short(number_of(home));
   for (const PlacedRange& p : placed) {
-    out.put_short(static_cast<std::uint64_t>(std::ranges::lower_bound(physical, p.physical) - physical.begin()));
+    out.put_short(number_of(p.physical));
     out.put_short(p.count);
     out.put_short(p.local);
   }
@@ -117,6 +125,8 @@ WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<con
     domain = get_domain(in, common.usual);
     domain.physical = static_cast<std::uint32_t>(expected = k);
   }
+  share.first_added = common.first_added + task * format::kAddedPerTask;
+  share.home = share.domains.at(in.get_short()).physical;
   for (const RankRange& range : ranges) {
     for (std::uint64_t done = 0; done < range.count; done += share.ranges.back().count) {
       const DomainShare& domain = share.domains.at(in.get_short());

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 namespace thalweg {
 
 namespace {
@@ -38,14 +40,21 @@ Result<std::vector<RankRange>> ranges_of_list(const std::vector<std::int64_t>& l
 }  // namespace
 
 Result<std::vector<RankRange>> served_ranges(const Serving& serving, TaskRank rank, TaskRank size,
-                                             std::uint64_t n_logical) {
+                                             std::uint64_t n_logical, std::uint64_t n_numbered) {
   if (serving.kind == Serving::Kind::list) return ranges_of_list(serving.list, n_logical);
   RankRange range{static_cast<std::uint64_t>(serving.first), static_cast<std::uint64_t>(serving.count)};
   if (serving.kind == Serving::Kind::automatic) {
+    std::vector<RankRange> shares;
     const auto task = static_cast<std::uint64_t>(rank), tasks = static_cast<std::uint64_t>(size);
-    range.first = even_share(task, tasks, n_logical);
-    range.count = even_share(task + 1, tasks, n_logical) - range.first;
-  } else if (range.first > n_logical || range.count > n_logical - range.first) {
+    const auto take_share = [&](std::uint64_t first, std::uint64_t n) {
+      const std::uint64_t begin = even_share(task, tasks, n), end = even_share(task + 1, tasks, n);
+      if (begin < end) shares.push_back({first + begin, end - begin});
+    };
+    take_share(0, n_numbered);
+    if (!std::cmp_equal(serving.n_logical, n_numbered)) take_share(n_numbered, n_logical - n_numbered);
+    return shares;
+  }
+  if (range.first > n_logical || range.count > n_logical - range.first) {
     return bad_rank(serving.first + serving.count - 1, n_logical);
   }
   return range.count == 0 ? std::vector<RankRange>{} : std::vector<RankRange>{range};

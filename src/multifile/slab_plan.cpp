@@ -67,9 +67,11 @@ template <class F>
 void for_each_demand(const WritePlanInput& input, const WritePlan& plan, F&& fn) {
   bool any_asked = false;
   input.requests.for_each([&](std::size_t, const WriteRequest& request) { any_asked |= request.chunk_bytes != kAuto; });
-  input.requests.for_each([&](std::size_t, const WriteRequest& request) {
+  input.requests.for_each([&](std::size_t task, const WriteRequest& request) {
     const std::uint64_t chunk = request.chunk_bytes == kAuto ? plan.common.chunk_bytes : request.chunk_bytes;
     const std::uint64_t extent = any_asked ? PhysicalWriter::extent_for(chunk, plan.files[0].header) : 0;
+    if (request.ranges.empty())  // it may add logical files
+      fn(Demand{home_of(plan, request, task, input.requests.tasks()), 1, request.process, extent, extent});
     for (const RankRange& range : request.ranges)
       plan.ranks.for_each_placed(range, [&](const PlacedRange& s) {
         constexpr std::uint64_t kCounted = 64;  // of many logical files few are large

@@ -40,12 +40,13 @@ std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
     return input.options.physical_files;
   }
   const std::uint64_t per_node = input.storage.is_network ? 1 : kFilesPerNode;
-  const std::uint64_t writers = std::min<std::uint64_t>(all.tasks(), all.n_logical());
+  const std::uint64_t n_logical = all.n_logical() == 0 ? all.tasks() : all.n_logical();  // none: each task adds some
+  const std::uint64_t writers = std::min<std::uint64_t>(all.tasks(), n_logical);
   const std::uint64_t most = std::min(per_node * nodes, kMostFiles);
   if (writers <= 1)
     why = "one writer";
   else if (writers <= most)
-    why = all.tasks() <= all.n_logical() ? "one per task" : "one per logical file";
+    why = all.tasks() <= n_logical ? "one per task" : "one per logical file";
   else if (most < per_node * nodes)
     why = fmt::format("at most {}", most);
   else
@@ -282,6 +283,8 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
 Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   WritePlan plan;
   plan.ranks = old.mapping();
+  if (!plan.ranks.added.empty())
+    plan.common.first_added = plan.ranks.added.back().local + plan.ranks.added.back().count;
   for (std::uint32_t k = 0; k < old.header().n_physical; ++k) {  // memory grows with the files that exist
     TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old.physical(k));
     TW_RETURN_IF_ERROR(check_room_for_session(*physical));
@@ -303,6 +306,14 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   for (PlannedFile& file : plan.files) place_session(file, align_up(file.state.end, kPageBytes));
   plan.common.usual = usual_domain(plan);
   return plan;
+}
+
+std::uint32_t home_of(const WritePlan& plan, const WriteRequest& request, std::size_t task, std::size_t tasks) {
+  std::optional<std::uint32_t> home;
+  for (const RankRange& range : request.ranges)
+    if (range.count > 0 && !home)
+      plan.ranks.for_each_placed({range.first, 1}, [&](const PlacedRange& p) { home = p.physical; });
+  return home.value_or(static_cast<std::uint32_t>(even_share(task, tasks, plan.files.size())));
 }
 
 std::optional<DomainShare> domain_share(const WritePlan& plan, std::uint32_t physical, std::int64_t process) {

@@ -29,6 +29,7 @@ struct WriteCommon {
   format::FileHeader header;      // of physical file 0; those of the others differ in number, ranks and map
   bool reserves = false;          // PhysicalWriter::write_data
   std::string strategy;
+  std::uint64_t first_added = format::kFirstAdded;  // number of the first logical file that task 0 adds
   DomainShare usual;  // most domains differ from this one by their place in the round only
 };
 void put_common(WireWriter& out, const WriteCommon& common);
@@ -37,6 +38,8 @@ WriteCommon get_common(WireReader& in);
 // The part of the plan for one task: its domains, by physical file, and the places of its ranks in its own order.
 struct WriteShare {
   std::vector<DomainShare> domains;
+  std::uint64_t first_added = 0;  // number of the first logical file that the task adds
+  std::uint32_t home = 0;         // the physical file in which those lie; one of `domains`
   std::vector<PlacedRange> ranges;
 };
 
@@ -77,6 +80,9 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old);
 
 // Fills in plan.domains, and the numbers of each file's session that follow from them. In slab_plan.cpp.
 Status place_domains(const WritePlanInput& input, WritePlan& plan);
+
+// The physical file that takes the logical files that a task adds: that of the first one that it serves.
+std::uint32_t home_of(const WritePlan& plan, const WriteRequest& request, std::size_t task, std::size_t tasks);
 
 // The share of a process in a physical file; none when it writes nothing there.
 std::optional<DomainShare> domain_share(const WritePlan& plan, std::uint32_t physical, std::int64_t process);

@@ -11,12 +11,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "interop
 from multifile_base import arrival_seal, crc32c  # noqa: E402
 
 PAGE, PAYLOAD = 4096, 4080
-BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES, LISTED = range(1, 10)
+BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES, LISTED, RUNS, PLACES = range(1, 12)
+FIRST_ADDED = 2**62
+NAME_CODEC = 255
 UUID = bytes(range(0x10, 0x20))
 
 
 def up(x, a):
     return -(-x // a) * a
+
+
+def name_of_part(name, part):
+    return name + b"\0" + struct.pack("<Q", part)
 
 
 def sequence(session, count):
@@ -36,6 +42,7 @@ class Part:
         self.pieces = {rank: [] for rank in self.ranks}
         self.sizes, self.flags = dict.fromkeys(self.ranks, 0), dict.fromkeys(self.ranks, 0)
         self.names, self.modes, self.attributes = {}, {}, {}
+        self.added = []  # numbers of the logical files that were added to this physical file, ascending
         self.stored = dict.fromkeys(self.ranks, 0)  # bytes of each logical file, as its next piece will tell
         self.session_number, self.previous, self.newest_index, self.slot_sequence = -1, 0, (0, 0), 0
         self.covered = 0
@@ -51,7 +58,7 @@ class Part:
             ranks_offset = self.end()
             self.section(RANKS, [struct.pack("<Q", rank) for rank in self.ranks])
         head = b"\x89THALW\r\n" + struct.pack(
-            "<HHI16sQQQQQIIIIIIQQQQ", 2, minor, 512, uuid, 0, optional, n_logical, len(self.ranks), 0 if mapping else first,
+            "<HHI16sQQQQQIIIIIIQQQQ", 3, minor, 512, uuid, 0, optional, n_logical, len(self.ranks), 0 if mapping else first,
             n_physical, number, mapping, checksum, alignment, granule, map_offset, ranks_offset, self.end(), 1700000000)
         self.put(0, head + bytes([reserved]) * (508 - len(head)))
         self.reseal_header()
@@ -104,7 +111,7 @@ class Part:
             sum(domains), doublings))
         self.reseal(self.session_at, PAGE)
         self.previous = self.session_at
-        self.counts = dict.fromkeys(self.ranks, 0)
+        self.counts = dict.fromkeys([*self.ranks, *self.added], 0)
         self.state(1)
         return self.session_at
 
@@ -122,25 +129,37 @@ class Part:
         return (self.data_start + sum(self.domains) * sum(2**e for e in exponent[:k])
                 + 2**exponent[k] * sum(self.domains[:domain]))
 
-    def close(self, listed=None):
-        """Writes index and state; gives the offset of the index page. `listed`: the ranks that have an entry; None: all."""
+    def close(self, listed=None, of=None, runs=None, places=None, without=()):
+        """Writes index and state; gives the offset of the index page. `listed`: the ranks that have an entry; None: all.
+        `of`: in physical file 0 all parts, whose runs and names it has. `runs` and `places` replace those that are right;
+        `without`: added logical files that have no entry."""
         names, files, pieces = b"", [], []
-        for rank in self.ranks:
+        everything = [*enumerate(self.ranks), *((number, number) for number in self.added if number not in without)]
+        for _local, rank in everything:
             name, own = self.names.get(rank, b""), self.pieces[rank]
             size = max([self.sizes[rank]] + [p[0] + p[2] for p in own])
             files.append(struct.pack("<QQIIQII", size, len(pieces), len(own), self.modes.get(rank, 0), len(names), len(name),
                                      self.flags[rank]))
             pieces += [struct.pack("<QQQQIHH", *p) for p in own]
             names += name
-        if listed is not None:
-            files = [struct.pack("<Q", local) + files[local] for local, rank in enumerate(self.ranks) if rank in listed]
+        n_added = len(everything) - len(self.ranks)
+        is_listed = listed is not None or n_added > 0
+        if is_listed:
+            files = [struct.pack("<Q", local) + entry for (local, rank), entry in zip(everything, files)
+                     if listed is None or rank in listed or local >= FIRST_ADDED]
         attributes = b"".join(struct.pack("<II", len(k), len(v)) + k + v for k, v in self.attributes.items())
+        parts = (of or [self]) if self.number == 0 else []
+        runs = added_runs(parts) if runs is None else runs
+        name_places = places_of_names(parts) if places is None else places
         offset = self.end()
         self.put(offset, bytes(PAGE))
-        places = [self.section(FILES if listed is None else LISTED, files), self.section(PIECES, pieces),
-                  self.section(NAMES, [bytes([b]) for b in names]), self.section(ATTRIBUTES, [bytes([b]) for b in attributes])]
-        self.put(offset, b"TWINDEX1" + struct.pack("<IIQQQQQQQQQQ", self.session_number, 0, len(self.ranks), len(pieces),
-                                                   len(names), len(attributes), *places, self.end(), len(files)))
+        sections = [self.section(LISTED if is_listed else FILES, files), self.section(PIECES, pieces),
+                    self.section(NAMES, [bytes([b]) for b in names]), self.section(ATTRIBUTES, [bytes([b]) for b in attributes]),
+                    self.section(RUNS, [struct.pack("<QQI4x", *run) for run in runs]),
+                    self.section(PLACES, [struct.pack("<IIQ", *place) for place in name_places])]
+        self.put(offset, b"TWINDEX1" + struct.pack(
+            "<II15Q", self.session_number, 0, len(self.ranks), len(pieces), len(names), len(attributes), *sections, self.end(),
+            len(files), n_added, len(runs), len(name_places)))
         self.reseal(offset, PAGE)
         self.newest_index = (offset, self.end() - offset)
         self.put(self.end() - 1, b"" if len(self.bytes) == self.end() else b"\0")
@@ -148,6 +167,18 @@ class Part:
         return offset
 
     # -- frames -----------------------------------------------------------------------------------------------------
+
+    def add(self, number, name, mode=0o100644):
+        """A logical file that a task adds; gives the piece of a pack that holds its name."""
+        self.added.append(number)
+        self.pieces[number], self.sizes[number], self.flags[number] = [], 0, 0
+        self.stored[number] = self.counts[number] = 0
+        return self.named(number, name, mode)
+
+    def named(self, rank, name, mode=0o100644):
+        """The piece of a pack that gives a logical file a name."""
+        self.names[rank], self.modes[rank] = name, mode
+        return rank, 0, 0, struct.pack("<I", mode) + name, NAME_CODEC
 
     def count(self, rank):
         self.counts[rank] += 1
@@ -200,13 +231,40 @@ class Part:
             crc = crc32c(stored)
             directory += struct.pack("<QQQQIIII", rank, self.count(rank), logical, self.grow(rank, logical, size), size,
                                      len(stored), crc, codec)
-            if in_index:
+            if in_index and codec != NAME_CODEC:
                 self.pieces[rank].append((logical, at + front + len(payload), size, len(stored), crc, 2, codec))
             payload += stored
         extent = extent or up(front + len(payload), self.alignment)
         self.put(at + 128, directory + payload)
         self.frame(at, kind, extent, front, *((len(pieces), len(payload), 0, self.bound_crc(at + 128, directory)) if kind else ()))
         return at + extent
+
+
+def added_runs(parts):
+    """(first number, count, physical file) of the added logical files of all parts."""
+    runs = []
+    for number, k in sorted((number, part.number) for part in parts for number in part.added):
+        if runs and runs[-1][2] == k and sum(runs[-1][:2]) == number:
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1, k)
+        else:
+            runs.append((number, 1, k))
+    return runs
+
+
+def places_of_names(parts):
+    """(CRC32C of the name, physical file, local index or number) of the names of all parts."""
+    numbered = [(crc32c(part.names[rank]), part.number, local) for part in parts
+                for local, rank in enumerate(part.ranks) if part.names.get(rank)]
+    added = [(crc32c(part.names[number]), part.number, number) for part in parts
+             for number in part.added if part.names.get(number)]
+    return sorted(sorted(numbered) + sorted(added, key=lambda place: place[2]), key=lambda place: place[0])
+
+
+def close_all(parts):
+    """Closes the physical files of a multifile, the first one last."""
+    for part in parts[1:]:
+        part.close()
+    parts[0].close(of=parts)
 
 
 def lz4_literals(data):

@@ -4,8 +4,9 @@
 Usage: generate.py             add the cases of valid_cases.py and invalid_cases.py
        generate.py FOLDER      add the multifiles that write_golden made in FOLDER (see there)
 
-Golden files are never written a second time: a file that is there and would come out different ends the program. To
-change the format is to add files of a new version beside the old ones, which must stay readable.
+Golden files are never written a second time: a file that is there and would come out different ends the program. A
+change of the format raises its version: delete the files of the version before and the manifest, but keep one of them as
+written_as_version_N, an invalid case.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ from craft import crc32c
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "interop"))
-from multifile_base import Refused  # noqa: E402
+from multifile_base import Refused, split_name  # noqa: E402
 from multifile_reader import Multifile  # noqa: E402
 
 
@@ -51,8 +52,9 @@ def content(logical):
 def described(multifile):
     """What a reader must find, as the independent reader finds it."""
     logical = []
-    for found, name in multifile:
-        about = {"name": name.decode("latin-1"), "mode": found.mode}
+    for found in multifile:
+        name, part = split_name(found.name)
+        about = {"name": name.decode("latin-1"), "mode": found.mode, **({} if part is None else {"part": part})}
         data = content(found)
         logical.append({**(digest(data) if data is not None else {"bytes": found.size, "code": "TW_ERR_CORRUPT"}), **about})
     return {"attributes": {k.decode("latin-1"): v.decode("latin-1") for k, v in multifile.attributes.items()},
@@ -63,7 +65,7 @@ def valid(name, text, mode, parts, known=None):
     files = store("valid", name, parts)
     multifile = Multifile(str(HERE / "valid" / (name + ".tw")), mode == "recover")
     if known is not None:  # the case knows better than the reader
-        assert [known[rank] for rank in sorted(known)] == [content(found) for found, _ in multifile], name
+        assert [known[rank] for rank in sorted(known)] == [content(found) for found in multifile], name
     return {"name": name, "description": text, "open": mode, "files": files, **described(multifile)}
 
 

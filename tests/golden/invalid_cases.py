@@ -8,7 +8,8 @@ import pathlib
 import struct
 
 import valid_cases
-from craft import ATTRIBUTES, PAGE, Part, crc32c, lz4_literals, sequence, zstd_raw, zstd_run
+from craft import ATTRIBUTES, FIRST_ADDED, NAME_CODEC, PAGE, PLACES, Part, added_runs, crc32c, lz4_literals, places_of_names
+from craft import sequence, zstd_raw, zstd_run
 
 CORRUPT, VERSION, NOT_CLOSED, NOT_FOUND = "TW_ERR_CORRUPT", "TW_ERR_VERSION", "TW_ERR_NOT_CLOSED", "TW_ERR_NOT_FOUND"
 CASES = []
@@ -62,7 +63,8 @@ def make_header_cases():
     flip("header_crc", "2.1 crc", 400)
     header("major_version_0", 8, "<H", 0)
     header("major_version_1", 8, "<H", 1, VERSION)
-    header("major_version_3", 8, "<H", 3, VERSION)
+    header("major_version_2", 8, "<H", 2, VERSION)
+    header("major_version_4", 8, "<H", 4, VERSION)
     header("header_bytes", 12, "<I", 513)
     header("required_feature", 32, "<Q", 1 << 5, VERSION)
     header("more_than_2_to_40_logical_files", 48, "<Q", 2**40 + 1)
@@ -193,7 +195,10 @@ def make_index_cases():
         index(f"{value}_pieces", 24, "<Q", value)
         index(f"{value}_bytes_of_names", 32, "<Q", value)
         index(f"{value}_bytes_of_attributes", 40, "<Q", value)
-    for name, offset in (("files", 48), ("pieces", 56), ("names", 64), ("attributes", 72), ("end", 80)):
+        index(f"{value}_runs", 120, "<Q", value)
+        index(f"{value}_places_of_names", 128, "<Q", value)
+    for name, offset in (("files", 48), ("pieces", 56), ("names", 64), ("attributes", 72), ("runs", 80),
+                         ("places", 88), ("end", 96)):
         index("offset_of_" + name, offset, "<Q", END + PAGE)
 
     entry = field("file_entry", "6.2", FILES_AT, PAGE)
@@ -208,8 +213,10 @@ def make_index_cases():
     entry("first_piece_too_high", 8, "<Q", 3)
     entry("first_piece_overflows", 8, "<Q", 2**64 - 1)
     entry("too_many_pieces", 16, "<I", 2**32 - 1)
-    index("more_entries_than_logical_files", 88, "<Q", 3)
-    index("listed_entries_that_are_not_listed", 88, "<Q", 1)
+    index("more_entries_than_logical_files", 104, "<Q", 3)
+    index("listed_entries_that_are_not_listed", 104, "<Q", 1)
+    index("more_added_logical_files_than_entries", 112, "<Q", 3)  # A > F
+    index("too_many_added_logical_files", 112, "<Q", 2**63 - 2)
 
     for name, number, local in (("do_not_ascend", 1, 0), ("twice", 1, 1), ("of_a_logical_file_that_is_not_here", 2, 10)):
         parts, _ = valid_cases.listed_entries()
@@ -383,7 +390,7 @@ def make_recovery_cases():
     for value in (0, 4096 + 512, 4000):
         small(f"domain_of_{value}_bytes", "3 domains are positive multiples of alignment and sum up to round bytes",
               domain(value), "recover")
-    header("recovered_with_another_major_version", 8, "<H", 3, VERSION, "recover")
+    header("recovered_with_another_major_version", 8, "<H", 4, VERSION, "recover")
 
     parts, _ = valid_cases.appended()
     part = parts[0]
@@ -391,6 +398,128 @@ def make_recovery_cases():
     part.poke(at + 16, "<Q", at)
     part.reseal(at, PAGE)
     add("session_leads_to_itself", "2.3 offset of the previous session page", parts, "recover")
+
+
+def added_case(name, rule, make=valid_cases.added_in_two_physical_files, runs=None, places=None, change=None):
+    """A case made of a valid one with other runs or places in the index of physical file 0; `runs` and `places` change
+    lists of those that are right."""
+    parts, _ = make()
+    part = parts[0]
+    del part.bytes[part.newest_index[0]:]
+    part.slot_sequence -= 1
+    right = {"runs": added_runs(parts), "places": places_of_names(parts)}
+    for key, edit in (("runs", runs), ("places", places)):
+        if edit:
+            edit(right[key])
+    part.close(of=parts, **right)
+    if change:
+        change(parts)
+    add("added_" + name, rule, parts)
+
+
+def make_run_cases():
+    def replace(at, *values):
+        return lambda runs: runs.__setitem__(at, tuple(new if new is not None else old for new, old in zip(values, runs[at])))
+
+    rule = "6.5 first number"
+    added_case("runs_fall", rule, runs=lambda runs: runs.reverse())
+    added_case("runs_overlap", rule, runs=replace(1, FIRST_ADDED + 1, None, None))
+    added_case("run_twice", rule, runs=lambda runs: runs.insert(0, runs[0]))
+    added_case("run_below_2_to_62", rule, runs=replace(0, FIRST_ADDED - 1, None, None))
+    added_case("run_of_none", "6.5 count", runs=replace(0, None, 0, None))
+    added_case("run_beyond_2_to_63", "6.5 count", runs=replace(3, None, 2**63 - FIRST_ADDED - 3 * valid_cases.A_TASK, None))
+    added_case("run_count_overflows", "6.5 count", runs=replace(3, None, 2**64 - 1, None))
+    added_case("run_in_no_physical_file", "6.5 physical file", runs=replace(1, None, None, 2))
+
+
+def make_place_cases():
+    def moved(at, k, local):
+        return lambda places: places.__setitem__(at, (places[at][0], places[at][1] if k is None else k,
+                                                     places[at][2] if local is None else local))
+
+    rule = "6.6 a place for each name"
+    added_case("place_in_no_physical_file", "6.6 physical file", places=moved(0, 2, None))
+    added_case("places_fall", "6.6 places ascend", places=lambda places: places.reverse())
+    added_case("place_with_another_crc", rule, places=lambda places: places.__setitem__(0, (places[0][0] + 1, *places[0][1:])))
+    added_case("place_of_another_number", rule, places=moved(0, None, FIRST_ADDED + 2))
+    added_case("place_in_another_physical_file", rule, places=lambda places: moved(0, 1 - places[0][1], None)(places))
+    added_case("place_missing", rule, places=lambda places: places.pop())
+    added_case("place_twice", rule, places=lambda places: places.append(places[-1]))
+    added_case("places_of_one_crc_fall", "6.6 added ones by number", valid_cases.added_with_one_name,
+               places=lambda places: places.sort(key=lambda place: (place[0], -place[2])))
+    added_case("place_of_a_rank_behind_the_added", "6.6 those with a rank below N come first", valid_cases.added_with_one_name,
+               places=lambda places: places.sort(key=lambda place: (place[0], place[2] < FIRST_ADDED)))
+    added_case("place_of_a_logical_file_without_a_name", rule, valid_cases.added_and_lost,
+               places=lambda places: places.insert(0, (0, 0, FIRST_ADDED + 1)))
+
+    def damaged(parts):
+        at = bytes(parts[0].bytes).rindex(struct.pack("<IQ", PLACES, 0)) - 4080
+        parts[0].bytes[at + 1000] ^= 1
+    added_case("places_page_crc", "1 crc of a section page", change=damaged)
+
+
+def make_listed_added_cases():
+    def entry(name, number, value):
+        parts, _ = valid_cases.added()
+        part = parts[0]
+        at = part.newest_index[0] + PAGE
+        part.poke(at + 48 * number, "<Q", value)
+        part.reseal(at, PAGE)
+        add("added_" + name, "6.2 a listed entry has a local index or a number", parts)
+    entry("entry_below_2_to_62", 1, FIRST_ADDED - 1)
+    entry("entry_beyond_the_numbers", 4, 2**63 - 1)
+    entry("entries_fall", 1, FIRST_ADDED + 2)
+    entry("entry_twice", 2, FIRST_ADDED)
+
+    def second(name, **wrong):
+        parts, _ = valid_cases.added_in_two_physical_files()
+        part = parts[1]
+        part.number = 0  # has the sections
+        del part.bytes[part.newest_index[0]:]
+        part.slot_sequence -= 1
+        part.close(**{"runs": [], "places": [], **wrong})
+        part.number = 1
+        for at in range(part.newest_index[0], len(part.bytes), PAGE):
+            part.reseal(at, PAGE)
+        part.reseal(1024, 128)
+        add("added_" + name + "_in_physical_file_1", "6.1 only in file 0", parts)
+    second("runs", runs=[(FIRST_ADDED, 2, 0)])
+    second("places", places=[(0, 0, FIRST_ADDED)])
+
+
+def make_name_cases():
+    for name, stored in (("a_nul_and_7_bytes", b"text\0" + bytes(7)), ("a_nul_and_9_bytes", b"text\0" + bytes(9)),
+                         ("a_part_without_a_name", bytes(9)), ("part_2_to_63", b"text\0" + struct.pack("<Q", 2**63))):
+        part = Part(0)
+        part.session([4096])
+        part.pack(part.slab(0, 0), [part.add(FIRST_ADDED, stored)])
+        part.close()
+        add("added_name_of_" + name, "6.2 a name without NUL, or of a part", [part])
+
+    for name, size, stored in (("logical_bytes", 1, bytes(4) + b"name"), ("3_stored_bytes", 0, bytes(3)),
+                               ("4110_stored_bytes", 0, bytes(4) + b"n" * 4106), ("no_stored_bytes", 0, b"")):
+        part = Part(0)
+        part.session([16384])
+        part.add(FIRST_ADDED, b"name")
+        part.pack(part.slab(0, 0), [(FIRST_ADDED, 0, size, stored, NAME_CODEC)])
+        part.close()
+        add("added_directory_with_a_name_of_" + name, "4.2 sizes of a piece of codec 255", [part])
+
+    for name, number in (("below_2_to_62", FIRST_ADDED - 1), ("beyond_the_numbers", 2**63 - 1)):
+        part = Part(0)
+        part.session([4096])
+        part.add(number, b"name")
+        part.pack(part.slab(0, 0), [(number, 0, 0, bytes(4) + b"name", NAME_CODEC)])
+        part.added.clear()
+        part.close(places=[], runs=[])
+        add("added_directory_with_a_number_" + name, "2.4 numbers", [part])
+
+
+def make_added_cases():
+    make_run_cases()
+    make_place_cases()
+    make_listed_added_cases()
+    make_name_cases()
 
 
 class Kept:
@@ -401,7 +530,7 @@ class Kept:
 
 
 def make_old_version_cases():
-    for version in (1,):
+    for version in (1, 2):
         name = f"written_as_version_{version}"
         for mode in ("read", "recover"):
             add(name if mode == "read" else name + "_recovered", "2.1 major version", [Kept(name)], mode, VERSION)
@@ -409,7 +538,7 @@ def make_old_version_cases():
 
 def all_cases():
     for make in (make_header_cases, make_state_cases, make_section_cases, make_set_cases, make_index_cases, make_piece_cases,
-                 make_data_cases, make_attribute_cases, make_recovery_cases, make_old_version_cases):
+                 make_data_cases, make_attribute_cases, make_recovery_cases, make_added_cases, make_old_version_cases):
         make()
     names = [case[0] for case in CASES]
     assert len(set(names)) == len(names)

@@ -2,7 +2,7 @@
 
 import struct
 
-from craft import PAGE, Part, lz4_literals, lz4_run, zstd_raw, zstd_run
+from craft import FIRST_ADDED, PAGE, Part, close_all, lz4_literals, lz4_run, name_of_part, zstd_raw, zstd_run
 
 
 def pattern(size, seed=1):
@@ -119,8 +119,8 @@ def table_mapping():
             pieces.append((rank, 0, len(content[rank]), content[rank], 0))
         part.pack(part.slab(0, 0), pieces)
         part.names[ranks[0]] = b"first of %d" % number
-        part.close()
         parts.append(part)
+    close_all(parts)
     return parts, content
 
 
@@ -162,7 +162,7 @@ def later_minor_version():
     part.put(session + 60, b"\xee" * 4032)
     part.reseal(session, PAGE)
     part.poke(index + 12, "<I", 0xEEEEEEEE)
-    part.put(index + 96, b"\xee" * 3996)
+    part.put(index + 136, b"\xee" * 3956)
     part.reseal(index, PAGE)
     for slot in (512, 1024):
         part.put(slot + 56, b"\xfe" + b"\xee" * 7)
@@ -242,6 +242,133 @@ def listed_pages():
 
 def listed_entries_of_several_pages():
     part, content = listed_pages()
+    return [part], content
+
+
+# ---- Logical files that tasks added ------------------------------------------------------------------------------
+
+A_TASK = 2**32  # numbers of a task in a session, as the library gives them
+
+
+def added():
+    """A task that serves one logical file adds four by a name: in a pack, without bytes, in a chunk, and compressed."""
+    part = Part(1)
+    part.session([65536])
+    at = part.slab(0, 0)
+    a, b, c, d = range(FIRST_ADDED, FIRST_ADDED + 4)
+    part.pack(at, [(0, 0, 8, b"numbered", 0), part.add(a, b"run7/log"), (a, 0, 5, b"hello", 0), part.add(b, b"run7/empty", 0)])
+    part.pack(at + 1024, [part.add(c, b"\xc3\xa4 \xff\n", 0o100600)])
+    part.chunk(at + 2048, c, 0, pattern(5000))
+    part.pack(at + 16384, [part.add(d, b"n" * 4096), (d, 0, 3000, lz4_run(b"d", 3000), 1)])
+    part.close()
+    return [part], {0: b"numbered", 1: b"hello", 2: b"", 3: pattern(5000), 4: b"d" * 3000}
+
+
+def added_to_none():
+    """A multifile that has no logical files with a rank from the beginning."""
+    part = Part(0)
+    part.session([4096])
+    part.pack(part.slab(0, 0), [part.add(FIRST_ADDED, b"a"), (FIRST_ADDED, 0, 3, b"one", 0),
+                                part.add(2**63 - 2, b"last"), (2**63 - 2, 0, 3, b"two", 0)])  # the least and the highest number
+    part.close()
+    return [part], {0: b"one", 1: b"two"}
+
+
+def added_in_two_physical_files():
+    """Four tasks, two for each physical file; the runs go from one to the other."""
+    parts, content = [], {}
+    for k in range(2):
+        part = Part(4, 2 * k, 2, number=k, n_physical=2, bounds=[0, 2, 4])
+        part.session([4096, 4096])
+        parts.append(part)
+    for task, k in enumerate((0, 1, 0, 1)):
+        part, number = parts[k], FIRST_ADDED + task * A_TASK
+        text = b"task %d" % task
+        part.pack(part.slab(task // 2, 0), [part.add(number, b"of/%d" % task), (number, 0, 6, text, 0),
+                                            part.add(number + 1, b"log"), (number + 1, 0, 6, text, 0)])
+        content[task], content[4 + 2 * task], content[5 + 2 * task] = b"", text, text
+    close_all(parts)
+    return parts, content
+
+
+def added_in_two_sessions():
+    """The second session adds, writes to a logical file of the first one and gives another one of it a new name."""
+    part = Part(2)
+    part.session([4096])
+    a, b = FIRST_ADDED, FIRST_ADDED + 1
+    part.pack(part.slab(0, 0), [part.add(a, b"a"), (a, 0, 3, b"one", 0), part.add(b, b"b"), (b, 0, 3, b"two", 0)])
+    part.close()
+    part.session([4096, 4096])
+    c, d = b + A_TASK, b + 2 * A_TASK
+    part.pack(part.slab(0, 0), [part.add(c, b"c"), (a, 3, 5, b" more", 0), (c, 0, 5, b"three", 0), part.named(0, b"zero")])
+    part.pack(part.slab(1, 0), [part.add(d, b"a"), (d, 0, 4, b"four", 0), part.named(b, b"new b", 0o100755)])
+    part.close()
+    return [part], {0: b"", 1: b"", 2: b"one more", 3: b"two", 4: b"three", 5: b"four"}
+
+
+def added_parts():
+    """Parts of an array, a logical file with the name of the array, and a part of another one."""
+    part = Part(0)
+    part.session([4096])
+    names = [name_of_part(b"temperature", 1), name_of_part(b"temperature", 0), b"temperature", name_of_part(b"t", 0),
+             name_of_part(b"temperature", 2**63 - 1), name_of_part(b"temperature", 0x100)]
+    pieces, content = [], {}
+    for i, name in enumerate(names):
+        number, content[i] = FIRST_ADDED + i, b"block %d" % i
+        pieces += [part.add(number, name), (number, 0, 7, content[i], 0)]
+    part.pack(part.slab(0, 0), pieces)
+    part.close()
+    return [part], content
+
+
+def added_with_one_name():
+    """Names that several have, with a rank from the beginning or added; two other names have one CRC32C."""
+    table = [(1, 0), (0, 0), (0, 1)]
+    parts = [Part(3, number=0, n_physical=2, ranks=[1, 2], table=table), Part(3, number=1, n_physical=2, ranks=[0])]
+    for part in parts:
+        part.session([4096])
+    first, other = parts
+    a, b = FIRST_ADDED, FIRST_ADDED + A_TASK
+    one, two = b"run/1371838", b"run/2000402"
+    first.pack(first.slab(0, 0), [first.named(1, b"log"), first.named(2, one), first.add(a, b"log"), (a, 0, 1, b"3", 0),
+                                  first.add(a + 1, two), (a + 1, 0, 1, b"4", 0)])
+    other.pack(other.slab(0, 0), [other.named(0, b"only"), other.add(b, b"log"), (b, 0, 1, b"5", 0), other.add(b + 1, one)])
+    close_all(parts)
+    return parts, {0: b"", 1: b"", 2: b"", 3: b"3", 4: b"4", 5: b"5", 6: b""}
+
+
+def table_with_one_name():
+    """A mapping by table: the place that comes last is not that of the highest rank."""
+    table = [(1, 0), (0, 0), (0, 1)]
+    parts = [Part(3, number=0, n_physical=2, ranks=[1, 2], table=table), Part(3, number=1, n_physical=2, ranks=[0])]
+    for part in parts:
+        part.session([4096])
+        part.pack(part.slab(0, 0), [part.named(rank, b"same") for rank in part.ranks])
+    close_all(parts)
+    return parts, {0: b"", 1: b"", 2: b""}
+
+
+def added_and_lost():
+    """A run stands for three logical files; a repair has lost the one in the middle, which is empty and has no name."""
+    part = Part(1)
+    part.session([4096])
+    a, b, c = range(FIRST_ADDED, FIRST_ADDED + 3)
+    part.pack(part.slab(0, 0), [part.add(a, b"a"), (a, 0, 1, b"1", 0), part.add(b, b"b"), part.add(c, b"c"), (c, 0, 1, b"3", 0)])
+    del part.names[b]
+    part.close(without=[b])
+    return [part], {0: b"", 1: b"1", 2: b"", 3: b"3"}
+
+
+def many_added():
+    """Several pages of entries, of names and of their places."""
+    part = Part(3)
+    part.session([1 << 16])
+    content, pieces = {0: b"", 1: b"", 2: b""}, []
+    for i in range(300):
+        number, content[3 + i] = FIRST_ADDED + i, b"%d" % i
+        pieces += [part.add(number, b"directory/%d" % i), (number, 0, len(content[3 + i]), content[3 + i], 0)]
+    part.pack(part.slab(0, 0), pieces)
+    part.close(listed=[])
     return [part], content
 
 
@@ -457,11 +584,88 @@ def close_of_an_append_never_arrived():
     return [part], {0: None, 1: b"short"}
 
 
+def unclosed_added():
+    """Names are as durable as bytes: each logical file whose name was flushed is there, whatever else was lost."""
+    part = Part(2)
+    part.session([65536])
+    at = part.slab(0, 0)
+    n = range(FIRST_ADDED, FIRST_ADDED + 9)
+    at = part.pack(at, [part.add(n[0], b"kept"), (n[0], 0, 4, b"kept", 0), part.add(n[1], b"empty", 0),
+                        part.add(n[2], name_of_part(b"array", 7)), (n[2], 0, 5, b"block", 0), part.named(0, b"zero")])
+    at = part.pack(at, [part.named(n[0], b"renamed", 0o100600)])
+    end = part.pack(at, [part.add(n[3], b"a name that did not arrive"), (n[3], 0, 5, b"bytes", 0)])
+    part.bytes[at + 128 + 96 + 6] ^= 1
+    at, name = end, b"with bytes that did not arrive"
+    end = part.pack(at, [part.add(n[4], name), (n[4], 0, 4, b"lost", 0)])
+    part.bytes[at + 128 + 96 + 4 + len(name)] ^= 1
+    part.add(n[5], b"of which the pack is missing")
+    part.count(n[5])
+    part.chunk(end, n[5], 0, b"a chunk without the name before it", extent=2048)
+    at = part.pack(end + 2048, [part.add(n[6], b"chunk")])
+    part.chunk(at, n[6], 0, pattern(5000), extent=8192)
+    at = part.pack(at + 8192, [part.add(n[7], b"with a NUL\0inside"), (n[7], 0, 7, b"no name", 0)])
+    part.pack(at, [part.add(n[8], b"reserved")], kind=0)
+    return [part], {0: b"", 1: b"", 2: b"kept", 3: b"", 4: b"block", 5: b"", 6: pattern(5000), 7: b"no name"}
+
+
+def unclosed_added_in_two_physical_files():
+    """The ranks follow the numbers of all physical files. What the first one has in its runs is not all."""
+    parts, content = added_in_two_physical_files()
+    number = FIRST_ADDED + 5 * A_TASK
+    for k, part in enumerate(parts):
+        part.session([4096])
+        added = number + (1 - k) * A_TASK
+        part.pack(part.slab(0, 0), [part.add(added, b"later %d" % k), (added, 0, 5, b"later", 0)])
+    return parts, {**content, 12: b"later", 13: b"later"}
+
+
+def unclosed_append_to_added():
+    """The index of the sessions before holds; the open session adds, appends to what was added, and gives a new name."""
+    parts, content = added_in_two_sessions()
+    part = parts[0]
+    part.session([4096])
+    number = part.added[-1] + A_TASK
+    part.pack(part.slab(0, 0), [part.add(number, b"newest"), (number, 0, 6, b"newest", 0), (part.added[0], 8, 6, b", last", 0),
+                                part.named(part.added[1], b"newer b", 0)])
+    return parts, {**content, 2: b"one more, last", 6: b"newest"}
+
+
+def unclosed_names_of_wrong_sizes():
+    """A directory with a name whose sizes are not legal is refused with all its pieces."""
+    part = Part(1)
+    part.session([65536])
+    at = part.slab(0, 0)
+    for i, (size, stored) in enumerate(((1, b"mode"), (0, b"mod"), (0, bytes(4) + b"n" * 4106))):
+        part.add(FIRST_ADDED + i, b"refused")
+        at = part.pack(at, [(FIRST_ADDED + i, 0, size, stored, 255), (FIRST_ADDED + i, size, 4, b"data", 0)])
+    part.pack(at, [part.add(FIRST_ADDED + 3, b"kept"), (FIRST_ADDED + 3, 0, 4, b"data", 0)])
+    return [part], {0: b"", 1: b"data"}
+
+
+def places_page_lost():
+    """A page of the places of names does not verify: they follow from the names."""
+    parts, content = added_in_two_sessions()
+    part = parts[0]
+    part.bytes[-2000] ^= 1
+    return parts, content
+
+
+def added_page_lost():
+    """A page of the entries of added logical files does not verify: the frames tell what it told, and the names as well."""
+    parts, content = many_added()
+    part = parts[0]
+    part.bytes[part.newest_index[0] + 2 * PAGE + 100] ^= 1
+    return parts, content
+
+
 READ = [small, no_logical_files, empty_logical_files, granules, checksum_none, codecs, overlaps_and_holes,
         three_physical_files, table_mapping, table_with_an_empty_file, names_and_attributes, later_minor_version, appended,
-        growing_slabs_closed, extent_over_the_index, listed_entries, listed_entries_of_several_pages]
+        growing_slabs_closed, extent_over_the_index, listed_entries, listed_entries_of_several_pages, added, added_to_none,
+        added_in_two_physical_files, added_in_two_sessions, added_parts, added_with_one_name, table_with_one_name, added_and_lost,
+        many_added]
 RECOVER = [growing_slabs_unclosed, unclosed_flushed, unclosed_append, unclosed_torn_slot, unclosed_damaged_frame, unclosed_machine_died,
           unclosed_damaged_after_a_sync, unclosed_checksum_none, unclosed_checksum_none_lost_sector,
           unclosed_checksum_none_damaged_after_a_sync, piece_falls_back,
           append_never_arrived, close_of_an_append_never_arrived, unclosed_append_to_listed_entries, listed_page_lost,
-          listed_page_and_session_lost]
+          listed_page_and_session_lost, unclosed_added, unclosed_added_in_two_physical_files, unclosed_append_to_added,
+          unclosed_names_of_wrong_sizes, places_page_lost, added_page_lost]

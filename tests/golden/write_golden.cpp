@@ -1,7 +1,7 @@
 // Writes the multifiles that the golden files named lib_* came from: write_golden FOLDER, then generate.py FOLDER.
 //
-// Run once for each version that changes what the library writes; the files it wrote before stay. Beside each multifile
-// stands NAME.txt: how to open it, and what it is.
+// Run once for each version of the format; generate.py says what becomes of the files of the version before. Beside each
+// multifile stands NAME.txt: how to open it, and what it is.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "thalweg/multifile.h"
@@ -181,27 +182,86 @@ void repaired() {
   describe(plan, "read what repair made of an unclosed file");
 }
 
-void by_threads() {
-  const Plan plan{"lib_four_tasks", 4, {{"physical_files", "2"}, {"chunk_bytes", "1KiB"}}};
+// Each task of a thread team has a handle, which `body` gets.
+template <class Body>
+void by_team(const Plan& plan, int mode, std::int64_t tasks, Body body) {
   tw_team* team = nullptr;
-  must(tw_team_create(4, &team));
+  must(tw_team_create(tasks, &team));
   std::vector<std::thread> threads;
-  for (std::int64_t task = 0; task < 4; ++task) {
+  for (std::int64_t task = 0; task < tasks; ++task) {
     threads.emplace_back([&, task] {
       tw_group* group = nullptr;
       must(tw_group_team(team, task, &group));
-      tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE, group);
-      for (std::size_t i = 1; i < 4; ++i) {
-        const std::string text = text_of(task, 900 * i);
-        must(tw_multifile_write(file, text.data(), text.size()));
-      }
+      tw_multifile* file = open(plan, mode, group);
+      body(file, task);
       must(tw_multifile_close(&file));
       tw_group_free(&group);
     });
   }
   for (auto& thread : threads) thread.join();
   tw_team_free(&team);
+}
+
+void by_threads() {
+  const Plan plan{"lib_four_tasks", 4, {{"physical_files", "2"}, {"chunk_bytes", "1KiB"}}};
+  by_team(plan, TW_CREATE | TW_TRUNCATE, 4, [](tw_multifile* file, std::int64_t task) {
+    for (std::size_t i = 1; i < 4; ++i) {
+      const std::string text = text_of(task, 900 * i);
+      must(tw_multifile_write(file, text.data(), text.size()));
+    }
+  });
   describe(plan, "read four tasks of a thread team, two physical files");
+}
+
+void add(tw_multifile* file, const std::string& name, const std::string& text) {
+  must(tw_multifile_add(file, name.c_str(), 0100644));
+  must(tw_multifile_write(file, text.data(), text.size()));
+}
+
+void added() {
+  const Plan plan{"lib_added", 1, {}};
+  tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
+  write_to(file, 0, text_of(0, 100));
+  add(file, "run7/log", text_of(1, 50));
+  add(file, "run7/state", text_of(2, 20'000));
+  must(tw_multifile_add(file, "run7/empty", 0));
+  add(file, "log", "first\n");
+  add(file, "log", "second\n");
+  for (std::int64_t part : {0, 1, 70'000}) {
+    must(tw_multifile_add_part(file, "temperature", part, 0100644));
+    must(tw_multifile_write(file, &part, sizeof part));
+  }
+  must(tw_multifile_close(&file));
+  describe(plan, "read one task that adds logical files by a name, two by the same one, and parts of an array");
+}
+
+void added_by_threads() {
+  const Plan plan{"lib_added_in_two_physical_files", 4, {{"physical_files", "2"}}};
+  for (const int mode : {TW_CREATE | TW_TRUNCATE, static_cast<int>(TW_APPEND)}) {
+    by_team(plan, mode, mode == TW_APPEND ? 3 : 4, [&](tw_multifile* file, std::int64_t task) {
+      const std::string folder_of_task = (mode == TW_APPEND ? "later/" : "first/") + std::to_string(task) + "/";
+      for (std::int64_t i = 0; i <= task; ++i) add(file, folder_of_task + std::to_string(i), text_of(task, 40));
+      add(file, "same", folder_of_task);
+    });
+  }
+  describe(plan, "read four tasks, then three, each adds logical files; two physical files");
+}
+
+void added_and_unclosed() {
+  const Plan plan{"lib_unclosed_added", 1, {}};
+  tw_multifile* file = open(plan, TW_CREATE | TW_TRUNCATE);
+  add(file, "of the session before", text_of(1, 300));
+  must(tw_multifile_close(&file));
+  dying([&] {
+    tw_multifile* again = open(plan, TW_APPEND);
+    add(again, "flushed", text_of(2, 300));
+    must(tw_multifile_add(again, "flushed without bytes", 0));
+    must(tw_multifile_add_part(again, "array", 3, 0));
+    must(tw_multifile_write(again, "block", 5));
+    must(tw_multifile_flush(again));
+    add(again, "not flushed", text_of(3, 300));
+  });
+  describe(plan, "recover an append that added logical files and was flushed and not closed");
 }
 
 }  // namespace
@@ -220,5 +280,8 @@ int main(int argc, char** argv) {
   unclosed_append();
   repaired();
   by_threads();
+  added();
+  added_by_threads();
+  added_and_unclosed();
   return 0;
 }

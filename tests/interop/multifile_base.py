@@ -5,8 +5,10 @@ import shutil
 import subprocess
 
 PAGE, PAYLOAD, LIMIT = 4096, 4080, 2**63 - 1
-BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES, LISTED = range(1, 10)
+BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES, LISTED, RUNS, PLACES = range(1, 12)
 CHUNK, PACKED, ZEROS = 1, 2, 3
+NAME_CODEC = 255
+FIRST_ADDED = 2**62  # numbers of added logical files begin here and end before LIMIT
 
 
 class Refused(Exception):
@@ -20,6 +22,19 @@ class Refused(Exception):
 def need(condition, text, code="TW_ERR_CORRUPT"):
     if not condition:
         raise Refused(text, code)
+
+
+def is_added(number):
+    return FIRST_ADDED <= number < LIMIT
+
+
+def split_name(stored):
+    """Returns (name, part) of a stored name, the part None where it has none; None where it is not legal."""
+    end = stored.find(b"\0")
+    if end < 0:
+        return stored, None
+    part = int.from_bytes(stored[end + 1:], "little")
+    return (stored[:end], part) if end > 0 and end + 9 == len(stored) and part < 2**63 else None
 
 
 CRC_TABLE = []

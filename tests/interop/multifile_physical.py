@@ -2,8 +2,8 @@
 
 import struct
 
-from multifile_base import CHUNK, FILES, LIMIT, LISTED, NAMES, PACKED, PAGE, PAYLOAD, PIECES, RANKS, ATTRIBUTES, ZEROS
-from multifile_base import Refused, arrival_seal, crc32c, decompress, need
+from multifile_base import ATTRIBUTES, CHUNK, FILES, LIMIT, LISTED, NAMES, PACKED, PAGE, PAYLOAD, PIECES, PLACES, RANKS, RUNS
+from multifile_base import ZEROS, Refused, arrival_seal, crc32c, decompress, is_added, need, split_name
 
 
 def is_page(offset):
@@ -66,10 +66,10 @@ class Physical:
         major, _minor, size, self.uuid, required, _optional, self.n_logical, self.n_local, self.first, \
             self.n_physical, self.number, self.mapping, self.checksum, self.alignment, self.granule, self.map_offset, \
             self.ranks_offset, self.session_offset, _created = struct.unpack_from("<HHI16sQQQQQIIIIIIQQQQ", data, 8)
-        need(major in (0, 2), f"{self.path}: major version {major}", "TW_ERR_VERSION")
+        need(major in (0, 3), f"{self.path}: major version {major}", "TW_ERR_VERSION")
         need(struct.unpack_from("<I", data, 508)[0] == crc32c(data[:508]), f"{self.path}: checksum of the header")
         need(required == 0, f"{self.path}: required feature {(required & -required).bit_length() - 1}", "TW_ERR_VERSION")
-        need(major == 2 and size == 512 and self.n_logical <= 2**40 and self.n_local <= self.n_logical
+        need(major == 3 and size == 512 and self.n_logical <= 2**40 and self.n_local <= self.n_logical
              and 1 <= self.n_physical <= 2**20 and self.number < self.n_physical and self.mapping <= 1
              and self.checksum <= 1 and is_power(self.alignment, 512, 2**26) and is_power(self.granule, 4096, 2**26),
              f"{self.path}: a field of the header is not legal")
@@ -91,7 +91,7 @@ class Physical:
             need(all(rank < self.n_logical for rank in self.ranks), f"{self.path}: ranks section")
 
     def has(self, rank):
-        return rank in self.here if self.mapping else rank in self.ranks
+        return is_added(rank) or (rank in self.here if self.mapping else rank in self.ranks)
 
     def slots(self):
         """Returns the valid slots, and whether an invalid one is not empty."""
@@ -118,45 +118,65 @@ class Physical:
         return max(valid, default=None), torn
 
     def load_index(self, slot):
-        """FILES and PIECES entries, names and attributes of the index that a slot names."""
+        """Takes the logical files, runs and places of the index that a slot names; returns the attributes."""
         session, offset, end = slot[2], slot[5], slot[5] + slot[6]
         data = self.sealed(offset, PAGE, b"TWINDEX1", "index page")
-        found = struct.unpack_from("<IIQQQQQQQQQQ", data, 8)
-        n_local, n_pieces, n_names, n_attributes = found[2:6]
-        n_entries = found[11]
-        need(found[0] <= session and n_local == self.n_local and n_entries <= n_local
-             and (self.number == 0 or n_attributes == 0), f"{self.path}: counts of the index page")
-        listed = n_entries < n_local
+        found = struct.unpack_from("<I4x15Q", data, 8)
+        n_local, n_pieces, n_names, n_attributes = found[1:5]
+        n_entries, n_added, n_runs, n_places = found[12:]
+        need(found[0] <= session and n_local == self.n_local and n_added <= LIMIT - n_local
+             and n_added <= n_entries <= n_local + n_added
+             and (self.number == 0 or n_attributes == n_runs == n_places == 0), f"{self.path}: counts of the index page")
+        listed = n_added > 0 or n_entries < n_local
         places, at = [], offset + PAGE
-        for entries, entry_bytes in ((n_entries, 48 if listed else 40), (n_pieces, 40), (n_names, 1), (n_attributes, 1)):
+        for entries, entry_bytes in ((n_entries, 48 if listed else 40), (n_pieces, 40), (n_names, 1), (n_attributes, 1),
+                                     (n_runs, 24), (n_places, 16)):
             places.append(at)
             at += self.section_bytes(entries, entry_bytes)
-        need(found[6:11] == (*places, at) and at == end, f"{self.path}: offsets of the index page")
+        need(found[5:12] == (*places, at) and at == end, f"{self.path}: offsets of the index page")
         need(end <= self.size, f"{self.path}: truncated, the index ends at {end}")
         self.index_offset = offset
         if listed:
-            entries = list(struct.iter_unpack("<QQQIIQII", self.section(LISTED, places[0], n_entries, 48)))
-            need(all(a[0] < b[0] for a, b in zip(entries, entries[1:])) and all(e[0] < n_local for e in entries),
-                 f"{self.path}: the listed entries do not ascend")
-            files = [(0,) * 7] * n_local
-            for local, *entry in entries:
-                files[local] = tuple(entry)
+            entries = [(e[0], e[1:]) for e in struct.iter_unpack("<QQQIIQII", self.section(LISTED, places[0], n_entries, 48))]
         else:
-            files = list(struct.iter_unpack("<QQIIQII", self.section(FILES, places[0], n_entries, 40)))
+            entries = list(enumerate(struct.iter_unpack("<QQIIQII", self.section(FILES, places[0], n_entries, 40))))
+        self.check_listed([local for local, _entry in entries], n_added)
         pieces = list(struct.iter_unpack("<QQQQIHH", self.section(PIECES, places[1], n_pieces, 40)))
         names = self.section(NAMES, places[2], n_names, 1)
+        self.take_entries(entries, pieces, names)
+        attributes = self.section(ATTRIBUTES, places[3], n_attributes, 1)
+        self.runs = list(struct.iter_unpack("<QQI4x", self.section(RUNS, places[4], n_runs, 24)))
+        self.places = list(struct.iter_unpack("<IIQ", self.section(PLACES, places[5], n_places, 16)))
+        return attributes
+
+    def check_listed(self, locals_, n_added):
+        need(all(a < b for a, b in zip(locals_, locals_[1:])), f"{self.path}: the listed entries do not ascend")
+        n_numbered = len(locals_) - n_added
+        need(all(local < self.n_local for local in locals_[:n_numbered]) and all(map(is_added, locals_[n_numbered:])),
+             f"{self.path}: a listed entry of a logical file that is not here")
+
+    def take_entries(self, entries, pieces, names):
+        self.no_files()
         behind = behind_names = 0
-        for size, first, count, _mode, name_at, name_bytes, _flags in files:
+        for local, entry in entries:
+            size, first, count, _mode, name_at, name_bytes, _flags = entry
             need(count == 0 or first >= behind, f"{self.path}: pieces that belong to two logical files")
             behind = first + count if count else behind
             need(name_bytes == 0 or name_at >= behind_names, f"{self.path}: names that belong to two logical files")
             behind_names = name_at + name_bytes if name_bytes else behind_names
-            need(size <= LIMIT and first + count <= n_pieces and name_at + name_bytes <= n_names
-                 and 0 not in names[name_at:name_at + name_bytes], f"{self.path}: an entry of the files section")
-        self.names = [names[f[4]:f[4] + f[5]] for f in files]
-        self.files = [Logical(self, rank, f, pieces[f[1]:f[1] + f[2]])
-                      for rank, f in zip(self.ranks, files)]
-        return self.section(ATTRIBUTES, places[3], n_attributes, 1)
+            name = names[name_at:name_at + name_bytes]
+            need(size <= LIMIT and first + count <= len(pieces) and name_bytes <= 4105 and name_at + name_bytes <= len(names)
+                 and split_name(name) is not None, f"{self.path}: an entry of the files section")
+            logical = self.make_logical(local)
+            logical.take(entry, name, pieces[first:first + count])
+
+    def no_files(self):
+        self.files = [Logical(self, rank) for rank in self.ranks]
+        self.added = {}
+
+    def make_logical(self, local):
+        """The logical file of a local index or number, which is made for a number that has none."""
+        return self.added.setdefault(local, Logical(self, local)) if is_added(local) else self.files[local]
 
     def frame(self, offset, room=LIMIT):
         """(kind, session, extent, data offset, a, b, logical offset, directory crc, end before), "zero" or "damaged"."""
@@ -216,11 +236,16 @@ def parse_attributes(data):
 
 
 class Logical:
-    """One logical file: its entry and its pieces in order."""
+    """One logical file: its entry, its name and its pieces in order. `number` is what frames name it by: the rank, or the
+    number of one that was added."""
 
-    def __init__(self, physical, rank, entry, pieces):
-        self.physical, self.rank, self.pieces = physical, rank, pieces
-        self.size, self.mode, self.flags = entry[0], entry[3], entry[6]
+    def __init__(self, physical, number):
+        self.physical, self.number, self.pieces = physical, number, []
+        self.size = self.mode = self.flags = 0
+        self.name = b""
+
+    def take(self, entry, name, pieces):
+        self.size, self.mode, self.flags, self.name, self.pieces = entry[0], entry[3], entry[6], name, pieces
 
     def verifies(self):
         return self.physical.checksum or self.flags & 1
@@ -249,7 +274,7 @@ class Logical:
     def chunk(self, logical, offset, size):
         p = self.physical
         frame = p.frame(offset)
-        need(isinstance(frame, tuple) and frame[0] == 1 and frame[4] == self.rank and frame[6] == logical
+        need(isinstance(frame, tuple) and frame[0] == 1 and frame[4] == self.number and frame[6] == logical
              and size <= frame[2] - frame[3], f"{p.path}: frame of the chunk at {offset}")
         front = frame[3]
         if self.verifies():
@@ -270,6 +295,6 @@ class Logical:
                     yield data[begin - at:end - at]
                     break
             else:
-                need(not self.flags & 1, f"logical file {self.rank}: a repair found bytes at {begin} lost")
+                need(not self.flags & 1, f"logical file {self.number}: a repair found bytes at {begin} lost")
                 for start in range(begin, end, 2**20):
                     yield bytes(min(2**20, end - start))

@@ -38,7 +38,7 @@ class Reader(unittest.TestCase):
         subprocess.run([THALWEG, "pack", *words, "-q", "m.tw", *sorted(self.files)], cwd=self.folder, check=True, timeout=120)
 
     def check(self):
-        found = {name.decode(): b"".join(logical.blocks()) for logical, name in Multifile(str(self.folder / "m.tw"))}
+        found = {logical.name.decode(): b"".join(logical.blocks()) for logical in Multifile(str(self.folder / "m.tw"))}
         self.assertEqual(found, self.files)
 
     def test_reads_what_pack_writes(self):
@@ -61,6 +61,8 @@ class Reader(unittest.TestCase):
         self.assertIn(b"creator=", listed.stdout)
         given = subprocess.run([sys.executable, "-B", READER, "--cat", "5", "m.tw"], cwd=self.folder, capture_output=True, check=True)
         self.assertEqual(given.stdout, self.files["f5"])
+        found = subprocess.run([sys.executable, "-B", READER, "--find", "f5", "m.tw"], cwd=self.folder, capture_output=True, check=True)
+        self.assertEqual(found.stdout, b"5\n")
         checked = subprocess.run([sys.executable, "-B", READER, "--check", "m.tw"], cwd=self.folder, capture_output=True, check=True)
         self.assertEqual(checked.stdout, b"ok\n")
 
@@ -74,11 +76,11 @@ class Reader(unittest.TestCase):
                 hurt[at] ^= 64
                 (self.folder / "m.tw").write_bytes(hurt)
                 reader = Multifile(str(self.folder / "m.tw"), True)
-                found = [(name.decode(), b"".join(logical.blocks())) for logical, name in reader]
+                found = [(logical.name.decode(), b"".join(logical.blocks())) for logical in reader]
                 attributes = reader.attributes
                 subprocess.run([THALWEG, "repair", "m.tw"], cwd=self.folder, capture_output=True, check=False)
                 repaired = Multifile(str(self.folder / "m.tw"))
-                self.assertEqual(found, [(name.decode(), b"".join(logical.blocks())) for logical, name in repaired])
+                self.assertEqual(found, [(logical.name.decode(), b"".join(logical.blocks())) for logical in repaired])
                 self.assertEqual(attributes, repaired.attributes)
                 self.assertEqual([data for _name, data in found], [data for _name, data in sorted(self.files.items())])
 

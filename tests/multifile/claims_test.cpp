@@ -50,7 +50,7 @@ class Claims : public testing::Test {
       LogicalWriter& writer = *file.writing->current();
       writer.seek(writer.size());
       ASSERT_TRUE(file.writing->write(writer, content(rank)).ok());
-      writer.set_name("n" + std::to_string(rank), 0640);
+      ASSERT_TRUE(file.writing->set_name(writer, "n" + std::to_string(rank), 0640).ok());
     }
     ASSERT_TRUE(file.writing->sync().ok());
   }

@@ -395,6 +395,22 @@ TEST_F(CppRaii, NamesAndAttributes) {
   EXPECT_NE(in.strategy(), "");
 }
 
+TEST_F(CppRaii, AddsLogicalFilesByName) {
+  Multifile out(path(), TW_CREATE | TW_TRUNCATE);
+  out.add("run/log", 0100640);
+  out.write(std::string_view("line"));
+  out.add_part("pressure", 3);
+  out.close();
+
+  const Multifile in(path(), TW_READ);
+  EXPECT_EQ(in.find("run/log"), 1);
+  EXPECT_EQ(in.size(1), 4);
+  EXPECT_EQ(in.part(1), std::nullopt);
+  EXPECT_EQ(in.find_part("pressure", 3), 2);
+  EXPECT_EQ(in.find_part("pressure", 0), std::nullopt);
+  EXPECT_EQ(in.part(2), 3);
+}
+
 TEST_F(CppRaii, ASyncGoesOnWhileTheProgramWrites) {
   Multifile file(path(), TW_CREATE);
   file.write(std::string_view("abc"));

@@ -1,5 +1,5 @@
-// Golden files: files of earlier versions and files crafted from the format document are read as the manifest says, and
-// each invalid file is refused with its code.
+// Golden files, crafted from the format document or written by the library, are read as the manifest says, and each
+// invalid file, also of an earlier version, is refused with its code.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/crc32c.hpp"
@@ -70,6 +71,7 @@ class OpenGolden {
 
 struct LogicalContent {
   std::string name;
+  std::int64_t part = -1;
   std::uint32_t mode = 0;
   std::vector<std::byte> bytes;
 };
@@ -83,6 +85,7 @@ tw_status read_logical(tw_multifile* file, std::int64_t rank, LogicalContent& ou
       status != TW_OK)
     return status;
   out.name.assign(name.data(), length);
+  if (const tw_status status = tw_multifile_part(file, rank, &out.part); status != TW_OK) return status;
   // Limited to the largest size in the manifest; the claim of a damaged entry is not trusted.
   out.bytes.resize(static_cast<std::size_t>(std::min<std::int64_t>(size, 1 << 24)));
   if (const tw_status status = tw_multifile_seek_to(file, rank, 0); status != TW_OK) return status;
@@ -102,6 +105,23 @@ tw_status read_attributes(tw_multifile* file, std::map<std::string, std::string>
     if (const tw_status status = tw_multifile_attribute(file, key, &value, &bytes); status != TW_OK) return status;
     out[key].assign(static_cast<const char*>(value), bytes);
   }
+}
+
+// The highest rank of each name and part; -1: no part.
+using RanksByName = std::map<std::pair<std::string, std::int64_t>, std::int64_t>;
+
+void expect_found(tw_multifile* file, const RanksByName& ranks) {
+  for (const auto& [name, expected] : ranks) {
+    const auto& [text, part] = name;
+    std::int64_t rank = -1;
+    const tw_status status = part < 0 ? tw_multifile_find(file, text.c_str(), &rank)
+                                      : tw_multifile_find_part(file, text.c_str(), part, &rank);
+    EXPECT_EQ(status, TW_OK) << text << ": " << tw_last_error();
+    EXPECT_EQ(rank, expected) << text;
+  }
+  std::int64_t rank = -1;
+  EXPECT_EQ(tw_multifile_find(file, "no such name", &rank), TW_ERR_NOT_FOUND);
+  EXPECT_EQ(tw_multifile_find_part(file, "no such name", 0, &rank), TW_ERR_NOT_FOUND);
 }
 
 TEST(Golden, FilesAreThoseOfTheManifest) {
@@ -127,6 +147,7 @@ TEST(Golden, ValidFilesAreReadAsTheManifestSays) {
       continue;
     }
     std::int64_t rank = 0;
+    RanksByName ranks;
     for (const json& expected : entry["logical"]) {
       LogicalContent found;
       const tw_status status = read_logical(file.handle, rank, found);
@@ -136,9 +157,15 @@ TEST(Golden, ValidFilesAreReadAsTheManifestSays) {
         EXPECT_EQ(crc_text(found.bytes), std::string(expected["crc32c"])) << "rank " << rank;
       }
       EXPECT_EQ(found.name, bytes_of(expected["name"])) << "rank " << rank;
+      EXPECT_EQ(found.part, expected.value("part", std::int64_t{-1})) << "rank " << rank;
       EXPECT_EQ(found.mode, expected["mode"].get<std::uint32_t>()) << "rank " << rank;
+      if (!found.name.empty()) ranks[{found.name, found.part}] = rank;
       ++rank;
     }
+    expect_found(file.handle, ranks);
+    if (entry["open"] == "recover") continue;
+    const std::string path = golden(entry["files"][0]["file"]);
+    EXPECT_EQ(tw_multifile_verify(path.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
     LogicalContent beyond;
     EXPECT_NE(read_logical(file.handle, rank, beyond), TW_OK) << "there are no more logical files";
     std::map<std::string, std::string> attributes, expected;

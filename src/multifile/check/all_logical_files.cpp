@@ -8,7 +8,7 @@ Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string&
                             Watch watch) {
   auto set = std::make_shared<ReadSet>(std::move(backend), path, unclosed, std::move(watch));
   TW_RETURN_IF_ERROR(set->open());
-  const std::uint64_t n = set->header().n_logical;
+  const std::uint64_t n = set->n_logical();
   std::vector<RankRange> all;
   if (n > 0) all.push_back({0, n});
   return ReadHandle(std::move(set), all, {.buffer_bytes = kReadBytes, .reads_once = true});

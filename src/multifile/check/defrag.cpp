@@ -63,12 +63,12 @@ Result<std::uint64_t> bytes_to_copy(ReadHandle& from, std::uint64_t rank, const 
 Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::vector<std::byte>& buffer,
                     FullRead& full) {
   TW_RETURN_IF_ERROR(from.seek_to(rank, 0));
-  TW_RETURN_IF_ERROR(to.seek_to(rank, 0));
-  TW_RETURN_IF_ERROR(copy_bytes(*from.current(), to, buffer, full));
   std::uint32_t mode = 0;
-  TW_ASSIGN_OR_RETURN(std::string name, from.name(rank, mode));
-  if (!name.empty() || mode != 0) to.current()->set_name(std::move(name), mode);
-  return {};
+  TW_ASSIGN_OR_RETURN(const std::string name, from.name(rank, mode));
+  const bool added = rank >= from.files().header().n_logical;
+  TW_RETURN_IF_ERROR(added ? to.add(name, mode) : to.seek_to(rank, 0));
+  if (!added && (!name.empty() || mode != 0)) TW_RETURN_IF_ERROR(to.set_name(*to.current(), name, mode));
+  return copy_bytes(*from.current(), to, buffer, full);
 }
 
 Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
@@ -92,7 +92,8 @@ Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
 }
 
 // Bytes of one slab that takes everything, so that no chunk has to be cut where a slab ends: space that is not used
-// costs nothing. `stored`: the ranks of which something is stored.
+// costs nothing. `stored`: the numbered logical files of which something is
+// stored.
 Result<std::uint64_t> room_for(ReadHandle& from, Reporter& report, std::uint64_t alignment,
                                std::vector<std::int64_t>& stored) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
@@ -100,7 +101,8 @@ Result<std::uint64_t> room_for(ReadHandle& from, Reporter& report, std::uint64_t
   std::uint64_t room = 0;
   const auto add = [&](std::uint64_t rank, const EntryRun& run) -> Status {
     TW_RETURN_IF_ERROR(run.lost);
-    if (run.has_entry) stored.push_back(static_cast<std::int64_t>(rank));
+    const bool numbered = rank < from.files().header().n_logical;
+    if (run.has_entry && numbered) stored.push_back(static_cast<std::int64_t>(rank));
     if (!run.has_entry || room == kMost) return {};
     TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
     TW_ASSIGN_OR_RETURN(const auto pieces, from.pieces(rank));

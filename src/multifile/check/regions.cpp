@@ -15,7 +15,8 @@ namespace {
 
 class PhysicalRegions {
  public:
-  PhysicalRegions(const PhysicalReader& physical, const GoOn& go_on) : physical_(physical), go_on_(go_on) {}
+  PhysicalRegions(ReadSet& files, const PhysicalReader& physical, const GoOn& go_on)
+      : files_(files), physical_(physical), go_on_(go_on) {}
 
   Result<std::vector<Region>> collect() {
     TW_RETURN_IF_ERROR(load_fills());
@@ -69,7 +70,7 @@ class PhysicalRegions {
       add(RegionKind::tail, frame.offset, frame.extent);
       return {};
     }
-    const auto rank = static_cast<std::int64_t>(frame.rank);
+    const std::int64_t rank = rank_of(frame.rank);
     const auto fill = fills_.find(frame.offset);
     const std::uint64_t bytes = fill == fills_.end() ? 0 : std::min(fill->second, frame.capacity());
     add(RegionKind::frame, frame.offset, frame.data_offset, rank);
@@ -78,12 +79,21 @@ class PhysicalRegions {
     return {};
   }
 
+  // -1: of one that was added and that a repair did not keep.
+  std::int64_t rank_of(std::uint64_t number) {
+    if (!format::is_added(number)) return static_cast<std::int64_t>(number);
+    PageCache unused;
+    auto rank = files_.rank_of(physical_.header().id.physical, number, unused);
+    return rank.has_value() ? static_cast<std::int64_t>(*rank) : -1;
+  }
+
   Status add_pack(const format::Frame& frame) {
     TW_ASSIGN_OR_RETURN(const auto entries, read_directory(physical_, frame));
     add(RegionKind::frame, frame.offset, frame.data_offset);
     std::uint64_t at = frame.data();
     for (const format::DirectoryEntry& entry : entries) {
-      add(RegionKind::data, at, entry.stored_bytes, static_cast<std::int64_t>(entry.rank));
+      const bool is_name = entry.codec == format::Codec::name;
+      add(is_name ? RegionKind::frame : RegionKind::data, at, entry.stored_bytes, is_name ? -1 : rank_of(entry.rank));
       at += entry.stored_bytes;
     }
     add(RegionKind::tail, at, frame.end() - at);
@@ -115,6 +125,7 @@ class PhysicalRegions {
     return all;
   }
 
+  ReadSet& files_;
   const PhysicalReader& physical_;
   const GoOn& go_on_;
   std::unordered_map<std::uint64_t, std::uint64_t> fills_;
@@ -128,7 +139,7 @@ Status walk_regions(ReadSet& files, const std::function<bool(const Region&)>& vi
   for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
     TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files.physical(k));
     const GoOn go_on = [&files] { return files.may_go_on(); };
-    PhysicalRegions collector(*physical, go_on);
+    PhysicalRegions collector(files, *physical, go_on);
     TW_ASSIGN_OR_RETURN(const std::vector<Region> regions, collector.collect());
     for (const Region& region : regions)
       if (!visit(region)) return {};

@@ -1,8 +1,11 @@
 // Repairing a multifile: each physical file that cannot be read as it is gets an index made from its frames.
+#include <algorithm>
 #include <array>
 
 #include "multifile/check/all_logical_files.hpp"
 #include "multifile/check/check_multifile.hpp"
+#include "multifile/read/added_runs.hpp"
+#include "multifile/read/name_places.hpp"
 #include "multifile/read/stored_index.hpp"
 #include "multifile/write/index_writer.hpp"
 #include "storage/hold_file.hpp"
@@ -56,6 +59,9 @@ class Repair {
     const Status readable = physical->readable().ok()
                                 ? load_index(*physical, physical->state(), report_.watch().go_on).status()
                                 : physical->readable();
+    // The index of physical file 0 tells of all, so it is written anew where another one was.
+    const bool tells = physical->index().n_name_places + physical->index().n_added_runs > 0;
+    if (readable.ok() && k == 0 && tells && result_.repaired) return mend(set, *physical);
     if (readable.ok()) return false;
     if (readable.code() == Code::stopped) return readable;
     report_.finding(readable.message());
@@ -95,9 +101,13 @@ class Repair {
     state.session_offset = recovery.index.session_offset;
     const format::Attributes attributes = recovery.index.attributes;
     source->use(std::move(recovery.index));
+    std::vector<format::NamePlace> names;
+    std::vector<format::AddedRun> added;
+    if (physical.header().id.physical == 0) TW_RETURN_IF_ERROR(look_at_all(*source, names, added));
     const Contributions nothing(physical.header().n_local);
-    const IndexJob job{&file,        physical.header(), state.session, offset,
-                       source.get(), &nothing,          attributes,    [this] { return report_.go_on(); }};
+    const GoOn go_on = [this] { return report_.go_on(); };
+    const IndexJob job{&file,    physical.header(), state.session, offset, source.get(),
+                       &nothing, attributes,        added,         &names, go_on};
     auto written = write_index(job);
     if (!written.has_value()) {
       (void)file.truncate(physical.file_bytes());  // an incomplete index may have filled the storage
@@ -115,6 +125,28 @@ class Repair {
     ++closed.sequence;  // the other slot too: readers refuse a file with a damaged slot
     TW_RETURN_IF_ERROR(write_state(file, physical.header(), closed));
     return file.sync();
+  }
+
+  // The names in the physical files behind the first, which are repaired by now, and the logical files that were added
+  // to all of them. One that is missing has lost its own.
+  Status look_at_all(const PhysicalReader& first, std::vector<format::NamePlace>& names,
+                     std::vector<format::AddedRun>& added) {
+    const GoOn go_on = [this] { return report_.go_on(); };
+    for (std::uint32_t k = 0; k < first.header().n_physical; ++k) {
+      std::unique_ptr<PhysicalReader> opened;
+      if (k > 0) {
+        auto file = backend_->open(format::physical_name(path_, k), OpenMode::read);
+        auto reader = file.has_value() ? PhysicalReader::open(std::move(file).value(), k) : file.error();
+        if (!reader.has_value() && may_be_lost(k, reader.status())) continue;
+        TW_ASSIGN_OR_RETURN(opened, std::move(reader));
+        if (!opened->readable().ok()) continue;
+        TW_RETURN_IF_ERROR(list_names(*opened, names, go_on));
+      }
+      TW_ASSIGN_OR_RETURN(const auto own, own_added(k > 0 ? *opened : first, go_on));
+      added.insert(added.end(), own.begin(), own.end());
+    }
+    std::ranges::sort(added, {}, &format::AddedRun::first);
+    return {};
   }
 
   // The page stands where a walk looks for the next frame. The other pages of that index stay: each names its content,
@@ -163,6 +195,7 @@ Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   // The result is verified like any other multifile.
   CheckResult after;
   const Status verified = verify_multifile(std::move(backend), path, watch, after);
+  result.n_logical = after.n_logical;
   result.damaged_logical = after.damaged_logical;
   result.logical_bytes = after.logical_bytes;
   result.findings += after.findings;

@@ -6,6 +6,8 @@
 #include "multifile/check/all_logical_files.hpp"
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/check/regions.hpp"
+#include "multifile/read/added_runs.hpp"
+#include "multifile/read/name_places.hpp"
 
 namespace thalweg {
 
@@ -80,6 +82,49 @@ Status check_structure(ReadSet& files, Reporter& report) {
   return {};
 }
 
+// Each entry of an added logical file must be in a run, or it has no rank.
+Status check_added_runs(ReadSet& files, Reporter& report) {
+  PageCache cache;
+  for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
+    auto physical = files.physical(k);
+    auto own = physical.has_value() ? own_added(**physical, [&report] { return report.go_on(); }) : physical.status();
+    if (is_loss(own.status().code())) continue;  // reported before
+    TW_RETURN_IF_ERROR(own.status());
+    for (const format::AddedRun& run : *own) {
+      auto first = files.rank_of(k, run.first, cache), last = files.rank_of(k, run.first + run.count - 1, cache);
+      const Status both = first.status().or_else(last.status());
+      if (!both.ok()) report.finding(both.message());
+    }
+  }
+  return {};
+}
+
+// Names are found by their places, which physical file 0 has for all.
+Status check_name_places(ReadSet& files, Reporter& report) {
+  std::vector<format::NamePlace> names;
+  PageCache cache;
+  const GoOn go_on = [&report] { return report.go_on(); };
+  for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
+    auto physical = files.physical(k);
+    const Status listed = physical.has_value() ? list_names(**physical, names, go_on) : physical.status();
+    if (is_loss(listed.code())) return {};  // reported before
+    TW_RETURN_IF_ERROR(listed);
+  }
+  std::ranges::sort(names);
+  bool agree = names.size() == files.first().index().n_name_places;
+  for (std::uint64_t i = 0; agree && i < names.size(); ++i) {
+    auto place = name_place(files.first(), i, cache);
+    if (!place.has_value() && !is_loss(place.status().code())) return place.status();
+    agree = place.has_value() && *place == names[i];
+  }
+  if (!agree)
+    report.finding(
+        fmt::format("'{}': the places of the names in the index are not those of the logical "
+                    "files that have them; `thalweg defrag` makes a copy in which they are",
+                    files.path()));
+  return {};
+}
+
 }  // namespace
 
 Status verify_multifile(std::shared_ptr<Backend> backend, const std::string& path, const Watch& watch,
@@ -91,9 +136,11 @@ Status verify_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   auto closed = open_all(backend, path, ReadSet::Unclosed::refuse, recovery);
   if (closed.has_value()) {
     result.closed = true;
-    result.n_logical = closed->files().header().n_logical;
+    result.n_logical = closed->files().n_logical();
     TW_RETURN_IF_ERROR(check_all(*closed, report, result));
     TW_RETURN_IF_ERROR(check_structure(closed->files(), report));
+    TW_RETURN_IF_ERROR(check_added_runs(closed->files(), report));
+    TW_RETURN_IF_ERROR(check_name_places(closed->files(), report));
     TW_RETURN_IF_ERROR(closed->attributes().status());
     return result.findings == 0 ? Status{} : damaged_summary(path, result);
   }
@@ -102,7 +149,7 @@ Status verify_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   report.finding(why.message());
   auto open = open_all(std::move(backend), path, ReadSet::Unclosed::recover, std::move(recovery));
   if (!open.has_value()) return open.error().code() == Code::stopped ? open.error() : why;
-  result.n_logical = open->files().header().n_logical;
+  result.n_logical = open->files().n_logical();
   const Status checked = check_all(*open, report, result);
   return checked.ok() || checked.code() == Code::corrupt_file ? why : checked;
 }

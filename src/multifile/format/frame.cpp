@@ -16,6 +16,7 @@ constexpr std::string_view kFrameMagic = "TWFRAME1";
 // Whether a logical file of this rank may have bytes in this physical file. With a table only the ranks section
 // decides.
 bool rank_may_be_here(std::uint64_t rank, const FileHeader& header) {
+  if (is_added(rank)) return rank < kLocalsEnd;
   if (header.mapping == Mapping::table) return rank < header.n_logical;
   return rank >= header.first_rank && rank - header.first_rank < header.n_local;
 }
@@ -67,11 +68,22 @@ Status bad_entry(std::uint64_t number, const char* field, std::uint64_t value, c
   return bad_field(fmt::format("directory entry {}", number).c_str(), field, value, allowed);
 }
 
+Status check_name_entry(const DirectoryEntry& e, std::uint64_t number) {
+  constexpr std::size_t kMost = kNameModeBytes + kMostNameBytes;
+  if (e.logical_bytes != 0) return bad_entry(number, "logical bytes", e.logical_bytes, "for a name, only 0");
+  if (e.logical_offset != 0) return bad_entry(number, "logical offset", e.logical_offset, "for a name, only 0");
+  if (e.stored_bytes < kNameModeBytes || e.stored_bytes > kMost)
+    return bad_entry(number, "stored bytes", e.stored_bytes, fmt::format("for a name, 4 to {}", kMost));
+  return {};
+}
+
 Status check_directory_entry(const DirectoryEntry& e, std::uint64_t number, const Frame& frame,
                              const FileHeader& header) {
   if (!rank_may_be_here(e.rank, header)) return bad_entry(number, "rank", e.rank, "a rank of this physical file");
   if (!sequence_is_of(e.sequence, frame.session))
     return bad_entry(number, "sequence", e.sequence, fmt::format("one of session {}", frame.session));
+  if (e.end_before > kMaxOffset) return bad_entry(number, "end before", e.end_before, "at most 2^63-1");
+  if (e.codec == Codec::name) return check_name_entry(e, number);
   if (e.logical_bytes == 0 || e.logical_bytes > kMostPieceBytes || e.logical_offset > kMaxOffset - e.logical_bytes)
     return bad_entry(number, "logical bytes", e.logical_bytes, "1 to 2^26, to an end of at most 2^63-1,");
   if (e.stored_bytes == 0 || (e.codec == Codec::none && e.stored_bytes != e.logical_bytes))
@@ -79,7 +91,6 @@ Status check_directory_entry(const DirectoryEntry& e, std::uint64_t number, cons
   if (e.stored_bytes > most_stored_bytes(e.logical_bytes))
     return bad_entry(number, "stored bytes", e.stored_bytes,
                      fmt::format("at most {}", most_stored_bytes(e.logical_bytes)));
-  if (e.end_before > kMaxOffset) return bad_entry(number, "end before", e.end_before, "at most 2^63-1");
   return {};
 }
 
@@ -149,6 +160,38 @@ std::optional<FillSlot> parse_fill(ByteView bytes, const FileIdentity& id, std::
   list_fill(in, slot);
   if (slot.bytes > capacity || slot.count == 0) return std::nullopt;
   return slot;
+}
+
+std::vector<std::byte> encode_name(std::string_view name, std::uint32_t mode) {
+  std::vector<std::byte> bytes(kNameModeBytes + name.size());
+  FieldWriter out(bytes);
+  out.put(mode).put_bytes(std::as_bytes(std::span(name)));
+  return bytes;
+}
+
+std::string name_of_part(std::string_view name, std::uint64_t part) {
+  std::string stored(name.size() + kPartBytes, '\0');
+  name.copy(stored.data(), name.size());
+  store_le(std::as_writable_bytes(std::span(stored)).last(sizeof part), part);
+  return stored;
+}
+
+std::int64_t part_of(std::string_view stored) {
+  if (stored.find('\0') == std::string_view::npos) return -1;
+  return static_cast<std::int64_t>(
+      load_le<std::uint64_t>(std::as_bytes(std::span(stored)).last(sizeof(std::uint64_t))));
+}
+
+bool name_is_legal(std::string_view stored) {
+  const std::size_t end = stored.find('\0');
+  if (end == std::string_view::npos) return true;
+  return end > 0 && end + kPartBytes == stored.size() && part_of(stored) >= 0;
+}
+
+std::string shown_name(std::string_view stored) {
+  const std::int64_t part = part_of(stored);
+  if (part < 0) return fmt::format("'{}'", stored);
+  return fmt::format("'{}' with part {}", stored.substr(0, stored.find('\0')), part);
 }
 
 void encode_directory_entry(const DirectoryEntry& e, ByteSpan out_48_bytes) {

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "multifile/format/header.hpp"
 
 namespace thalweg::format {
 
 enum class FrameKind : std::uint32_t { reserved = 0, chunk = 1, pack = 2 };
-enum class Codec : std::uint32_t { none = 0, lz4 = 1, zstd = 2 };
+// name: in the directory of a pack, the name of the logical file in place of its bytes.
+enum class Codec : std::uint32_t { none = 0, lz4 = 1, zstd = 2, name = 255 };
 constexpr bool is_known(Codec codec) { return static_cast<std::uint32_t>(codec) <= 2; }
 
 struct Frame {
@@ -65,6 +67,18 @@ struct DirectoryEntry {
   std::uint32_t crc = 0;
   Codec codec = Codec::none;
 };
+// What the directory of a pack stores of a name: the POSIX mode, then the name.
+inline constexpr std::size_t kNameModeBytes = sizeof(std::uint32_t);
+std::vector<std::byte> encode_name(std::string_view name, std::uint32_t mode);
+// A stored name is text without NUL; that of a part of an array has a NUL and the number of the part behind it.
+inline constexpr std::size_t kLongestName = 4096;
+inline constexpr std::size_t kPartBytes = 1 + sizeof(std::uint64_t);
+inline constexpr std::size_t kMostNameBytes = kLongestName + kPartBytes;
+std::string name_of_part(std::string_view name, std::uint64_t part);
+std::int64_t part_of(std::string_view stored);  // -1: no part
+bool name_is_legal(std::string_view stored);
+std::string shown_name(std::string_view stored);  // in a message
+
 void encode_directory_entry(const DirectoryEntry& entry, ByteSpan out_48_bytes);
 // Checks the crc of the directory, each field, and that the stored bytes sum up to the payload. An entry may have an
 // unknown codec (is_known): then only that piece is refused.

@@ -26,7 +26,8 @@ template <class Io, class Page>
 void list_index(Io& io, Page& p) {
   std::uint32_t reserved = 0;
   move_fields(io, p.session, reserved, p.n_local, p.n_pieces, p.names_bytes, p.attributes_bytes, p.files_offset,
-              p.pieces_offset, p.names_offset, p.attributes_offset, p.end, p.n_entries);
+              p.pieces_offset, p.names_offset, p.attributes_offset, p.added_runs_offset, p.name_places_offset, p.end,
+              p.n_entries, p.n_added, p.n_added_runs, p.n_name_places);
 }
 
 template <class Io, class Entry>
@@ -48,11 +49,17 @@ Status check_index_counts(const IndexPage& p, const FileHeader& header, const St
     return bad_index("session number", p.session, fmt::format("at most {}", state.session));
   if (p.n_local != header.n_local)
     return bad_index("number of logical files", p.n_local, fmt::format("only {}", header.n_local));
-  if (p.n_entries > p.n_local)
-    return bad_index("number of file entries", p.n_entries, fmt::format("at most {}", p.n_local));
-  if (p.attributes_bytes != 0 && header.id.physical != 0)
-    return bad_index("bytes of attributes", p.attributes_bytes, "outside physical file 0, only 0");
-  return {};
+  if (p.n_added > kMaxOffset - p.n_local)
+    return bad_index("number of added logical files", p.n_added, fmt::format("at most {}", kMaxOffset - p.n_local));
+  if (p.n_entries < p.n_added || p.n_entries > p.n_local + p.n_added)
+    return bad_index("number of file entries", p.n_entries, fmt::format("{} to {}", p.n_added, p.n_local + p.n_added));
+  const auto first_only = [&header](const char* field, std::uint64_t value) {
+    return value == 0 || header.id.physical == 0 ? Status{}
+                                                 : bad_index(field, value, "outside physical file 0, only 0");
+  };
+  TW_RETURN_IF_ERROR(first_only("bytes of attributes", p.attributes_bytes));
+  TW_RETURN_IF_ERROR(first_only("runs of added logical files", p.n_added_runs));
+  return first_only("places of names", p.n_name_places);
 }
 
 Status check_index_offsets(const IndexPage& found, const StateSlot& state, std::uint64_t file_bytes) {
@@ -64,6 +71,8 @@ Status check_index_offsets(const IndexPage& found, const StateSlot& state, std::
   TW_RETURN_IF_ERROR(must_be("offset of pieces", found.pieces_offset, right.pieces_offset));
   TW_RETURN_IF_ERROR(must_be("offset of names", found.names_offset, right.names_offset));
   TW_RETURN_IF_ERROR(must_be("offset of attributes", found.attributes_offset, right.attributes_offset));
+  TW_RETURN_IF_ERROR(must_be("offset of added runs", found.added_runs_offset, right.added_runs_offset));
+  TW_RETURN_IF_ERROR(must_be("offset of places of names", found.name_places_offset, right.name_places_offset));
   TW_RETURN_IF_ERROR(must_be("end", found.end, right.end));
   TW_RETURN_IF_ERROR(must_be("end", found.end, state.index_offset + state.index_bytes));
   if (found.end > file_bytes)
@@ -160,6 +169,10 @@ Result<IndexPage> layout_index(const IndexPage& counts, std::uint64_t offset) {
   fits = fits && advance(&at, p.names_bytes, 1);
   p.attributes_offset = at;
   fits = fits && advance(&at, p.attributes_bytes, 1);
+  p.added_runs_offset = at;
+  fits = fits && advance(&at, p.n_added_runs, kAddedRunBytes);
+  p.name_places_offset = at;
+  fits = fits && advance(&at, p.n_name_places, kNamePlaceBytes);
   p.end = at;
   if (!fits)
     return Status::error(Code::out_of_range,
@@ -200,6 +213,8 @@ Result<FileEntry> parse_file_entry(ByteView bytes_40, const IndexPage& index) {
   if (e.n_pieces > index.n_pieces || e.first_piece > index.n_pieces - e.n_pieces)
     return bad_field("file entry", "first piece", e.first_piece,
                      fmt::format("with {} of {} pieces, less", e.n_pieces, index.n_pieces));
+  if (e.name_bytes > kMostNameBytes)
+    return bad_field("file entry", "bytes of the name", e.name_bytes, fmt::format("at most {}", kMostNameBytes));
   if (e.name_bytes > index.names_bytes || e.name_offset > index.names_bytes - e.name_bytes)
     return bad_field("file entry", "offset of the name", e.name_offset,
                      fmt::format("with {} of {} bytes, less", e.name_bytes, index.names_bytes));
@@ -209,8 +224,9 @@ Result<FileEntry> parse_file_entry(ByteView bytes_40, const IndexPage& index) {
 Result<std::uint64_t> parse_listed_local(ByteView bytes_48, const IndexPage& index) {
   if (bytes_48.size() != kListedEntryBytes) return bad_size("listed file entry", bytes_48.size(), kListedEntryBytes);
   const auto local = load_le<std::uint64_t>(bytes_48);
-  if (local < index.n_local) return local;
-  return bad_field("listed file entry", "local index", local, fmt::format("less than {}", index.n_local));
+  if (local < index.n_local || (is_added(local) && local < kLocalsEnd)) return local;
+  return bad_field("listed file entry", "local index", local,
+                   fmt::format("less than {}, or 2^62 and more", index.n_local));
 }
 
 Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index) {
@@ -223,6 +239,37 @@ Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index) 
   TW_RETURN_IF_ERROR(check_codec(e));
   TW_RETURN_IF_ERROR(check_piece_place(e, index));
   return e;
+}
+
+void encode_added_run(const AddedRun& run, ByteSpan out_24_bytes) {
+  FieldWriter out(out_24_bytes);
+  move_fields(out, run.first, run.count, run.physical);
+}
+
+Result<AddedRun> parse_added_run(ByteView bytes_24, std::uint64_t least, std::uint32_t n_physical) {
+  FieldReader in(bytes_24);
+  AddedRun run;
+  move_fields(in, run.first, run.count, run.physical);
+  if (run.first < std::max(least, kFirstAdded) || run.first >= kLocalsEnd)
+    return bad_field("run of added logical files", "first", run.first, fmt::format("{} or more", least));
+  if (run.count == 0 || run.count > kLocalsEnd - run.first)
+    return bad_field("run of added logical files", "count", run.count, "1 or more, to an end below 2^63");
+  if (run.physical < n_physical) return run;
+  return bad_field("run of added logical files", "physical file", run.physical,
+                   fmt::format("less than {}", n_physical));
+}
+
+void encode_name_place(const NamePlace& place, ByteSpan out_16_bytes) {
+  FieldWriter out(out_16_bytes);
+  move_fields(out, place.hash, place.physical, place.local);
+}
+
+Result<NamePlace> parse_name_place(ByteView bytes_16, std::uint32_t n_physical) {
+  FieldReader in(bytes_16);
+  NamePlace place;
+  move_fields(in, place.hash, place.physical, place.local);
+  if (place.physical < n_physical) return place;
+  return bad_field("place of a name", "physical file", place.physical, fmt::format("less than {}", n_physical));
 }
 
 std::vector<std::byte> encode_attributes(const Attributes& attributes) {

@@ -1,7 +1,9 @@
 // The index of a multifile: section 6 of the format document.
 #pragma once
 
+#include <compare>
 #include <map>
+#include <tuple>
 
 #include "multifile/format/frame.hpp"
 
@@ -41,9 +43,13 @@ struct IndexPage {
   std::uint64_t n_pieces = 0;
   std::uint64_t names_bytes = 0;
   std::uint64_t attributes_bytes = 0;
-  std::uint64_t files_offset = 0, pieces_offset = 0, names_offset = 0, attributes_offset = 0, end = 0;
+  std::uint64_t n_added = 0;        // of the file entries: of logical files that tasks added
+  std::uint64_t n_added_runs = 0;   // only in physical file 0, for all physical files
+  std::uint64_t n_name_places = 0;  // likewise
+  std::uint64_t files_offset = 0, pieces_offset = 0, names_offset = 0, attributes_offset = 0, added_runs_offset = 0,
+                name_places_offset = 0, end = 0;
 
-  bool is_listed() const { return n_entries != n_local; }
+  bool is_listed() const { return n_added > 0 || n_entries != n_local; }
   SectionKind files_kind() const { return is_listed() ? SectionKind::listed_files : SectionKind::files; }
   std::uint64_t file_entry_bytes() const { return is_listed() ? kListedEntryBytes : kFileEntryBytes; }
 };
@@ -60,6 +66,33 @@ Result<FileEntry> parse_file_entry(ByteView bytes_40, const IndexPage& index);
 // The local index of a listed entry, in front of the 40 bytes of the entry.
 Result<std::uint64_t> parse_listed_local(ByteView bytes_48, const IndexPage& index);
 Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index);
+
+// Added logical files with consecutive numbers in one physical file. All of them, by number, have the ranks behind the
+// numbered logical files.
+struct AddedRun {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  std::uint32_t physical = 0;
+};
+void encode_added_run(const AddedRun& run, ByteSpan out_24_bytes);
+// `least`: the end of the run before.
+Result<AddedRun> parse_added_run(ByteView bytes_24, std::uint64_t least, std::uint32_t n_physical);
+
+// Where the logical file of a name is. Those of a multifile are sorted: a name is found by its hash, the CRC32C.
+struct NamePlace {
+  std::uint32_t hash = 0;
+  std::uint32_t physical = 0;
+  std::uint64_t local = 0;
+  // Added logical files come behind the others, by number.
+  auto operator<=>(const NamePlace& other) const {
+    const bool added = is_added(local), other_added = is_added(other.local);
+    const auto key = [](const NamePlace& p, bool is) { return std::tuple(p.hash, is, is ? 0 : p.physical, p.local); };
+    return key(*this, added) <=> key(other, other_added);
+  }
+  bool operator==(const NamePlace&) const = default;
+};
+void encode_name_place(const NamePlace& place, ByteSpan out_16_bytes);
+Result<NamePlace> parse_name_place(ByteView bytes_16, std::uint32_t n_physical);
 
 using Attributes = std::map<std::string, std::string>;
 std::vector<std::byte> encode_attributes(const Attributes& attributes);

@@ -30,6 +30,8 @@ inline constexpr std::uint64_t kDirectoryEntryBytes = 48;
 inline constexpr std::uint64_t kFileEntryBytes = 40;
 inline constexpr std::uint64_t kListedEntryBytes = 48;  // a file entry behind its local index
 inline constexpr std::uint64_t kPieceEntryBytes = 40;
+inline constexpr std::uint64_t kAddedRunBytes = 24;
+inline constexpr std::uint64_t kNamePlaceBytes = 16;
 inline constexpr std::uint64_t kSequencePerSession = 1ull << 40;
 inline constexpr std::uint32_t kMostSession = (1u << 24) - 1;  // a sequence has 24 bits for it
 inline constexpr std::uint32_t kMostDoublings = 40;
@@ -40,6 +42,13 @@ constexpr std::uint64_t most_stored_bytes(std::uint64_t logical_bytes) {
   return logical_bytes + logical_bytes / 128 + 4096;
 }
 inline constexpr std::uint64_t kMaxOffset = (1ull << 63) - 1;
+
+// A logical file that a task added has a number, which takes the place of its rank and of its local index: from
+// kFirstAdded on, ascending with the session, the task and the order of the adds.
+inline constexpr std::uint64_t kFirstAdded = 1ull << 62;
+inline constexpr std::uint64_t kAddedPerTask = 1ull << 32;  // in one session
+inline constexpr std::uint64_t kLocalsEnd = kMaxOffset;     // behind all local indices and numbers
+constexpr bool is_added(std::uint64_t local) { return local >= kFirstAdded; }
 
 // Binds every checksum of metadata to one physical file of one multifile.
 struct FileIdentity {
@@ -62,6 +71,7 @@ constexpr std::uint64_t section_pages(std::uint64_t entries, std::uint64_t entry
   return entries / per_page + (entries % per_page != 0);
 }
 
+inline constexpr std::size_t kSectionKinds = 11;
 enum class SectionKind : std::uint32_t {
   bounds = 1,
   table = 2,
@@ -71,7 +81,9 @@ enum class SectionKind : std::uint32_t {
   pieces = 6,
   names = 7,
   attributes = 8,
-  listed_files = 9
+  listed_files = 9,
+  added_runs = 10,
+  name_places = 11
 };
 
 // Fills in kind, page number and crc of one page whose first 4080 bytes hold entries. `offset`: where the page lies.

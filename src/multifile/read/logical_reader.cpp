@@ -21,15 +21,16 @@ constexpr std::uint64_t kAheadPieceBytes = 64 * 1024;  // larger pieces are read
 
 }  // namespace
 
-Result<std::unique_ptr<LogicalReader>> LogicalReader::make(const PhysicalReader& physical, std::uint64_t rank,
+Result<std::unique_ptr<LogicalReader>> LogicalReader::make(const PhysicalReader& physical, const PlacedRange& at,
                                                            const format::FileEntry& entry,
                                                            std::vector<format::PieceEntry> pieces,
                                                            ReaderSettings& settings) {
   for (const format::PieceEntry& piece : pieces) {
     if (piece.logical_offset <= entry.bytes && piece.logical_bytes <= entry.bytes - piece.logical_offset) continue;
-    return physical.corrupt(fmt::format("a piece of logical file {} reaches beyond its {} bytes", rank, entry.bytes));
+    return physical.corrupt(
+        fmt::format("a piece of logical file {} reaches beyond its {} bytes", at.first, entry.bytes));
   }
-  std::unique_ptr<LogicalReader> reader(new LogicalReader(physical, rank, entry, std::move(pieces), settings));
+  std::unique_ptr<LogicalReader> reader(new LogicalReader(physical, at, entry, std::move(pieces), settings));
   TW_RETURN_IF_ERROR(reader->resolve());
   return reader;
 }
@@ -237,7 +238,7 @@ Result<format::Frame> LogicalReader::frame_of(const format::PieceEntry& piece) c
   TW_RETURN_IF_ERROR(read_exactly(physical_.file(), piece.physical_offset, bytes));
   const std::uint64_t room = format::kMaxOffset - piece.physical_offset;
   const auto frame = format::parse_frame(bytes, physical_.header(), piece.physical_offset, room);
-  if (frame && frame->kind == format::FrameKind::chunk && frame->rank == rank_ &&
+  if (frame && frame->kind == format::FrameKind::chunk && frame->rank == number_ &&
       frame->logical_offset == piece.logical_offset && piece.logical_bytes <= frame->capacity())
     return *frame;
   return damaged("the frame of a chunk is damaged or that of another one", piece.physical_offset);

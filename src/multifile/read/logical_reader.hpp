@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "multifile/rank_ranges.hpp"
 #include "multifile/read/physical_reader.hpp"
 
 namespace thalweg {
@@ -37,7 +38,7 @@ struct ReaderSettings {
 class LogicalReader {
  public:
   // `settings` and `physical` outlive the reader.
-  static Result<std::unique_ptr<LogicalReader>> make(const PhysicalReader& physical, std::uint64_t rank,
+  static Result<std::unique_ptr<LogicalReader>> make(const PhysicalReader& physical, const PlacedRange& at,
                                                      const format::FileEntry& entry,
                                                      std::vector<format::PieceEntry> pieces, ReaderSettings& settings);
 
@@ -71,9 +72,14 @@ class LogicalReader {
     std::uint32_t piece = 0;
   };
 
-  LogicalReader(const PhysicalReader& physical, std::uint64_t rank, const format::FileEntry& entry,
+  LogicalReader(const PhysicalReader& physical, const PlacedRange& at, const format::FileEntry& entry,
                 std::vector<format::PieceEntry> pieces, ReaderSettings& settings)
-      : physical_(physical), rank_(rank), entry_(entry), pieces_(std::move(pieces)), settings_(settings) {}
+      : physical_(physical),
+        rank_(at.first),
+        number_(format::is_added(at.local) ? at.local : at.first),
+        entry_(entry),
+        pieces_(std::move(pieces)),
+        settings_(settings) {}
   Status resolve();
   const Span* span_at(std::uint64_t at) const;  // the span that holds `at`, or the next one behind; null: none
   Status read_some(std::uint64_t at, std::span<std::byte> data, std::size_t& n);
@@ -92,6 +98,7 @@ class LogicalReader {
 
   const PhysicalReader& physical_;
   const std::uint64_t rank_;
+  const std::uint64_t number_;  // what frames name it by
   const format::FileEntry entry_;
   const std::vector<format::PieceEntry> pieces_;
   ReaderSettings& settings_;

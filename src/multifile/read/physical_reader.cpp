@@ -235,6 +235,10 @@ Result<std::uint64_t> PhysicalReader::listed_page(std::uint64_t local_index, Pag
 // that cannot be read it is the first one.
 Result<std::uint64_t> PhysicalReader::place_from(std::uint64_t local_index, PageCache& cache) const {
   if (!index_.is_listed()) return local_index;
+  for (std::uint64_t place = cache.place; place < std::min(cache.place + 2, index_.n_entries); ++place) {
+    auto there = local_at(place, cache);
+    if (there.has_value() && *there == local_index) return cache.place = place;
+  }
   const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
   TW_ASSIGN_OR_RETURN(const std::uint64_t page, listed_page(local_index, cache));
   std::uint64_t low = page * per_page, high = std::min(low + per_page, index_.n_entries);
@@ -266,7 +270,7 @@ bool is_loss(Code code) {
 }
 
 Result<EntryRun> PhysicalReader::run_at(std::uint64_t local_index, PageCache& cache) const {
-  const std::uint64_t n = header_.n_local;
+  constexpr std::uint64_t n = format::kLocalsEnd;
   if (recovered_) {
     const auto found = recovered_->find(local_index);
     const bool here = found != recovered_->files.end() && found->local == local_index;
@@ -286,33 +290,13 @@ Status PhysicalReader::each_entry(
     const std::function<Status(std::uint64_t local, Result<format::FileEntry> entry)>& visit, const GoOn& go_on) const {
   PageCache cache;
   EntryRun run;
-  for (std::uint64_t local = 0, i = 1; local < header_.n_local; local = run.end, ++i) {
+  for (std::uint64_t local = 0, i = 1; local < format::kLocalsEnd; local = run.end, ++i) {
     if (i % kAskEach == 0 && go_on && !go_on()) return stopped();
     TW_ASSIGN_OR_RETURN(run, run_at(local, cache));
     if (!run.lost.ok()) TW_RETURN_IF_ERROR(visit(local, run.lost));
     if (run.has_entry) TW_RETURN_IF_ERROR(visit(local, file_entry(local, cache)));
   }
   return {};
-}
-
-Status PhysicalReader::check_order(const GoOn& go_on) const {
-  if (recovered_ || !index_.is_listed()) return {};
-  const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
-  const std::uint64_t n_pages = format::section_pages(index_.n_entries, format::kListedEntryBytes);
-  PageCache cache;
-  std::uint64_t least = 0;  // of the next one
-  for (std::uint64_t page = 0;; ++page) {
-    TW_ASSIGN_OR_RETURN(page, next_page(index_.files_offset, page, n_pages));
-    if (page == n_pages) return {};
-    if (page % 64 == 63 && go_on && !go_on()) return stopped();
-    for (std::uint64_t i = page * per_page; i < std::min((page + 1) * per_page, index_.n_entries); ++i) {
-      auto local = local_at(i, cache);
-      if (!local.has_value()) break;  // reported by its reader
-      if (*local < least)
-        return corrupt(fmt::format("the listed entries of the index do not ascend: {} at place {}", *local, i));
-      least = *local + 1;
-    }
-  }
 }
 
 // The run of lost entries up to the first entry of the next page that can be read.
@@ -322,7 +306,7 @@ Result<EntryRun> PhysicalReader::lost_run(std::uint64_t local_index, std::uint64
   const std::uint64_t n_pages = format::section_pages(index_.n_entries, index_.file_entry_bytes());
   for (std::uint64_t page = place / per_page + 1;; ++page) {
     TW_ASSIGN_OR_RETURN(page, next_page(index_.files_offset, page, n_pages));
-    if (page == n_pages) return EntryRun{header_.n_local, false, std::move(why)};
+    if (page == n_pages) return EntryRun{format::kLocalsEnd, false, std::move(why)};
     const std::uint64_t first = page * per_page;
     auto end = local_at(first, cache);
     if (end.has_value() && *end > local_index) return EntryRun{*end, false, std::move(why)};
@@ -359,7 +343,7 @@ Result<std::string> PhysicalReader::name(const format::FileEntry& entry, PageCac
     const std::uint64_t n = std::min(entry.name_bytes - text.size(), format::kPagePayload - within);
     text.append(reinterpret_cast<const char*>(content.data()) + within, n);
   }
-  if (text.find('\0') == std::string::npos) return text;
+  if (format::name_is_legal(text)) return text;
   return corrupt("a name with a NUL inside");
 }
 

@@ -19,9 +19,9 @@ namespace thalweg {
 
 // The index pages read last, one of each section kind; belongs to one task.
 struct PageCache {
-  std::uint64_t offsets[9] = {};  // 0: nothing
-  std::vector<std::byte> pages[9];
-  std::uint64_t place = 0;  // of listed file entries: the one that was found last
+  std::uint64_t offsets[format::kSectionKinds] = {};  // 0: nothing
+  std::vector<std::byte> pages[format::kSectionKinds];
+  std::uint64_t place = 0;  // of listed file entries: the one that was found last, or where the next one should be
 };
 
 // Logical files up to `end`, by local index or by rank, that are alike: one with an entry, or several without one, or
@@ -63,6 +63,7 @@ class PhysicalReader {
 
   StoredFile& file() const { return *file_; }
   const std::string& path() const { return file_->path(); }
+  const format::IndexPage& index() const { return index_; }  // all zeros where a recovery made the index
   const format::FileHeader& header() const { return header_; }
   const format::StateSlot& state() const { return state_; }
   // The previous state, where the other slot is valid.
@@ -89,8 +90,6 @@ class PhysicalReader {
   // Visits every entry, or the failure of those that cannot be read.
   Status each_entry(const std::function<Status(std::uint64_t local, Result<format::FileEntry> entry)>& visit,
                     const GoOn& go_on) const;
-  // Checks that listed entries ascend: the binary search would miss others.
-  Status check_order(const GoOn& go_on) const;
   Result<std::vector<format::PieceEntry>> pieces(const format::FileEntry& entry, PageCache& cache,
                                                  const GoOn& go_on = {}) const;
   Result<std::string> name(const format::FileEntry& entry, PageCache& cache) const;

@@ -32,6 +32,7 @@ class ReadHandle {
   // Visits all runs in the order of ranks, until the caller stops it.
   Status each_run(const std::function<Status(std::uint64_t rank, const EntryRun& run)>& visit, const GoOn& go_on);
   Result<std::string> name(std::uint64_t rank, std::uint32_t& mode);
+  // The highest rank of a logical file of that name.
   Result<std::uint64_t> find(const std::string& name);
   Result<std::vector<format::PieceEntry>> pieces(std::uint64_t rank);
   Result<PlacedRange> locate(std::uint64_t rank) { return files_->locate(rank, map_cache_); }
@@ -43,6 +44,7 @@ class ReadHandle {
 
  private:
   Result<LogicalReader*> make_reader(std::uint64_t rank);
+  Result<std::uint64_t> find_by_walk(const std::string& name);
   // As entry(), and the physical file in which it stands.
   Result<format::FileEntry> entry_in(std::uint64_t rank, const PhysicalReader*& physical);
   PageCache& cache_of(const PhysicalReader& physical) { return index_cache_[physical.header().id.physical]; }

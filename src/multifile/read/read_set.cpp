@@ -7,6 +7,7 @@
 #include "base/endian.hpp"
 #include "base/sorted_runs.hpp"
 #include "formats/known_file.hpp"
+#include "multifile/read/added_runs.hpp"
 #include "multifile/read/stored_index.hpp"
 
 namespace thalweg {
@@ -14,8 +15,27 @@ namespace thalweg {
 Status ReadSet::open() {
   const std::lock_guard lock(mutex_);
   if (!opened_) open_status_ = physical(0).status();
+  if (!opened_ && open_status_.ok() && unclosed_ != Unclosed::inspect) open_status_ = load_added();
   opened_ = true;
   return open_status_;
+}
+
+// A recovery finds the added logical files in their physical files; those of a missing one are lost with it.
+Status ReadSet::load_added() {
+  std::vector<format::AddedRun> runs;
+  if (!first_->recovered()) {
+    TW_ASSIGN_OR_RETURN(runs, stored_added_runs(*first_, watch_.go_on));
+  }
+  for (std::uint32_t k = 0; first_->recovered() && k < header().n_physical; ++k) {
+    auto there = physical(k);
+    if (is_loss(there.status().code())) continue;
+    TW_RETURN_IF_ERROR(there.status());
+    TW_ASSIGN_OR_RETURN(const auto own, own_added(**there, watch_.go_on));
+    runs.insert(runs.end(), own.begin(), own.end());
+  }
+  mapping_.added = ranked(std::move(runs), header().n_logical);
+  if (n_logical() <= format::kMaxOffset / 2) return {};
+  return first_->corrupt("its runs of added logical files hold more than there can be");
 }
 
 // Reads which logical files lie in which physical file. The numbers are checked before a recovery uses them.
@@ -88,16 +108,35 @@ Result<PhysicalReader*> ReadSet::physical(std::uint32_t number) {
 
 Result<PlacedRange> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) const {
   const format::FileHeader& h = header();
-  if (rank >= h.n_logical)
+  if (rank >= n_logical())
     return Status::error(Code::not_found, "'{}' has logical files 0 .. {}-1; there is none of rank {}", path_,
-                         h.n_logical, rank);
-  if (h.mapping == format::Mapping::consecutive) return mapping_.by_bounds(rank, rank + 1);
+                         n_logical(), rank);
+  if (rank >= h.n_logical) return mapping_.by_added(rank, n_logical());
+  if (h.mapping == format::Mapping::consecutive) return mapping_.by_bounds(rank, h.n_logical);
   TW_ASSIGN_OR_RETURN(const auto entry,
                       first_->section_entry(format::SectionKind::table, h.map_offset, rank, 8, cache_of_first));
   const PlacedRange found{rank, 1, load_le<std::uint32_t>(entry.subspan(4)), load_le<std::uint32_t>(entry)};
   if (found.physical < h.n_physical) return found;
   return first_->corrupt(
       fmt::format("the table puts rank {} into physical file {} of {}", rank, found.physical, h.n_physical));
+}
+
+Result<std::uint64_t> ReadSet::rank_of(std::uint32_t number, std::uint64_t local, PageCache& cache) {
+  if (format::is_added(local)) {
+    const auto above = std::ranges::upper_bound(mapping_.added, local, {}, &PlacedRange::local);
+    const std::uint64_t within = above == mapping_.added.begin() ? local : local - std::prev(above)->local;
+    const bool in_run = above != mapping_.added.begin() && within < std::prev(above)->count;
+    if (in_run && std::prev(above)->physical == number) return std::prev(above)->first + within;
+    return first_->corrupt(
+        fmt::format("no run of added logical files of physical file {} holds number {}", number, local));
+  }
+  TW_ASSIGN_OR_RETURN(const PhysicalReader* there, physical(number));
+  const format::FileHeader& h = there->header();
+  if (local >= h.n_local) return there->corrupt(fmt::format("has no local logical file {}", local));
+  if (h.mapping == format::Mapping::consecutive) return h.first_rank + local;
+  TW_ASSIGN_OR_RETURN(const auto rank, there->section_entry(format::SectionKind::ranks, h.ranks_offset, local,
+                                                            sizeof(std::uint64_t), cache));
+  return load_le<std::uint64_t>(rank);
 }
 
 Result<std::uint64_t> ReadSet::end_of_lost_places(std::uint64_t rank) const {

@@ -30,13 +30,21 @@ class ReadSet {
   void expect_own_session() { own_session_.store(true, std::memory_order_relaxed); }
   // After a successful open():
   const format::FileHeader& header() const { return first_->header(); }
+  // The logical files of the multifile: those numbered when it was made, then those that tasks added.
+  std::uint64_t n_logical() const {
+    return mapping_.added.empty() ? header().n_logical : mapping_.added.back().first + mapping_.added.back().count;
+  }
   PhysicalReader& first() const { return *first_; }
   const std::string& path() const { return path_; }
   // Whether the caller lets long work continue.
   bool may_go_on() const { return !watch_.go_on || watch_.go_on(); }
   Result<PhysicalReader*> physical(std::uint32_t number);
-  // The place of one rank.
+  // The place of a rank, and how many behind it lie in one row where that is known.
   Result<PlacedRange> locate(std::uint64_t rank, PageCache& cache_of_first) const;
+  // The rank of a logical file of a physical file, by its local index or number.
+  Result<std::uint64_t> rank_of(std::uint32_t physical, std::uint64_t local, PageCache& cache);
+  // Whether the places of the names in physical file 0 are complete: not after a recovery.
+  bool has_name_places() const { return unclosed_ == Unclosed::refuse; }
   // The end of the ranks, from `rank` on, whose entries of the table cannot be read.
   Result<std::uint64_t> end_of_lost_places(std::uint64_t rank) const;
   // Rank of each local index of a physical file with Mapping::table; empty with consecutive ranks.
@@ -45,6 +53,7 @@ class ReadSet {
   const RankMapping& mapping() const { return mapping_; }
 
  private:
+  Status load_added();
   Status use_as_first(PhysicalReader& physical);
   Result<std::unique_ptr<PhysicalReader>> open_physical(std::uint32_t number);
   Status check_member(const PhysicalReader& physical) const;

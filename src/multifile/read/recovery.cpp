@@ -58,11 +58,16 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
   constexpr std::uint64_t kFew = 1 << 16;
   std::vector<SalvagedIndex::Range> unknown;
   std::uint64_t n_unknown = 0, end = 0;
+  const std::uint64_t n_local = physical.header().n_local;
+  const auto note = [&](std::uint64_t begin, std::uint64_t up_to) {
+    if (begin < std::min(up_to, n_local)) unknown.push_back({begin, std::min(up_to, n_local)});
+    if (begin < up_to && format::is_added(up_to)) left.doubted_numbers.push_back({begin, up_to});
+  };
   for (const SalvagedIndex::Range& known : left.known) {
-    if (known.begin > end) unknown.push_back({end, known.begin});
+    note(end, known.begin);
     end = std::max(end, known.end);
   }
-  if (end < physical.header().n_local) unknown.push_back({end, physical.header().n_local});
+  note(end, format::kLocalsEnd);
   for (const SalvagedIndex::Range& range : unknown) n_unknown += range.end - range.begin;
   if (n_unknown > std::max(kFew, left.lost_entries))
     return physical.corrupt(fmt::format(
@@ -86,6 +91,16 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
                     "by that and are marked damaged",
                     physical.file().path(), n_unknown));
   return {};
+}
+
+// What is found of added logical files whose entries are lost may be less than they had.
+void doubt_added(const std::vector<SalvagedIndex::Range>& numbers, std::vector<RecoveredIndex::File>& files) {
+  for (RecoveredIndex::File& file : files) {
+    const auto holds = [&](const SalvagedIndex::Range& range) {
+      return range.begin <= file.local && file.local < range.end;
+    };
+    if (format::is_added(file.local) && std::ranges::any_of(numbers, holds)) file.entry.flags |= format::kFileDamaged;
+  }
 }
 
 // Whether a session page reached the storage in part only, or lies beyond the end of the file. One with the checksum of
@@ -151,6 +166,7 @@ Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vec
   if (left_out && physical.closed() && !newest_is_whole)
     TW_RETURN_IF_ERROR(doubt_unknown_files(physical, start, watch));
   TW_RETURN_IF_ERROR(merge_pieces(physical, base, scan, watch.go_on, recovery));
+  doubt_added(start.doubted_numbers, recovery.index.files);
   recovery.refused_packs = std::move(scan.refused_packs);
   recovery.frames_end = std::max(base.end, scan.end());
   const std::uint64_t kept = left_out ? physical.file_bytes() : 0;  // its content is unknown

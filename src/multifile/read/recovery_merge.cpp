@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "multifile/read/recovery_scan.hpp"
 
@@ -16,8 +17,15 @@ namespace {
 // whole and not proven to be synced shows the bytes under it.
 class LogicalMerge {
  public:
-  LogicalMerge(bool lost_frames, Steps& steps, std::vector<format::PieceEntry>& out, format::FileEntry& file)
-      : lost_frames_(lost_frames), steps_(steps), out_(out), file_(file) {}
+  // `names` are those of the scan, which begin at `names_begin` among those of the index.
+  LogicalMerge(const Scan& scan, std::uint64_t names_begin, Steps& steps, std::vector<format::PieceEntry>& out,
+               format::FileEntry& file)
+      : lost_frames_(scan.lost_frames),
+        names_(scan.names),
+        names_begin_(names_begin),
+        steps_(steps),
+        out_(out),
+        file_(file) {}
 
   void run(std::span<const FoundPiece> found) {
     while (!found.empty() && steps_.go_on()) {
@@ -60,11 +68,12 @@ class LogicalMerge {
     // A chunk is published before a later piece is stored. Without a slot, its slot did not reach the storage.
     if (piece.without_fill) return proven || lost_frames_;
     const std::uint64_t synced = proven ? piece.entry.logical_bytes : piece.synced_bytes;
-    const bool lost_bytes = piece.damaged && piece.sound_bytes < synced;
+    const bool lost_bytes = piece.damaged && (piece.sound_bytes < synced || (piece.is_name && proven));
     damaged_ |= lost_bytes || (piece.damaged && lost_frames_);
     format::PieceEntry entry = piece.entry;
+    if (piece.is_name && !piece.damaged) take_name(entry);
     if (piece.damaged && !proven) entry.logical_bytes = entry.stored_bytes = std::max(piece.sound_bytes, synced);
-    if (entry.logical_bytes > 0) {
+    if (entry.logical_bytes > 0 && !piece.is_name) {
       out_.push_back(entry);
       ++file_.n_pieces;
       file_.bytes = std::max(file_.bytes, entry.logical_offset + entry.logical_bytes);
@@ -74,7 +83,18 @@ class LogicalMerge {
     return proven || lost_frames_ || lost_bytes || !piece.damaged || piece.entry.kind == format::PieceKind::chunk;
   }
 
+  // A name that is no legal one was written by a faulty program: the logical file stays without.
+  void take_name(const format::PieceEntry& entry) {
+    const auto stored = std::string_view(names_).substr(entry.logical_offset, entry.stored_bytes);
+    if (!format::name_is_legal(stored.substr(format::kNameModeBytes))) return;
+    file_.mode = load_le<std::uint32_t>(std::as_bytes(std::span(stored)));
+    file_.name_offset = names_begin_ + entry.logical_offset + format::kNameModeBytes;
+    file_.name_bytes = static_cast<std::uint32_t>(stored.size() - format::kNameModeBytes);
+  }
+
   const bool lost_frames_;
+  const std::string& names_;
+  const std::uint64_t names_begin_;
   Steps& steps_;
   std::vector<format::PieceEntry>& out_;
   format::FileEntry& file_;
@@ -88,7 +108,7 @@ void add_file(const RecoveredIndex& base, const Scan& scan, RecoveredIndex::File
   const auto old = std::span(base.pieces).subspan(file.entry.first_piece, file.entry.n_pieces);
   const std::uint64_t sound_before = (file.entry.flags & format::kFileDamaged) == 0 ? file.entry.bytes : 0;
   std::vector<format::PieceEntry> fresh;
-  LogicalMerge logical(scan.lost_frames, steps, fresh, file.entry);
+  LogicalMerge logical(scan, base.names.size(), steps, fresh, file.entry);
   logical.run(found);
   recovery.damaged |= logical.damaged() || logical.cut();
   if (logical.cut())
@@ -115,7 +135,10 @@ void add_file(const RecoveredIndex& base, const Scan& scan, RecoveredIndex::File
   }
   index.pieces.insert(index.pieces.end(), old.begin(), old.end());
   index.pieces.insert(index.pieces.end(), fresh.begin(), fresh.end());
-  index.files.push_back(file);
+  // One that was added gets its name with its first flush.
+  const bool flushed =
+      !format::is_added(file.local) || file.entry.name_bytes + file.entry.n_pieces + file.entry.flags > 0;
+  if (flushed) index.files.push_back(file);
 }
 
 }  // namespace
@@ -126,7 +149,7 @@ Status merge_pieces(const PhysicalReader& physical, const RecoveredIndex& base, 
   SortedRuns<FoundPiece> sorted;
   for (std::vector<FoundPiece>& run : scan.pieces)
     if (steps.go_on_now()) sorted.add(run);
-  recovery.index.names = base.names;
+  recovery.index.names = base.names + scan.names;
   recovery.index.attributes = base.attributes;
   // A list that grows copies all of its items at once.
   recovery.index.files.reserve(base.files.size() + scan.n_pieces());

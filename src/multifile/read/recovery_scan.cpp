@@ -40,10 +40,17 @@ void Scan::report(const std::string& text) const {
   if (watch_.finding) watch_.finding(fmt::format("'{}': {}", physical_.path(), text));
 }
 
+// A rank, or the number of a logical file that was added, whose rank is not known here.
+static std::string shown(std::uint64_t rank) {
+  if (!format::is_added(rank)) return fmt::format("logical file {}", rank);
+  return fmt::format("added logical file {}", rank - format::kFirstAdded);
+}
+
 void Scan::report_file(std::uint64_t local, const std::string& what) const {
   const bool table = physical_.header().mapping == format::Mapping::table;
-  const std::uint64_t rank = table ? ranks_[local] : physical_.header().first_rank + local;
-  report(fmt::format("logical file {} {}", rank, what));
+  std::uint64_t rank = local;
+  if (!format::is_added(local)) rank = table ? ranks_[local] : physical_.header().first_rank + local;
+  report(fmt::format("{} {}", shown(rank), what));
 }
 
 void Scan::lost_frame(std::uint64_t offset) {
@@ -53,9 +60,9 @@ void Scan::lost_frame(std::uint64_t offset) {
 
 void Scan::damaged_piece(const char* what, std::uint64_t rank, std::uint64_t offset) const {
   report(
-      fmt::format("{} of logical file {} at offset {}: data contradict their checksum (written after the last sync "
-                  "before the machine died, or damaged since)",
-                  what, rank, offset));
+      fmt::format("{} of {} at offset {}: data contradict their checksum (written after the last sync before the "
+                  "machine died, or damaged since)",
+                  what, shown(rank), offset));
 }
 
 std::uint64_t Scan::bytes_behind(std::uint64_t offset) const {
@@ -63,6 +70,7 @@ std::uint64_t Scan::bytes_behind(std::uint64_t offset) const {
 }
 
 std::uint64_t Scan::local_of(std::uint64_t rank) const {
+  if (format::is_added(rank)) return rank;
   const format::FileHeader& header = physical_.header();
   if (header.mapping == format::Mapping::table) {
     const auto found = std::lower_bound(by_rank_.begin(), by_rank_.end(), std::pair(rank, std::uint64_t{0}));
@@ -221,7 +229,12 @@ Status Scan::pack(const format::Frame& frame) {
     stored.resize(std::min<std::uint64_t>(entry.stored_bytes, bytes_behind(at)));
     TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(at, stored));
     piece.damaged = got < entry.stored_bytes || crc32c(stored) != entry.crc;
-    if (piece.damaged) damaged_piece("piece", entry.rank, at);
+    piece.is_name = entry.codec == format::Codec::name;
+    if (piece.is_name && !piece.damaged) {
+      piece.entry.logical_offset = names.size();
+      names.append(reinterpret_cast<const char*>(stored.data()), stored.size());
+    }
+    if (piece.damaged) damaged_piece(piece.is_name ? "name" : "piece", entry.rank, at);
     at += entry.stored_bytes;
     if (piece.local == physical_.header().n_local) {
       lost_frame(frame.offset);

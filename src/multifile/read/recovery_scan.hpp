@@ -16,6 +16,7 @@ struct FoundPiece {
   std::uint64_t sound_bytes = 0;   // damaged piece: readable bytes from its front
   bool damaged = false;            // its data contradict their checksum
   bool without_fill = false;       // a chunk without a valid fill slot
+  bool is_name = false;            // logical_offset and stored_bytes of the entry are its place in Scan::names
   bool proves_sync = false;        // a sync of the logical file succeeded after it was placed
   std::uint64_t synced_bytes = 0;  // bytes of the logical file at that sync
 
@@ -37,6 +38,7 @@ class Scan {
 
   std::vector<std::vector<FoundPiece>> pieces;  // in runs of kRunItems, as they were found
   std::uint64_t n_pieces() const { return pieces.empty() ? 0 : (pieces.size() - 1) * kRunItems + pieces.back().size(); }
+  std::string names;  // as packs store them, behind their modes
   std::vector<format::Frame> refused_packs;
   bool lost_frames = false;  // pieces of any sequence may be lost, including synced ones
   bool lost_pieces = false;  // pieces that may have been synced are lost

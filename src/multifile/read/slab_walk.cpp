@@ -22,7 +22,7 @@ bool is_index_section(const PhysicalReader& physical, std::span<const std::byte>
   using format::SectionKind;
   const std::uint64_t number = load_le<std::uint64_t>(page.subspan(format::kPagePayload + sizeof(std::uint32_t)));
   for (const SectionKind kind : {SectionKind::files, SectionKind::listed_files, SectionKind::pieces, SectionKind::names,
-                                 SectionKind::attributes})
+                                 SectionKind::attributes, SectionKind::added_runs, SectionKind::name_places})
     if (format::check_page(page, kind, number, physical.header().id, offset).ok()) return true;
   return false;
 }

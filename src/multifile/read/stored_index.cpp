@@ -34,6 +34,14 @@ Status take_ranges(const PhysicalReader& physical, std::uint64_t local, const fo
   return take_range(physical, "byte of the names", local, entry.name_offset, entry.name_bytes, names_end);
 }
 
+// Fails where the index counts the entry at a place wrongly as one of an added logical file, or as none.
+Status check_added(const PhysicalReader& physical, const format::IndexPage& index, std::uint64_t place,
+                   std::uint64_t local) {
+  if (format::is_added(local) == (place >= index.n_entries - index.n_added)) return {};
+  return physical.corrupt(
+      fmt::format("the index counts {} added logical files, which does not fit its entry {}", index.n_added, place));
+}
+
 Status load_files(const PhysicalReader& physical, const format::IndexPage& index, const GoOn& go_on,
                   RecoveredIndex& result) {
   const std::uint64_t entry_bytes = index.file_entry_bytes();
@@ -50,6 +58,7 @@ Status load_files(const PhysicalReader& physical, const format::IndexPage& index
       TW_ASSIGN_OR_RETURN(local, format::parse_listed_local(bytes, index));
       if (!result.files.empty() && local <= result.files.back().local)
         return physical.corrupt("the listed entries of the index do not ascend");
+      TW_RETURN_IF_ERROR(check_added(physical, index, i, local));
     }
     TW_ASSIGN_OR_RETURN(const auto entry, format::parse_file_entry(bytes.last(format::kFileEntryBytes), index));
     TW_RETURN_IF_ERROR(take_ranges(physical, local, entry, pieces_end, names_end));
@@ -129,13 +138,15 @@ class Salvage {
     if (!index.has_value()) return;
     pieces_begin_ = index->pieces_offset;
     pieces_end_ = index->names_offset;
+    derived_begin_ = index->added_runs_offset;
     listed_pages_ = format::section_pages(index->n_entries, format::kListedEntryBytes);
   }
 
-  // Pages of pieces are not counted: the frames hold the same information.
+  // Pages of pieces, and of what follows from the entries of all physical files, are not counted.
   void lose(std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t from = std::max(begin, pieces_begin_), to = std::min(end, pieces_end_);
-    result_.lost_pages += (end - begin - (from < to ? to - from : 0)) / kPageBytes;
+    const std::uint64_t derived = end - std::min(end, std::max(begin, derived_begin_));
+    result_.lost_pages += (end - begin - (from < to ? to - from : 0) - derived) / kPageBytes;
   }
 
   // Returns whether the page verifies.
@@ -148,7 +159,7 @@ class Salvage {
     if (is(SectionKind::files)) return take_entries(page, number, false);
     if (is(SectionKind::listed_files)) return take_entries(page, number, true);
     BytePages* const kept = is(SectionKind::names) ? &names_ : is(SectionKind::attributes) ? &attributes_ : nullptr;
-    if (kept == nullptr) return is(SectionKind::pieces);
+    if (kept == nullptr) return is(SectionKind::pieces) || is(SectionKind::added_runs) || is(SectionKind::name_places);
     kept->try_emplace(number, reinterpret_cast<const char*>(page.data()), kPagePayload);
     return true;
   }
@@ -172,7 +183,8 @@ class Salvage {
       const auto bytes = page.subspan(i * entry_bytes, entry_bytes);
       const std::uint64_t local = listed ? load_le<std::uint64_t>(bytes) : first + i;
       if (listed ? i > 0 && local < known.end : local >= n_local) break;
-      if (local >= n_local || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
+      const bool legal = local < n_local || (listed && format::is_added(local) && local < format::kLocalsEnd);
+      if (!legal || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
       if (i == 0) known.begin = local;
       known.end = local + 1;
     }
@@ -196,9 +208,10 @@ class Salvage {
     auto& all = result_.known;
     std::ranges::sort(all, {}, &SalvagedIndex::Range::page);
     for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].listed && all[i].end == physical_.header().n_local) all[i].end = format::kLocalsEnd;
       if (!all[i].listed) continue;
       if (all[i].page == 0) all[i].begin = 0;
-      if (all[i].page + 1 == listed_pages_) all[i].end = physical_.header().n_local;
+      if (all[i].page + 1 == listed_pages_) all[i].end = format::kLocalsEnd;
       const bool follows = i > 0 && all[i - 1].page + 1 == all[i].page;
       if (follows && all[i - 1].end <= all[i].begin) all[i].begin = all[i - 1].end;
     }
@@ -216,7 +229,7 @@ class Salvage {
       format::FileEntry& entry = file.entry;
       if (entry.name_bytes == 0) continue;
       auto name = entry.name_offset >= end ? bytes_of(names_, entry.name_offset, entry.name_bytes) : std::nullopt;
-      const bool legal = name.has_value() && name->find('\0') == std::string::npos;
+      const bool legal = name.has_value() && format::name_is_legal(*name);
       if (legal) end = entry.name_offset + entry.name_bytes;
       if (!legal) ++result_.lost_names;
       if (!legal) name.emplace();
@@ -248,6 +261,7 @@ class Salvage {
   SalvagedIndex result_;
   BytePages names_, attributes_;
   std::uint64_t pieces_begin_ = 0, pieces_end_ = 0;  // of the section, where the index page is valid
+  std::uint64_t derived_begin_ = UINT64_MAX;         // of the sections behind the attributes, likewise
   std::uint64_t listed_pages_ = 0;                   // of the files section if it is listed
 };
 
@@ -264,11 +278,42 @@ RecoveredIndex::File joined(const RecoveredIndex::File& older, const RecoveredIn
   return file;
 }
 
+Result<std::uint64_t> listed_local(const PhysicalReader& physical, std::uint64_t place, PageCache& cache) {
+  const format::IndexPage& index = physical.index();
+  TW_ASSIGN_OR_RETURN(const auto bytes, physical.section_entry(index.files_kind(), index.files_offset, place,
+                                                               format::kListedEntryBytes, cache));
+  return format::parse_listed_local(bytes, index);
+}
+
+// Checks that listed entries ascend: the binary search would miss others.
+Status check_order(const PhysicalReader& physical, const GoOn& go_on) {
+  const format::IndexPage& index = physical.index();
+  if (physical.recovered() || !index.is_listed()) return {};
+  const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
+  const std::uint64_t n_pages = format::section_pages(index.n_entries, format::kListedEntryBytes);
+  PageCache cache;
+  std::uint64_t least = 0;  // of the next one
+  for (std::uint64_t page = 0;; ++page) {
+    TW_ASSIGN_OR_RETURN(page, physical.next_page(index.files_offset, page, n_pages));
+    if (page == n_pages) return {};
+    if (page % 64 == 63 && go_on && !go_on()) return physical.stopped();
+    for (std::uint64_t i = page * per_page; i < std::min((page + 1) * per_page, index.n_entries); ++i) {
+      auto local = listed_local(physical, i, cache);
+      if (!local.has_value()) break;  // reported by its reader
+      if (*local < least)
+        return physical.corrupt(
+            fmt::format("the listed entries of the index do not ascend: {} at place {}", *local, i));
+      TW_RETURN_IF_ERROR(check_added(physical, index, i, *local));
+      least = *local + 1;
+    }
+  }
+}
+
 }  // namespace
 
 Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on) {
   std::uint64_t pieces_end = 0, names_end = 0;
-  TW_RETURN_IF_ERROR(physical.check_order(go_on));
+  TW_RETURN_IF_ERROR(check_order(physical, go_on));
   const auto take = [&](std::uint64_t local, Result<format::FileEntry> entry) {  // their readers report the others
     return entry.has_value() ? take_ranges(physical, local, *entry, pieces_end, names_end) : Status{};
   };
@@ -299,6 +344,15 @@ Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::
   TW_ASSIGN_OR_RETURN(const auto attributes, physical.section(format::SectionKind::attributes, index.attributes_offset,
                                                               index.attributes_bytes, 1));
   TW_ASSIGN_OR_RETURN(result.attributes, format::parse_attributes(attributes));
+  // These follow from the rest; one that cannot be read makes the index damaged all the same.
+  TW_RETURN_IF_ERROR(
+      physical
+          .section(SectionKind::added_runs, index.added_runs_offset, index.n_added_runs, format::kAddedRunBytes, go_on)
+          .status());
+  TW_RETURN_IF_ERROR(physical
+                         .section(SectionKind::name_places, index.name_places_offset, index.n_name_places,
+                                  format::kNamePlaceBytes, go_on)
+                         .status());
   result.end = end;
   result.session = index.session;
   result.session_offset = slot.covered_session_offset;

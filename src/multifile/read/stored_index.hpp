@@ -26,8 +26,9 @@ struct SalvagedIndex {
     bool listed = false;
   };
   std::vector<Range> known;
-  std::uint64_t lost_entries = 0;  // most entries that the invalid pages can have held, without holes
-  bool fell_back = false;          // the pieces are those of an older index
+  std::vector<Range> doubted_numbers;  // of added logical files: those found in these ranges may have lost bytes
+  std::uint64_t lost_entries = 0;      // most entries that the invalid pages can have held, without holes
+  bool fell_back = false;              // the pieces are those of an older index
 };
 Result<SalvagedIndex> salvage_index(const PhysicalReader& physical, const GoOn& go_on = {});  // the newest one
 // Adds the pieces of an older index that is whole, and what the newer one lost. The result covers the same sessions as

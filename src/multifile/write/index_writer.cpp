@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/crc32c.hpp"
 #include "multifile/format/field_list.hpp"
 #include "multifile/write/physical_writer.hpp"
 
@@ -105,7 +106,7 @@ struct Stored {
 // Calls visit(stored, cache) for these logical files in the order of local indices.
 template <class Visit>
 Status each_stored(const IndexJob& job, Visit&& visit) {
-  const std::uint64_t n = job.header.n_local;
+  constexpr std::uint64_t n = format::kLocalsEnd;
   PageCache cache;
   Steps steps(job.go_on);
   std::uint64_t old = job.old != nullptr ? 0 : n;
@@ -195,10 +196,14 @@ class IndexSections {
     return {};
   }
   Status write_name(const Stored& stored, PageCache& cache) {
-    if (stored.renamed()) return names_.append(std::as_bytes(std::span(stored.fresh->name)));
-    if (stored.old.name_bytes == 0) return {};
-    TW_ASSIGN_OR_RETURN(const std::string name, job_.old->name(stored.old, cache));
-    return names_.append(std::as_bytes(std::span(name)));
+    if (stored.entry().name_bytes == 0) return {};
+    std::string old;
+    if (!stored.renamed()) {
+      TW_ASSIGN_OR_RETURN(old, job_.old->name(stored.old, cache));
+    }
+    const auto name = std::as_bytes(stored.renamed() ? std::span(stored.fresh->name) : std::span<const char>(old));
+    job_.names->push_back({crc32c(name), job_.header.id.physical, stored.local});
+    return names_.append(name);
   }
 
   const IndexJob& job_;
@@ -219,13 +224,18 @@ Result<format::IndexPage> count(const IndexJob& job) {
   counts.n_local = job.header.n_local;
   TW_RETURN_IF_ERROR(each_stored(job, [&counts](const Stored& stored, PageCache&) {
     ++counts.n_entries;
+    counts.n_added += format::is_added(stored.local) ? 1 : 0;
+    counts.n_name_places += stored.entry().name_bytes > 0 ? 1 : 0;
     counts.n_pieces += stored.entry().n_pieces;
     counts.names_bytes += stored.entry().name_bytes;
     return Status{};
   }));
   const std::uint64_t all = format::section_pages(counts.n_local, format::kFileEntryBytes);
   const std::uint64_t listed = format::section_pages(counts.n_entries, format::kListedEntryBytes);
-  if (all <= std::max(listed, kSmallSection / kPageBytes)) counts.n_entries = counts.n_local;
+  if (counts.n_added == 0 && all <= std::max(listed, kSmallSection / kPageBytes)) counts.n_entries = counts.n_local;
+  const bool first = job.header.id.physical == 0;
+  counts.n_added_runs = first ? job.added.size() : 0;
+  counts.n_name_places = first ? counts.n_name_places + job.names->size() : 0;
   return counts;
 }
 
@@ -288,7 +298,7 @@ void place_shipped(std::span<std::byte> contributions, std::uint64_t payload) {
 Status Contributions::add(std::span<const std::byte> encoded) {
   while (!encoded.empty()) {
     const Contribution one = decode(encoded.data());
-    if (one.local_index >= n_local_)
+    if (one.local_index >= n_local_ && !format::is_added(one.local_index))
       return Status::error(Code::internal, "a task contributed to local logical file {} of {}", one.local_index,
                            n_local_);
     all_.push_back(encoded.data());
@@ -305,6 +315,24 @@ Status Contributions::sort() {
 }
 
 Contribution Contributions::at(std::size_t i) const { return decode(all_[i]); }
+std::uint64_t Contributions::local(std::size_t i) const { return local_of(all_[i]); }
+
+// The sections that tell, for all physical files, which logical files were added and where each name is.
+static Status write_all_files_sections(const IndexJob& job, const format::IndexPage& page) {
+  SectionStream runs(job, SectionKind::added_runs, page.added_runs_offset, format::kAddedRunBytes);
+  for (const format::AddedRun& run : job.added) {
+    TW_ASSIGN_OR_RETURN(const auto room, runs.next());
+    format::encode_added_run(run, room);
+  }
+  TW_RETURN_IF_ERROR(runs.finish());
+  SectionStream places(job, SectionKind::name_places, page.name_places_offset, format::kNamePlaceBytes);
+  std::ranges::sort(*job.names);
+  for (const format::NamePlace& place : *job.names) {
+    TW_ASSIGN_OR_RETURN(const auto room, places.next());
+    format::encode_name_place(place, room);
+  }
+  return places.finish();
+}
 
 Result<format::IndexPage> write_index(const IndexJob& job) {
   TW_ASSIGN_OR_RETURN(format::IndexPage counts, count(job));
@@ -315,6 +343,7 @@ Result<format::IndexPage> write_index(const IndexJob& job) {
   SectionStream stream(job, SectionKind::attributes, page.attributes_offset, 1);
   TW_RETURN_IF_ERROR(stream.append(attributes));
   TW_RETURN_IF_ERROR(stream.finish());
+  if (job.header.id.physical == 0) TW_RETURN_IF_ERROR(write_all_files_sections(job, page));
   TW_RETURN_IF_ERROR(job.file->write(job.offset, format::encode_index_page(page, job.header.id, job.offset)));
   return page;
 }

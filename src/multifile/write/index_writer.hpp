@@ -42,6 +42,7 @@ class Contributions {
   Status sort();  // once, when all are added
   std::size_t size() const { return all_.size(); }
   Contribution at(std::size_t i) const;  // in the order of local indices
+  std::uint64_t local(std::size_t i) const;
 
  private:
   std::uint64_t n_local_;
@@ -56,7 +57,11 @@ struct IndexJob {
   const PhysicalReader* old = nullptr;  // the index so far; null: none
   const Contributions* fresh = nullptr;
   format::Attributes attributes;  // of physical file 0
-  GoOn go_on;                     // asked now and then; may be empty
+  // What the index of physical file 0, which is written last, has of all physical files: the runs of the added logical
+  // files; the place of each name, to which the index adds its own.
+  std::vector<format::AddedRun> added = {};
+  std::vector<format::NamePlace>* names = nullptr;
+  GoOn go_on;  // asked now and then; may be empty
 };
 Result<format::IndexPage> write_index(const IndexJob& job);
 

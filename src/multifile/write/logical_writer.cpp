@@ -16,6 +16,11 @@ constexpr std::uint64_t kLargestAsk = 1 << 30;  // largest chunk for a single wr
 constexpr std::uint64_t kChunksPerDoubling = 4;
 constexpr std::uint64_t kMostDoublings = 5;
 
+// What frames and directory entries name a logical file by.
+constexpr std::uint64_t number_of(std::uint64_t rank, std::uint64_t local) {
+  return format::is_added(local) ? local : rank;
+}
+
 }  // namespace
 
 LogicalWriter::LogicalWriter(PhysicalWriter& physical, std::uint64_t rank, std::uint64_t local_index,
@@ -152,17 +157,36 @@ Status LogicalWriter::store_compressed(std::uint64_t at, std::span<const std::by
   return {};
 }
 
-Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::span<const std::byte> stored,
-                           format::Codec codec) {
-  const std::uint32_t crc = crc32c(stored);  // also without checksums: it shows whether the piece reached the storage
+Result<PackedAt> LogicalWriter::pack_entry(format::DirectoryEntry entry, std::span<const std::byte> stored) {
   // Recovery takes the pieces in order, so the chunk is published before this piece can reach the storage.
   if (chunk_) TW_RETURN_IF_ERROR(chunk_->publish(false));
+  entry.rank = number_of(rank_, local_index_);
+  entry.sequence = next_sequence();
+  entry.end_before = stored_end();
+  entry.stored_bytes = static_cast<std::uint32_t>(stored.size());
+  auto where = physical_.pack(entry, stored);
+  if (where.has_value()) ++count_;  // a recovery stops at a number that no piece has
+  return where;
+}
+
+Status LogicalWriter::set_name(std::string_view name, std::uint32_t mode) {
+  const std::vector<std::byte> stored = format::encode_name(name, mode);
+  TW_RETURN_IF_ERROR(pack_entry({.crc = crc32c(stored), .codec = format::Codec::name}, stored).status());
+  name_ = std::make_unique_for_overwrite<char[]>(name.size());
+  name_bytes_ = static_cast<std::uint32_t>(name.copy(name_.get(), name.size()));
+  mode_ = mode;
+  return {};
+}
+
+Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::span<const std::byte> stored,
+                           format::Codec codec) {
   const std::uint64_t sequence = next_sequence();
-  TW_ASSIGN_OR_RETURN(const PackedAt where,
-                      physical_.pack({rank_, sequence, at, stored_end(), static_cast<std::uint32_t>(logical_bytes),
-                                      static_cast<std::uint32_t>(stored.size()), crc, codec},
-                                     stored));
-  ++count_;  // after the piece is placed: a recovery stops at a number that no piece has
+  const std::uint32_t crc = crc32c(stored);  // also without checksums: it shows whether the piece reached the storage
+  TW_ASSIGN_OR_RETURN(const PackedAt where, pack_entry({.logical_offset = at,
+                                                        .logical_bytes = static_cast<std::uint32_t>(logical_bytes),
+                                                        .crc = crc,
+                                                        .codec = codec},
+                                                       stored));
   add_piece(
       {{at, where.offset, logical_bytes, stored.size(), crc, format::PieceKind::packed, codec}, sequence, where.pack});
   left_end_ = std::max(left_end_, at + logical_bytes);
@@ -184,8 +208,10 @@ Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, bool mor
   // Bytes fewer than the buffer holds are all that was written in a row.
   if (settings_.exact)
     want = bytes < settings_.buffer_bytes ? bytes : std::max(std::min(settings_.chunk_bytes, most), bytes);
-  const format::Frame frame{
-      .rank = rank_, .sequence = next_sequence(), .logical_offset = at, .end_before = stored_end()};
+  const format::Frame frame{.rank = number_of(rank_, local_index_),
+                            .sequence = next_sequence(),
+                            .logical_offset = at,
+                            .end_before = stored_end()};
   TW_ASSIGN_OR_RETURN(const format::Frame placed, physical_.place_chunk(frame, want, settings_.exact));
   ++count_;
   chunk_ = std::make_unique<ChunkWriter>(physical_, placed);
@@ -203,12 +229,9 @@ Status LogicalWriter::leave_chunk() {
   return {};
 }
 
-bool LogicalWriter::more_after_flush() const {
-  return settings_.serves_few && buffer_start_ + buffer_.size() >= size_ && !behind_gap(buffer_start_);
-}
-
 Status LogicalWriter::flush(bool by_sync) {
-  TW_RETURN_IF_ERROR(drain(more_after_flush()));
+  const bool more = settings_.serves_few && buffer_start_ + buffer_.size() >= size_ && !behind_gap(buffer_start_);
+  TW_RETURN_IF_ERROR(drain(more));
   if (chunk_) TW_RETURN_IF_ERROR(chunk_->publish(by_sync));
   dirty_ = false;
   return {};
@@ -237,7 +260,7 @@ Contribution LogicalWriter::contribution() const {
   c.bytes = size_;
   c.named = name_ != nullptr;
   if (c.named) {
-    c.name = *name_;
+    c.name = {name_.get(), name_bytes_};
     c.mode = mode_;
   }
   return c;

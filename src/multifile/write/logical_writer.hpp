@@ -18,7 +18,7 @@
 #pragma once
 
 #include <memory>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "multifile/write/byte_buffer.hpp"
@@ -76,10 +76,8 @@ class LogicalWriter {
   bool listed = false;  // for the handle: in its list of writers that may hold a buffer
   PhysicalWriter& physical() const { return physical_; }
 
-  void set_name(std::string name, std::uint32_t mode) {
-    name_ = std::make_unique<std::string>(std::move(name));
-    mode_ = mode;
-  }
+  // Packs the name like data, so that it is as durable as the bytes that are written behind it.
+  Status set_name(std::string_view name, std::uint32_t mode);
   // Size, name and mode for the index; borrows the name.
   Contribution contribution() const;
   // All pieces written through this object, by sequence, with their final offsets. They lie in `room`. Call after
@@ -97,9 +95,9 @@ class LogicalWriter {
   Status store_plain(std::uint64_t at, std::span<const std::byte> data, bool more);
   Status store_compressed(std::uint64_t at, std::span<const std::byte> data);
   Status pack(std::uint64_t at, std::uint64_t logical_bytes, std::span<const std::byte> stored, format::Codec codec);
+  Result<PackedAt> pack_entry(format::DirectoryEntry entry, std::span<const std::byte> stored);
   Status open_chunk(std::uint64_t at, std::uint64_t bytes, bool more);
   Status leave_chunk();
-  bool more_after_flush() const;
   std::uint64_t next_sequence() const;
   std::uint64_t stored_end() const;
   // Strided records leave gaps: a chunk for more than one record would be wasted on each.
@@ -108,7 +106,7 @@ class LogicalWriter {
 
   PhysicalWriter& physical_;
   WriterSettings& settings_;
-  const std::uint64_t rank_;
+  const std::uint64_t rank_;  // before the close the number, for a logical file that was added
   const std::uint64_t local_index_;
   const std::uint64_t old_size_;  // before this session
   std::uint64_t size_;
@@ -121,7 +119,8 @@ class LogicalWriter {
   WrittenPiece first_piece_;               // most of very many logical files have one piece: it takes no allocation
   std::vector<WrittenPiece> more_pieces_;  // the others
   std::size_t n_pieces_ = 0;
-  std::unique_ptr<std::string> name_;
+  std::unique_ptr<char[]> name_;  // null: none was given
+  std::uint32_t name_bytes_ = 0;
   std::uint32_t mode_ = 0;
   std::uint32_t count_ = 0;  // sequence numbers used
   std::uint32_t chunks_ = 0;

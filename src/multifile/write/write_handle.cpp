@@ -21,6 +21,8 @@ WriteHandle::WriteHandle(std::shared_ptr<WriteSet> files, std::shared_ptr<ReadSe
       common_(std::move(common)),
       domains_(std::move(share.domains)),
       served_(std::move(share.ranges)),
+      first_added_(share.first_added),
+      home_(share.home),
       settings_(std::move(settings)) {
   settings_.serves_few = served_.count() <= kFew;
 }
@@ -41,6 +43,7 @@ Status WriteHandle::each_writer(Step&& step) {
   for (const auto& [number, page] : writers_)
     for (const auto& writer : page)
       if (writer) TW_RETURN_IF_ERROR(step(*writer));
+  for (const auto& writer : added_) TW_RETURN_IF_ERROR(step(*writer));
   return {};
 }
 
@@ -66,6 +69,7 @@ Result<std::uint64_t> WriteHandle::old_size(const PlacedRange& at) {
 }
 
 Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
+  if (rank - first_added_ < added_.size()) return added_[rank - first_added_].get();
   const auto found = served_.find(rank);
   if (!found)
     return Status::error(Code::not_found, "logical file {} is not served by this handle, which serves {} of {}", rank,
@@ -83,7 +87,8 @@ Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
 Result<LogicalWriter*> WriteHandle::current_or_first() {
   if (current_ == nullptr) {
     if (served_.count() == 0)
-      return Status::error(Code::wrong_mode, "this handle serves no logical file: choose ranks when opening");
+      return Status::error(Code::wrong_mode,
+                           "this handle serves no logical file: choose ranks when opening, or add one by a name");
     TW_ASSIGN_OR_RETURN(current_, writer(served_.first()));
   }
   return current_;
@@ -142,6 +147,32 @@ Status WriteHandle::write(LogicalWriter& writer, std::span<const std::byte> data
   TW_RETURN_IF_ERROR(broken_);
   TW_RETURN_IF_ERROR(guard([&] { return note_writer(writer); }));
   return guard([&] { return writer.write(data); });
+}
+
+Status WriteHandle::set_name(LogicalWriter& writer, std::string_view name, std::uint32_t mode) {
+  TW_RETURN_IF_ERROR(broken_);
+  return guard([&] { return writer.set_name(name, mode); });
+}
+
+Status WriteHandle::add(std::string_view name, std::uint32_t mode) {
+  TW_RETURN_IF_ERROR(broken_);
+  const std::uint64_t number = first_added_ + added_.size();
+  if (added_.size() == format::kAddedPerTask || number >= format::kLocalsEnd)
+    return Status::error(Code::out_of_range,
+                         "'{}' has had as many added logical files as the format can count; `thalweg defrag` makes a "
+                         "copy that takes more",
+                         files_->path());
+  TW_ASSIGN_OR_RETURN(PhysicalWriter * file, physical(home_));
+  const auto make = [&]() -> Status {
+    // Mostly it is complete: its buffer serves the next one.
+    if (!added_.empty()) TW_RETURN_IF_ERROR(added_.back()->push_small());
+    auto writer = std::make_unique<LogicalWriter>(*file, number, number, 0, settings_);
+    TW_RETURN_IF_ERROR(writer->set_name(name, mode));
+    current_ = added_.emplace_back(std::move(writer)).get();
+    settings_.serves_few = served_.count() + added_.size() <= kFew;
+    return {};
+  };
+  return guard(make);
 }
 
 Status WriteHandle::flush_writers(bool by_sync) {
@@ -235,6 +266,8 @@ Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
   for (auto& [number, page] : writers_)
     for (auto& w : page)
       if (w) deposit.writers.push_back(std::move(w));
+  std::ranges::move(added_, std::back_inserter(deposit.writers));
+  added_.clear();
   last_page_ = {};
   writers_.clear();
   return files_->deposit(std::move(deposit));

@@ -33,10 +33,14 @@ class WriteHandle {
     settings_.exact = true;
   }
   Status write(LogicalWriter& writer, std::span<const std::byte> data);
+  // Makes a logical file that this handle did not serve, and makes it current.
+  Status add(std::string_view name, std::uint32_t mode);
+  Status set_name(LogicalWriter& writer, std::string_view name, std::uint32_t mode);
   Status flush();
   Status sync();
   // A sync that waits for the storage in the background. Bytes written later are not part of it.
   Result<std::shared_ptr<AccessRequest>> begin_sync();
+  std::uint64_t n_added() const { return added_.size(); }
   // Waits for all syncs that were begun. Returns the first failure of one.
   Status await_syncs();
 
@@ -71,7 +75,10 @@ class WriteHandle {
   const WriteCommon common_;
   const std::vector<DomainShare> domains_;  // by physical file
   const ServedRanges served_;
+  const std::uint64_t first_added_;  // number of the first logical file that this handle adds
+  const std::uint32_t home_;         // the physical file in which they lie
   WriterSettings settings_;
+  std::vector<std::unique_ptr<LogicalWriter>> added_;  // by number
   // By slot, in pages: memory grows with the writers in use, not with the number that the header of a file claims.
   using WriterPage = std::vector<std::unique_ptr<LogicalWriter>>;
   std::map<std::uint64_t, WriterPage> writers_;

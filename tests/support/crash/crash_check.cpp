@@ -85,6 +85,25 @@ std::string check_repair(const Aftermath& at, Blemish allowed) {
   return later.empty() ? "" : "after the second repair: " + later + findings;
 }
 
+// The logical file of history `number`: that rank, or what its name finds. One that was not added, or whose name is not
+// found, is empty.
+Found found_of(ReadHandle& handle, const Aftermath& at, std::uint64_t number, std::uint64_t& rank) {
+  const std::string& name = at.histories[number].name;
+  rank = number;
+  if (name.empty()) return number < handle.files().header().n_logical ? read_found(handle, rank) : Found{};
+  const auto found = handle.find(name);
+  if (found.status().code() == Code::not_found) return {};
+  if (!found.has_value()) return {found.status(), {}, {}};
+  return read_found(handle, rank = found.value());
+}
+
+std::string check_added(const Aftermath& at, const std::string& name) {
+  auto file = open_serially(at, MultifileMode::read, false);
+  if (!file.has_value()) return "cannot be opened after an append: " + file.error().message();
+  const Status found = (*file)->reading->find(name).status();
+  return found.ok() ? "" : "after an append: " + found.message();
+}
+
 // Appends one more session serially; then everything is durable.
 std::string check_append(Aftermath at, Blemish allowed) {
   auto file = open_serially(at, MultifileMode::append, false);
@@ -92,16 +111,22 @@ std::string check_append(Aftermath at, Blemish allowed) {
   WriteHandle& handle = *(*file)->writing;
   for (std::uint64_t rank = 0; rank < at.histories.size(); rank += 1 + at.histories.size() / 5) {
     History& history = at.histories[rank];
-    if (!handle.seek_to(rank, -1).ok()) continue;  // its physical file was lost
+    if (rank >= handle.common().header.n_logical || !handle.seek_to(rank, -1).ok())
+      continue;  // or its physical file was lost
     const std::uint64_t version = history.begin(handle.current()->position(), 700);
     const Status written = handle.write(*handle.current(), written_bytes(rank, history.writes.back(), version));
     if (!written.ok()) return "is not appended to: " + written.message();
   }
+  const std::string name = "added by the append";
+  const Status added = handle.add(name, 0);
+  if (!added.ok()) return "takes no logical file by a name: " + added.message();
   const auto group = make_self_group();
   const Status closed = run(close_multifile(*group, std::move(file).value()));
   if (!closed.ok()) return "is not closed after an append: " + closed.message();
   const std::string content = check_content(at, false, Demand::durable_is_there);
   if (!content.empty()) return "after an append: " + content;
+  const std::string later = check_added(at, name);
+  if (!later.empty()) return later;
   const std::string sound = check_sound(at, allowed);
   return sound.empty() ? "" : "after an append it " + sound;
 }
@@ -138,11 +163,12 @@ std::string check_content(const Aftermath& at, bool recover, Demand demand, std:
       at.may_be_zeros && (!at.closes_at_once || open_serially(at, MultifileMode::read, false).has_value());
   for (std::uint64_t rank = 0; rank < at.histories.size(); ++rank) {
     const History& history = at.histories[rank];
-    Found found = read_found(*(*file)->reading, rank);
+    std::uint64_t there = 0;
+    Found found = found_of(*(*file)->reading, at, rank, there);
     std::size_t durable = durable_writes(history, at.death);
     if (demand == Demand::nothing_wrong && !found.whole()) durable = 0;
     const std::string wrong = judge(rank, history.writes, durable, found, closed ? kAll : 0);
-    if (!wrong.empty()) return wrong + told(*(*file)->reading, rank, history.writes);
+    if (!wrong.empty()) return wrong + " " + history.name + told(*(*file)->reading, there, history.writes);
     if (sizes != nullptr) sizes->push_back(found.bytes.size());
   }
   return "";

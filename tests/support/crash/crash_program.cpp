@@ -37,7 +37,7 @@ std::vector<ProgramShape> program_shapes() {
   std::vector<ProgramShape> shapes;
   const auto add = [&](std::string name, std::int64_t tasks, std::int64_t per_process,
                        std::int64_t n) -> ProgramShape& {
-    shapes.push_back({std::move(name), tasks, per_process, n, 8, small_options(), {}});
+    shapes.push_back({std::move(name), tasks, per_process, n, 8, 0, small_options(), {}});
     return shapes.back();
   };
   add("OneTask", 1, 1, 1).steps = 24;
@@ -53,6 +53,13 @@ std::vector<ProgramShape> program_shapes() {
   ProgramShape& packed = add("NoChecksumsZstd", 2, 1, 3);
   packed.options.checksum = format::Checksum::none;
   packed.options.codec = format::Codec::zstd;
+  ProgramShape& added = add("AddedByName", 3, 2, 2);
+  added.options.physical_files = 2;
+  added.adds = 8;
+  added.steps = 16;
+  ProgramShape& only_added = add("OnlyAdded", 2, 1, 0);
+  only_added.adds = 12;
+  only_added.steps = 16;
   ProgramShape& mapped = add("Mapped", 3, 2, 7);
   mapped.options.physical_files = 3;
   mapped.mapping = [](std::int64_t rank, std::int64_t, std::int32_t m) {
@@ -66,7 +73,7 @@ CrashProgram::CrashProgram(ProgramShape shape, std::shared_ptr<Backend> backend,
       backend_(std::move(backend)),
       path_(std::move(path)),
       seed_(seed),
-      histories_(static_cast<std::size_t>(shape_.n_logical)) {}
+      histories_(static_cast<std::size_t>(shape_.n_logical + shape_.tasks * shape_.adds)) {}
 
 OpenRequest CrashProgram::request(MultifileMode access, std::int64_t task) const {
   OpenRequest request;
@@ -110,22 +117,45 @@ Op<Status> CrashProgram::session(Group& group, MultifileMode access) {
 }
 
 void CrashProgram::write(WriteHandle& handle, std::uint64_t rank, std::uint64_t offset, std::uint64_t bytes) {
-  History& history = histories_[rank];
+  record(handle, rank, offset, bytes, handle.seek_to(rank, static_cast<std::int64_t>(offset)));
+}
+
+// Writes to the current logical file, unless `status` says that it is not the right one.
+void CrashProgram::record(WriteHandle& handle, std::uint64_t number, std::uint64_t offset, std::uint64_t bytes,
+                          Status status) {
+  History& history = histories_[number];
   const std::uint64_t version = history.begin(offset, bytes);
-  const auto data = written_bytes(rank, history.writes.back(), version);
-  Status status = handle.seek_to(rank, static_cast<std::int64_t>(offset));
+  const auto data = written_bytes(number, history.writes.back(), version);
   if (status.ok() && !handle.current()->write_buffered(data.data(), data.size()))
     status = handle.write(*handle.current(), data);
   history.writes.back().failed = !status.ok();
 }
 
+// Adds a logical file with some bytes, sometimes in two writes.
+void CrashProgram::add(WriteHandle& handle, std::int64_t task, Random& random) {
+  const std::int64_t first = shape_.n_logical + task * shape_.adds;
+  for (std::int64_t number = first; number < first + shape_.adds; ++number) {
+    History& history = histories_[static_cast<std::size_t>(number)];
+    if (!history.name.empty()) continue;
+    const std::string name = "added/" + std::to_string(number);
+    const Status added = handle.add(name, 0100644);
+    if (!added.ok()) return;
+    history.name = name;
+    for (auto writes = 1 + next(random) % 2; writes > 0; --writes)
+      record(handle, static_cast<std::uint64_t>(number), history.size(), 1 + next(random) % 3000, {});
+    return;
+  }
+}
+
 // Mostly appends records; also overwrites, leaves gaps, writes large blocks, flushes and syncs.
 void CrashProgram::step(WriteHandle& handle, std::int64_t task, Random& random) {
   const std::int64_t first = first_of(shape_, task), count = first_of(shape_, task + 1) - first;
-  if (count == 0) return;
-  const auto rank = static_cast<std::uint64_t>(first) + next(random) % static_cast<std::uint64_t>(count);
-  const std::uint64_t size = histories_[rank].size();
   const std::uint64_t kind = next(random) % 20;
+  if (kind < 14 && shape_.adds > 0 && (count == 0 || next(random) % 2 == 0)) return add(handle, task, random);
+  if (count == 0 && kind < 14) return;
+  const auto rank =
+      count == 0 ? 0 : static_cast<std::uint64_t>(first) + next(random) % static_cast<std::uint64_t>(count);
+  const std::uint64_t size = count == 0 ? 0 : histories_[rank].size();
   if (kind < 8) return write(handle, rank, size, 1 + next(random) % 900);
   if (kind < 10) return write(handle, rank, size, 3000 + next(random) % 9000);
   if (kind < 13) return write(handle, rank, next(random) % (size + 1), 1 + next(random) % 700);
@@ -134,11 +164,15 @@ void CrashProgram::step(WriteHandle& handle, std::int64_t task, Random& random) 
   const Status status = by_sync ? handle.sync() : handle.flush();
   if (!status.ok()) return;
   was_synced_ |= by_sync;
-  for (std::int64_t r = first; r < first + count; ++r) {
-    History& history = histories_[static_cast<std::size_t>(r)];
-    history.flushed = history.writes.size();
-    if (by_sync) history.synced = history.writes.size();
-  }
+  const auto note = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t number = begin; number < end; ++number) {
+      History& history = histories_[static_cast<std::size_t>(number)];
+      history.flushed = history.writes.size();
+      if (by_sync) history.synced = history.writes.size();
+    }
+  };
+  note(first, first + count);
+  note(shape_.n_logical + task * shape_.adds, shape_.n_logical + (task + 1) * shape_.adds);
 }
 
 void CrashProgram::all_is_durable() {

@@ -20,6 +20,7 @@ struct ProgramShape {
   std::int64_t tasks_per_process = 1;
   std::int64_t n_logical = 1;
   int steps = 8;  // of each task, per session
+  int adds = 0;   // most logical files that each task adds, in all sessions
   MultifileOptions options;
   MappingFunction mapping;
 };
@@ -38,6 +39,7 @@ class CrashProgram {
   // Runs one task on any group of shape.tasks tasks. The statuses of its calls are recorded, not returned.
   Op<Status> session(Group& group, MultifileMode access);
 
+  // First those of the numbered logical files, then those of the logical files that tasks add.
   const std::vector<History>& histories() const { return histories_; }
   // Marks everything written so far as stored, as it is after some time.
   void all_reached_storage();
@@ -56,13 +58,16 @@ class CrashProgram {
   OpenRequest request(MultifileMode access, std::int64_t task) const;
   void step(WriteHandle& handle, std::int64_t task, Random& random);
   void write(WriteHandle& handle, std::uint64_t rank, std::uint64_t offset, std::uint64_t bytes);
+  void record(WriteHandle& handle, std::uint64_t number, std::uint64_t offset, std::uint64_t bytes, Status status);
+  void add(WriteHandle& handle, std::int64_t task, Random& random);
   void all_is_durable();
 
   const ProgramShape shape_;
   const std::shared_ptr<Backend> backend_;
   const std::string path_;
   std::uint64_t seed_;
-  std::vector<History> histories_;  // by rank; written only by the task that serves the rank
+  // By rank, then those of the logical files that tasks add, `adds` of each task. Written only by the task that serves it.
+  std::vector<History> histories_;
   std::vector<Status> opened_, closed_;
   bool is_closed_ = false;
   bool was_synced_ = false;

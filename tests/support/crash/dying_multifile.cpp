@@ -22,6 +22,7 @@ ProgramShape draw_shape(Random& random) {
   shape.tasks_per_process = 1 + static_cast<std::int64_t>(below(random, static_cast<std::uint64_t>(shape.tasks)));
   shape.n_logical = shape.tasks + static_cast<std::int64_t>(below(random, one_of<std::uint64_t>(random, {1, 4, 40})));
   shape.steps = 3 + static_cast<int>(below(random, 14));
+  shape.adds = one_of(random, {0, 0, 3, 12});
   MultifileOptions& options = shape.options = small_options();
   options.physical_files = static_cast<std::uint32_t>(one_of(random, {1, 1, 2, 3}));
   options.alignment_bytes = one_of<std::uint32_t>(random, {512, 512, 4096});
@@ -45,11 +46,11 @@ class DyingMultifile final : public DyingFile {
     const MultifileOptions& options = shape_.options;
     const auto number = [](auto value) { return std::to_string(value); };
     return "a multifile of " + number(shape_.n_logical) + " logical files, " + number(shape_.tasks) + " tasks, " +
-           number(shape_.tasks_per_process) + " in a process, " + number(shape_.steps) + " steps; physical files " +
-           number(options.physical_files) + ", chunks " + number(options.chunk_bytes) + ", buffer " +
-           number(options.buffer_bytes) + ", codec " + number(static_cast<int>(options.codec)) + ", checksum " +
-           number(static_cast<int>(options.checksum)) + (options.sync_on_close ? ", synced on close" : "") +
-           (shape_.mapping ? ", mapped" : "");
+           number(shape_.tasks_per_process) + " in a process, " + number(shape_.steps) + " steps, " +
+           number(shape_.adds) + " adds; physical files " + number(options.physical_files) + ", chunks " +
+           number(options.chunk_bytes) + ", buffer " + number(options.buffer_bytes) + ", codec " +
+           number(static_cast<int>(options.codec)) + ", checksum " + number(static_cast<int>(options.checksum)) +
+           (options.sync_on_close ? ", synced on close" : "") + (shape_.mapping ? ", mapped" : "");
   }
   void run_session(const std::shared_ptr<FaultBackend>& storage) override {
     const bool first = sessions_++ == 0;

@@ -25,6 +25,7 @@ struct WriteRecord {
 std::vector<std::byte> written_bytes(std::uint64_t rank, const WriteRecord& write, std::uint64_t version);
 
 struct History {
+  std::string name;  // of a logical file that was added; empty: a numbered one, or one that was not added yet
   std::vector<WriteRecord> writes;
   std::size_t flushed = 0;         // number of writes that survive the death of the process
   std::size_t synced = 0;          // number of writes that survive the death of the machine

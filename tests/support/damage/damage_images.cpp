@@ -85,7 +85,7 @@ class Cook {
     write(handle, 0, end + 1000, 200);
     write(handle, last, image_.histories[last].size(), 150);
     if (recipe_.closed) {
-      handle.current()->set_name("last", 0100644);
+      EXPECT_TRUE(handle.set_name(*handle.current(), "last", 0100644).ok());
       handle.set_attribute("key" + std::to_string(number), "value");
     }
     EXPECT_TRUE(handle.flush().ok());

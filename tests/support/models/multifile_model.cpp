@@ -66,8 +66,35 @@ void write_at_random(WriteHandle& handle, const std::vector<std::uint64_t>& rank
     if (random() % 16 == 0) {
       file.name = "file " + std::to_string(rank) + std::string(pick(random, 100), 'x');
       file.mode = 0100644;
-      handle.current()->set_name(file.name, file.mode);
+      ASSERT_TRUE(handle.set_name(*handle.current(), file.name, file.mode).ok());
     }
+  }
+}
+
+void add_at_random(WriteHandle& handle, const std::string& prefix, std::map<std::string, ModelFile>& added,
+                   std::mt19937_64& random, int most, std::uint64_t largest) {
+  std::vector<std::pair<std::uint64_t, ModelFile>> mine;  // by number
+  const auto n = static_cast<int>(pick(random, static_cast<std::uint64_t>(most) + 1));
+  for (int i = 0; i < n; ++i) {
+    const std::string name = prefix + std::to_string(pick(random, 20)) + std::string(pick(random, 3) * 40, 'y');
+    const Status status = handle.add(name, 0100600);
+    ASSERT_TRUE(status.ok()) << status.message();
+    mine.push_back({handle.current()->rank(), {{}, name, 0100600}});
+    for (auto writes = pick(random, 4); writes > 0; --writes) {
+      auto& [number, file] = mine[pick(random, 3) == 0 ? pick(random, mine.size()) : mine.size() - 1];
+      ASSERT_TRUE(handle.seek_to(number, -1).ok());
+      one_write(handle, *handle.current(), file, random, largest);
+    }
+  }
+  for (auto& [number, file] : mine) added[file.name] = std::move(file);
+}
+
+void expect_found(ReadHandle& handle, const std::map<std::string, ModelFile>& added, std::mt19937_64& random) {
+  for (const auto& [name, file] : added) {
+    const auto rank = handle.find(name);
+    ASSERT_TRUE(rank.has_value()) << rank.error().message();
+    expect_equal(handle, {rank.value()}, {{rank.value(), file}}, random);
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 

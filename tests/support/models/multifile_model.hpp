@@ -36,6 +36,14 @@ using Model = std::map<std::uint64_t, ModelFile>;  // by rank
 void write_at_random(WriteHandle& handle, const std::vector<std::uint64_t>& ranks, Model& model,
                      std::mt19937_64& random, int steps, std::uint64_t largest);
 
+// Adds up to `most` logical files by names that begin with `prefix`, and writes to some of them in turns. Some have one
+// name: `added` keeps the last one, which a name finds.
+void add_at_random(WriteHandle& handle, const std::string& prefix, std::map<std::string, ModelFile>& added,
+                   std::mt19937_64& random, int most, std::uint64_t largest);
+
+// Finds all of `added` by their names, and compares as expect_equal().
+void expect_found(ReadHandle& handle, const std::map<std::string, ModelFile>& added, std::mt19937_64& random);
+
 // Reads everything in random pieces and compares data, names, sizes and ends.
 void expect_equal(ReadHandle& handle, const std::vector<std::uint64_t>& ranks, const Model& model,
                   std::mt19937_64& random);

@@ -1,0 +1,51 @@
+#include "multifile/read/added_runs.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace thalweg {
+
+Result<std::vector<format::AddedRun>> own_added(const PhysicalReader& physical, const GoOn& go_on) {
+  std::vector<format::AddedRun> runs;
+  PageCache cache;
+  EntryRun run;
+  for (std::uint64_t local = format::kFirstAdded, i = 1; local < format::kLocalsEnd; local = run.end, ++i) {
+    if (i % kAskEach == 0 && go_on && !go_on()) return physical.stopped();
+    TW_ASSIGN_OR_RETURN(run, physical.run_at(local, cache));
+    if (!run.has_entry) continue;
+    if (runs.empty() || runs.back().first + runs.back().count != local)
+      runs.push_back({local, 0, physical.header().id.physical});
+    ++runs.back().count;
+  }
+  return runs;
+}
+
+Result<std::vector<format::AddedRun>> stored_added_runs(const PhysicalReader& first, const GoOn& go_on) {
+  constexpr std::uint64_t kBytes = format::kAddedRunBytes;
+  const format::IndexPage& index = first.index();
+  TW_ASSIGN_OR_RETURN(const auto bytes, first.section(format::SectionKind::added_runs, index.added_runs_offset,
+                                                      index.n_added_runs, kBytes, go_on));
+  std::vector<format::AddedRun> runs;
+  for (ByteView rest = bytes; !rest.empty(); rest = rest.subspan(kBytes)) {
+    const std::uint64_t least = runs.empty() ? format::kFirstAdded : runs.back().first + runs.back().count;
+    auto run = format::parse_added_run(rest.first(kBytes), least, first.header().n_physical);
+    if (!run.has_value()) return first.corrupt(run.error().message());
+    runs.push_back(run.value());
+  }
+  return runs;
+}
+
+std::vector<PlacedRange> ranked(std::vector<format::AddedRun> runs, std::uint64_t n_numbered) {
+  std::ranges::sort(runs, {}, &format::AddedRun::first);
+  std::vector<PlacedRange> result;
+  std::map<std::uint32_t, std::uint64_t> before;  // by physical file
+  for (const format::AddedRun& run : runs) {
+    std::uint64_t& slot = before[run.physical];
+    result.push_back({n_numbered, run.count, run.first, run.physical, slot});
+    slot += run.count;
+    n_numbered += run.count;
+  }
+  return result;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,328 @@
+// tw_multifile_add(): logical files that tasks add by a name while the multifile is written.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/files/on_disk.hpp"
+#include "support/groups/run_on.hpp"
+
+namespace thalweg::test {
+namespace {
+
+using Contents = std::map<std::string, std::string>;
+
+class Added : public OnDisk {
+ protected:
+  static void add(tw_multifile* file, const std::string& name, const std::string& text) {
+    ASSERT_EQ(tw_multifile_add(file, name.c_str(), 0100644), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_write(file, text.data(), text.size()), TW_OK) << tw_last_error();
+  }
+  tw_multifile* open(std::int32_t flags, tw_group* group = nullptr, const tw_options* options = nullptr) const {
+    tw_multifile* file = nullptr;
+    EXPECT_EQ(tw_multifile_open(group, path_.c_str(), flags, options, &file), TW_OK) << tw_last_error();
+    return file;
+  }
+  static void close(tw_multifile* file) { EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error(); }
+  static std::int64_t n_logical(tw_multifile* file) {
+    tw_multifile_summary summary{};
+    summary.struct_size = sizeof summary;
+    EXPECT_EQ(tw_multifile_summarize(file, &summary), TW_OK) << tw_last_error();
+    return summary.n_logical;
+  }
+  static std::string name_of(tw_multifile* file, std::int64_t rank) {
+    char name[5000] = "";
+    EXPECT_EQ(tw_multifile_name(file, rank, name, sizeof name, nullptr, nullptr), TW_OK) << tw_last_error();
+    return name;
+  }
+  static std::string text_of(tw_multifile* file, std::int64_t rank) {
+    std::int64_t bytes = 0;
+    EXPECT_EQ(tw_multifile_size(file, rank, &bytes), TW_OK) << tw_last_error();
+    std::string text(static_cast<std::size_t>(bytes), '?');
+    std::size_t got = 0;
+    EXPECT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_read(file, text.data(), text.size(), &got), TW_OK) << tw_last_error();
+    EXPECT_EQ(got, text.size());
+    return text;
+  }
+  static std::int64_t rank_of(tw_multifile* file, const std::string& name) {
+    std::int64_t rank = -1;
+    EXPECT_EQ(tw_multifile_find(file, name.c_str(), &rank), TW_OK) << tw_last_error();
+    return rank;
+  }
+  static std::string found(tw_multifile* file, const std::string& name) { return text_of(file, rank_of(file, name)); }
+  // Names by rank, of the whole multifile.
+  static std::vector<std::string> names(tw_multifile* file) {
+    std::vector<std::string> all;
+    for (std::int64_t rank = 0; rank < n_logical(file); ++rank) all.push_back(name_of(file, rank));
+    return all;
+  }
+  void expect_sound() const {
+    EXPECT_EQ(tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  }
+  // Each task has a handle, which `body` gets and which is closed behind it.
+  void write_with(std::int64_t tasks, std::int32_t flags, const std::function<void(tw_multifile*, std::int64_t)>& body,
+                  const std::function<void(tw_options*)>& choose = {}) const {
+    tw_team* team = nullptr;
+    ASSERT_EQ(tw_team_create(tasks, &team), TW_OK);
+    on_threads(tasks, [&](std::int64_t task) {
+      tw_group* group = nullptr;
+      ASSERT_EQ(tw_group_team(team, task, &group), TW_OK) << tw_last_error();
+      tw_options* options = nullptr;
+      ASSERT_EQ(tw_options_create(&options), TW_OK);
+      if (choose) choose(options);
+      tw_multifile* file = open(flags, group, options);
+      body(file, task);
+      close(file);
+      tw_options_free(&options);
+      tw_group_free(&group);
+    });
+    tw_team_free(&team);
+  }
+  static void numbers_none(tw_options* options) {
+    ASSERT_EQ(tw_options_set_range(options, 0, 0, 0), TW_OK) << tw_last_error();
+  }
+};
+
+TEST_F(Added, IsFoundByItsName) {
+  tw_multifile* file = open(TW_CREATE);
+  const std::string numbered = "numbered";
+  ASSERT_EQ(tw_multifile_write(file, numbered.data(), numbered.size()), TW_OK);
+  add(file, "run7/log", "hello");
+  add(file, "run7/state", std::string(300'000, 's'));
+  close(file);
+  file = open(TW_READ);
+  EXPECT_EQ(n_logical(file), 3);
+  EXPECT_EQ(names(file), (std::vector<std::string>{"", "run7/log", "run7/state"}));
+  EXPECT_EQ(text_of(file, 0), "numbered");
+  EXPECT_EQ(found(file, "run7/log"), "hello");
+  EXPECT_EQ(found(file, "run7/state"), std::string(300'000, 's'));
+  std::int64_t rank = -1;
+  EXPECT_EQ(tw_multifile_find(file, "run7", &rank), TW_ERR_NOT_FOUND);
+  close(file);
+  expect_sound();
+}
+
+TEST_F(Added, GetsRanksByTaskThenByTheOrderOfTheCalls) {
+  for (const char* files : {"1", "3"}) {
+    write_with(
+        5, TW_CREATE | TW_TRUNCATE,
+        [&](tw_multifile* file, std::int64_t task) {
+          for (int i = 0; i < 3; ++i)
+            add(file, "t" + std::to_string(task) + "/" + std::to_string(i), std::to_string(task * 10 + i));
+        },
+        [&](tw_options* options) {
+          numbers_none(options);
+          ASSERT_EQ(tw_options_set_hint(options, "physical_files", files), TW_OK);
+        });
+    tw_multifile* file = open(TW_READ);
+    ASSERT_EQ(n_logical(file), 15);
+    for (std::int64_t rank = 0; rank < 15; ++rank) {
+      EXPECT_EQ(name_of(file, rank), "t" + std::to_string(rank / 3) + "/" + std::to_string(rank % 3));
+      EXPECT_EQ(text_of(file, rank), std::to_string(rank / 3 * 10 + rank % 3));
+      EXPECT_EQ(rank_of(file, name_of(file, rank)), rank);
+    }
+    close(file);
+    expect_sound();
+  }
+}
+
+TEST_F(Added, OfOneNameTheLastIsFoundAndAllAreKept) {
+  write_with(3, TW_CREATE, [&](tw_multifile* file, std::int64_t task) {
+    add(file, "log", "first of " + std::to_string(task));
+    add(file, "log", "second of " + std::to_string(task));
+  });
+  tw_multifile* file = open(TW_READ);
+  EXPECT_EQ(n_logical(file), 3 + 6);
+  EXPECT_EQ(found(file, "log"), "second of 2");
+  EXPECT_EQ(text_of(file, 3), "first of 0");
+  close(file);
+  expect_sound();
+  write_with(1, TW_APPEND, [&](tw_multifile* to, std::int64_t) { add(to, "log", "of a later session"); });
+  file = open(TW_READ);
+  EXPECT_EQ(found(file, "log"), "of a later session");
+  EXPECT_EQ(text_of(file, 3), "first of 0");
+  close(file);
+}
+
+TEST_F(Added, TwiceFailsTheCloseWhereAskedForAndLosesNothing) {
+  tw_options* options = nullptr;
+  ASSERT_EQ(tw_options_create(&options), TW_OK);
+  ASSERT_EQ(tw_options_set_hint(options, "duplicates", "error"), TW_OK) << tw_last_error();
+  tw_multifile* file = open(TW_CREATE, nullptr, options);
+  add(file, "a", "one");
+  add(file, "b", "two");
+  add(file, "a", "three");
+  EXPECT_EQ(tw_multifile_close(&file), TW_ERR_EXISTS);
+  EXPECT_NE(std::strstr(tw_last_error(), "logical files 1 and 3"), nullptr) << tw_last_error();
+  EXPECT_EQ(std::strstr(tw_last_error(), "repair"), nullptr) << tw_last_error();
+  expect_sound();
+  file = open(TW_READ);
+  EXPECT_EQ(names(file), (std::vector<std::string>{"", "a", "b", "a"}));
+  close(file);
+  file = open(TW_CREATE | TW_TRUNCATE, nullptr, options);
+  for (std::int64_t part : {0, 1, 7}) {
+    ASSERT_EQ(tw_multifile_add_part(file, "temperature", part, 0), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_write(file, &part, sizeof part), TW_OK);
+  }
+  close(file);  // parts of one name are no duplicates
+  tw_options_free(&options);
+}
+
+TEST_F(Added, PartsOfAnArrayAreFoundByNameAndNumber) {
+  write_with(4, TW_CREATE, [&](tw_multifile* file, std::int64_t task) {
+    ASSERT_EQ(tw_multifile_add_part(file, "temperature", 3 - task, 0), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_write(file, &task, sizeof task), TW_OK);
+  });
+  tw_multifile* file = open(TW_READ);
+  for (std::int64_t part = 0; part < 4; ++part) {
+    std::int64_t rank = -1, told = -1;
+    ASSERT_EQ(tw_multifile_find_part(file, "temperature", part, &rank), TW_OK) << tw_last_error();
+    EXPECT_EQ(rank, 4 + 3 - part);
+    ASSERT_EQ(tw_multifile_part(file, rank, &told), TW_OK);
+    EXPECT_EQ(told, part);
+    EXPECT_EQ(name_of(file, rank), "temperature");
+  }
+  std::int64_t rank = -1, none = 0;
+  EXPECT_EQ(tw_multifile_find(file, "temperature", &rank), TW_ERR_NOT_FOUND);
+  EXPECT_EQ(tw_multifile_find_part(file, "temperature", 4, &rank), TW_ERR_NOT_FOUND);
+  EXPECT_NE(std::strstr(tw_last_error(), "'temperature' with part 4"), nullptr) << tw_last_error();
+  EXPECT_EQ(tw_multifile_find_part(file, "temperature", -1, &rank), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_part(file, 0, &none), TW_OK);
+  EXPECT_EQ(none, -1);
+  close(file);
+}
+
+TEST_F(Added, HasANumberUntilTheClose) {
+  tw_multifile* file = open(TW_CREATE);
+  add(file, "a", "1");
+  std::int64_t a = -1, b = -1, position = -1;
+  ASSERT_EQ(tw_multifile_tell(file, &position, &a), TW_OK);
+  EXPECT_EQ(position, 1);
+  add(file, "b", "2");
+  ASSERT_EQ(tw_multifile_tell(file, nullptr, &b), TW_OK);
+  EXPECT_NE(a, b);
+  ASSERT_EQ(tw_multifile_seek_to(file, a, -1), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_write(file, "one", 3), TW_OK);
+  FILE* stream = nullptr;
+  ASSERT_EQ(tw_multifile_fopen(file, b, "w", &stream), TW_OK) << tw_last_error();
+  std::fputs(" and more", stream);
+  std::fclose(stream);
+  EXPECT_EQ(n_logical(file), 3);
+  close(file);
+  file = open(TW_READ);
+  EXPECT_EQ(found(file, "a"), "1one");
+  EXPECT_EQ(found(file, "b"), "2 and more");
+  close(file);
+}
+
+TEST_F(Added, IsAppendedToAndRanksStay) {
+  const auto choose = [](tw_options* options) {
+    ASSERT_EQ(tw_options_set_hint(options, "physical_files", "2"), TW_OK);
+  };
+  write_with(
+      2, TW_CREATE, [&](tw_multifile* file, std::int64_t task) { add(file, "s0/" + std::to_string(task), "x"); },
+      choose);
+  write_with(3, TW_APPEND,
+             [&](tw_multifile* file, std::int64_t task) { add(file, "s1/" + std::to_string(task), "y"); });
+  const std::vector<std::string> all = {"", "", "s0/0", "s0/1", "s1/0", "s1/1", "s1/2"};
+  tw_multifile* file = open(TW_READ);
+  EXPECT_EQ(names(file), all);
+  close(file);
+  file = open(TW_APPEND);  // serves all of them
+  for (std::int64_t rank = 0; rank < 7; ++rank) {
+    ASSERT_EQ(tw_multifile_seek_to(file, rank, -1), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_write(file, "more", 4), TW_OK);
+  }
+  close(file);
+  file = open(TW_READ);
+  EXPECT_EQ(names(file), all);
+  EXPECT_EQ(text_of(file, 0), "more");
+  EXPECT_EQ(found(file, "s0/1"), "xmore");
+  EXPECT_EQ(found(file, "s1/2"), "ymore");
+  close(file);
+  expect_sound();
+  const std::string copy = path_ + ".copy";
+  ASSERT_EQ(tw_multifile_defrag(path_.c_str(), copy.c_str(), nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  std::filesystem::rename(copy, path_);
+  expect_sound();
+  file = open(TW_READ);
+  EXPECT_EQ(names(file), all);
+  EXPECT_EQ(found(file, "s1/2"), "ymore");
+  close(file);
+}
+
+TEST_F(Added, IsAsDurableAsItsFlush) {
+  tw_multifile* file = open(TW_CREATE);
+  add(file, "flushed", "kept");
+  ASSERT_EQ(tw_multifile_add(file, "empty", 0), TW_OK);
+  add(file, "large", std::string(200'000, 'l'));
+  ASSERT_EQ(tw_multifile_flush(file), TW_OK);
+  add(file, "not flushed", "lost");
+  const std::string copy = path_ + ".copy";
+  std::filesystem::copy_file(path_, copy);
+  close(file);
+  std::filesystem::rename(copy, path_);
+  file = open(TW_READ | TW_RECOVER);
+  EXPECT_EQ(n_logical(file), 4);
+  EXPECT_EQ(found(file, "flushed"), "kept");
+  EXPECT_EQ(found(file, "empty"), "");
+  close(file);
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  file = open(TW_READ);
+  EXPECT_EQ(names(file), (std::vector<std::string>{"", "flushed", "empty", "large"}));
+  EXPECT_EQ(found(file, "flushed"), "kept");
+  EXPECT_EQ(found(file, "large"), std::string(200'000, 'l'));
+  std::int64_t rank = -1;
+  EXPECT_EQ(tw_multifile_find(file, "not flushed", &rank), TW_ERR_NOT_FOUND);
+  close(file);
+  write_with(1, TW_APPEND, [&](tw_multifile* to, std::int64_t) { add(to, "later", "!"); });
+  file = open(TW_READ);
+  EXPECT_EQ(found(file, "later"), "!");
+  EXPECT_EQ(rank_of(file, "later"), 4);
+  close(file);
+  expect_sound();
+}
+
+TEST_F(Added, ManyAreFoundAndListed) {
+  constexpr int kMany = 20'000;
+  write_with(2, TW_CREATE, [&](tw_multifile* file, std::int64_t task) {
+    for (int i = 0; i < kMany; ++i) {
+      const std::string name = "dir/" + std::to_string(task) + "/" + std::to_string(i);
+      add(file, name, name);
+    }
+  });
+  tw_multifile* file = open(TW_READ);
+  ASSERT_EQ(n_logical(file), 2 + 2 * kMany);
+  for (std::int64_t rank = 2; rank < n_logical(file); rank += 997) {
+    const std::string name = name_of(file, rank);
+    EXPECT_EQ(rank_of(file, name), rank);
+    EXPECT_EQ(text_of(file, rank), name);
+  }
+  std::int64_t rank = -1;
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(tw_multifile_find(file, ("dir/2/" + std::to_string(i)).c_str(), &rank), TW_ERR_NOT_FOUND);
+  close(file);
+  expect_sound();
+}
+
+TEST_F(Added, RefusesWhatIsNoName) {
+  tw_multifile* file = open(TW_CREATE);
+  EXPECT_EQ(tw_multifile_add(file, nullptr, 0), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_add(file, "", 0), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_add(file, std::string(4097, 'n').c_str(), 0), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_add(file, std::string(4096, 'n').c_str(), 0), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_add_part(file, "x", -1, 0), TW_ERR_INVALID);
+  close(file);
+  file = open(TW_READ);
+  EXPECT_EQ(name_of(file, 1), std::string(4096, 'n'));
+  EXPECT_EQ(tw_multifile_add(file, "x", 0), TW_ERR_MODE);
+  close(file);
+}
+
+}  // namespace
+}  // namespace thalweg::test
