@@ -53,7 +53,7 @@ const std::vector<Part>& parts() {
       {"alignment", bench_alignment, true}, {"compression", bench_compression, false},
       {"growth", bench_growth, true},       {"open-one", bench_open_one, true},
       {"overlap", bench_overlap, true},     {"create", bench_create, true},
-      {"small", bench_small, true}};
+      {"small", bench_small, true},         {"names", bench_names, true}};
   return all;
 }
 

@@ -39,6 +39,7 @@ void bench_small(Bench& bench);                        // (a): logical files of 
 void bench_growth(Bench& bench);                       // (a): a million, time and memory
 void bench_open_one(Bench& bench);                     // one logical file of a million
 void bench_overlap(Bench& bench);                      // (g)
+void bench_names(Bench& bench);                        // (h)
 void bench_simulation(Effort effort, Report& report);  // (f)
 
 // In a process of its own: creates `files` empty logical files with `tasks` tasks (0: one task without a group) in
