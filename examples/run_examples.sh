@@ -21,6 +21,7 @@ expect() {
   echo "ok: ${*##*/}"
 }
 
+names_in_step1() { "$bin/thalweg" ls -0 run.tw step1/ | tr '\0' '\n'; }
 if [ -x "$bin/example_c_write" ]; then
   for writer in c_write cxx_write c_fwrite; do
     "${launch[@]}" -n 4 "$bin/example_$writer" dump.tw
@@ -41,6 +42,10 @@ logical file 1: sum 1499.500
 logical file 2: sum 2499.500
 logical file 3: sum 3499.500" "$bin/example_c_read" dump.tw
   done
+  expect "written by rank 0 in step 0" "${launch[@]}" -n 4 "$bin/example_c_names" run.tw
+  expect "step1/rank1.txt
+step1/rank2.txt
+step1/rank3.txt" names_in_step1
   expect "rank 0 of 4: 12 rows from 0 on, between rows of 0 and 12
 rank 1 of 4: 13 rows from 12 on, between rows of 11 and 25
 rank 2 of 4: 12 rows from 25 on, between rows of 24 and 37

@@ -251,7 +251,7 @@ TW_API_STATUS tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank
  * One name:     several logical files may have it, and all are kept. tw_multifile_find() gives the last one, that of the
  *               highest rank. With the hint duplicates=error the close then returns TW_ERR_EXISTS on all tasks; the
  *               multifile is closed all the same and has them all.
- * Memory:       the handle keeps about 400 bytes and the name of each one until the close, and task 0 during the close
+ * Memory:       the handle keeps about 300 bytes and the name of each one until the close, and task 0 during the close
  *               about 120 bytes and the name of each one of all tasks.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, TW_ERR_RANGE (2^32 were added by this task in this
  * session), or what a write may return. */

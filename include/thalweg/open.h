@@ -108,13 +108,13 @@ TW_API_STATUS tw_status tw_options_set_hints(tw_options* options, const char* hi
 
 /* Multifile: the logical files that this task serves, where that is not simply "the one of my rank".
  * n_logical   the number N of logical files of the whole multifile, the same on all tasks, >= 0. When reading
- *             or appending pass -1: the file says.
+ *             or appending pass -1: the file says. 0 for one that holds only what tasks add by names.
  * ranks       n_ranks logical ranks, 0 .. N-1, none twice; copied. When creating or appending no rank may be
  *             served by two tasks, and a rank that no task serves is empty. When reading any task may open any rank.
  *             The first one is current after the open. n_ranks may be 0.
  * Without this call a group of S tasks that creates a multifile serves one logical file per task. When reading or
  * appending a multifile of N logical files, task s serves the consecutive ranks [s*N/S, (s+1)*N/S): one each when
- * S == N, all of them when S == 1.
+ * S == N, all of them when S == 1; and the like share of those that were added by names, whose ranks follow.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. The open reports what does not fit the multifile. */
 TW_API_STATUS tw_status tw_options_set_ranks(tw_options* options, int64_t n_logical, const int64_t* ranks,
                                              int64_t n_ranks);
