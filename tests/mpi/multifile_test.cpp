@@ -174,6 +174,61 @@ TEST_P(MpiMultifile, SharesTheLogicalFilesOut) {
   EXPECT_EQ(tw_multifile_close(&file), TW_OK);
 }
 
+// Each rank adds as many logical files as its number says, in two sessions; ranks of earlier ones stay.
+TEST_P(MpiMultifile, NumbersWhatRanksAddByNames) {
+  const auto name_of = [](int session, int rank, int i) {
+    return std::to_string(session) + "/" + std::to_string(rank) + "/" + std::to_string(i);
+  };
+  std::vector<std::string> names;
+  for (int session = 0; session < 2; ++session) {
+    tw_multifile* file = open(world_, session == 0 ? TW_CREATE | TW_TRUNCATE : TW_APPEND, files_of(world_));
+    ASSERT_NE(file, nullptr);
+    for (int i = 0; i <= world_.rank(); ++i) {
+      const std::string name = name_of(session, world_.rank(), i), text(i == 0 ? 200'000 : 20, 'a');
+      ASSERT_EQ(tw_multifile_add(file, name.c_str(), 0), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_write(file, text.data(), text.size()), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_write(file, name.data(), name.size()), TW_OK) << tw_last_error();
+    }
+    ASSERT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+    for (int rank = 0; rank < world_.size(); ++rank)
+      for (int i = 0; i <= rank; ++i) names.push_back(name_of(session, rank, i));
+    world_.barrier();
+
+    std::vector<std::int64_t> all = all_files();
+    for (std::size_t i = 0; i < names.size(); ++i) all.push_back(kLogical + static_cast<std::int64_t>(i));
+    file = open(world_, TW_READ, all);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      std::int64_t found = -1;
+      ASSERT_EQ(tw_multifile_find(file, names[i].c_str(), &found), TW_OK) << tw_last_error();
+      EXPECT_EQ(found, all[kLogical + i]);
+      const std::int64_t before = names[i].back() == '0' ? 200'000 : 20;
+      std::string text(names[i].size(), '?');
+      ASSERT_EQ(tw_multifile_seek_to(file, found, before), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_read(file, text.data(), text.size(), nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(text, names[i]);
+    }
+    ASSERT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+    world_.barrier();
+  }
+}
+
+// A name that all ranks add fails the close on all of them where the hint says so, and nothing is lost.
+TEST_P(MpiMultifile, TellsAllRanksOfADuplicateName) {
+  tw_options* options = nullptr;
+  tw_multifile* file = nullptr;
+  const std::string path = folder_.path("twice.tw");
+  ASSERT_EQ(tw_options_create(&options), TW_OK);
+  ASSERT_EQ(tw_options_set_hints(options, "duplicates=error"), TW_OK);
+  ASSERT_EQ(tw_multifile_open(world_.group(), path.c_str(), TW_CREATE | TW_TRUNCATE, options, &file), TW_OK);
+  ASSERT_EQ(tw_multifile_add(file, "log", 0), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_write(file, "text", 4), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_close(&file), world_.size() > 1 ? TW_ERR_EXISTS : TW_OK) << tw_last_error();
+  tw_options_free(&options);
+  world_.barrier();
+  EXPECT_EQ(tw_multifile_verify(path.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  world_.barrier();
+}
+
 // Names and attributes of all ranks; when several set an attribute, the lowest rank wins.
 TEST_P(MpiMultifile, KeepsNamesAndAttributesOfAllRanks) {
   const auto files = files_of(world_);
