@@ -8,6 +8,7 @@ PAGE, PAYLOAD, LIMIT = 4096, 4080, 2**63 - 1
 BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES, LISTED, RUNS, PLACES = range(1, 12)
 CHUNK, PACKED, ZEROS = 1, 2, 3
 NAME_CODEC = 255
+LONGEST_NAME = 4096 + 1 + 8  # that of a part
 FIRST_ADDED = 2**62  # numbers of added logical files begin here and end before LIMIT
 
 
@@ -30,6 +31,8 @@ def is_added(number):
 
 def split_name(stored):
     """Returns (name, part) of a stored name, the part None where it has none; None where it is not legal."""
+    if len(stored) > LONGEST_NAME:
+        return None
     end = stored.find(b"\0")
     if end < 0:
         return stored, None

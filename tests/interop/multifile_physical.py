@@ -165,7 +165,7 @@ class Physical:
             need(name_bytes == 0 or name_at >= behind_names, f"{self.path}: names that belong to two logical files")
             behind_names = name_at + name_bytes if name_bytes else behind_names
             name = names[name_at:name_at + name_bytes]
-            need(size <= LIMIT and first + count <= len(pieces) and name_bytes <= 4105 and name_at + name_bytes <= len(names)
+            need(size <= LIMIT and first + count <= len(pieces) and name_at + name_bytes <= len(names)
                  and split_name(name) is not None, f"{self.path}: an entry of the files section")
             logical = self.make_logical(local)
             logical.take(entry, name, pieces[first:first + count])

@@ -2,11 +2,9 @@
 
 import struct
 
-from multifile_base import CHUNK, DOMAINS, FILES, LIMIT, NAME_CODEC, PACKED, PAGE, PAYLOAD, PLACES
+from multifile_base import CHUNK, DOMAINS, FILES, LIMIT, LONGEST_NAME, NAME_CODEC, PACKED, PAGE, PAYLOAD, PLACES
 from multifile_base import Refused, crc32c, is_added, need
 from multifile_physical import is_page
-
-LONGEST_NAME = 4 + 4096 + 9  # as a pack stores it
 
 
 class Scan:
@@ -198,7 +196,7 @@ class Scan:
         if not is_here or sequence >> 40 != session or sequence % 2**40 == 0 or max(before, logical + size) > LIMIT:
             return False
         if codec == NAME_CODEC:
-            return size == 0 and 4 <= stored <= LONGEST_NAME
+            return size == 0 and logical == 0 and 4 <= stored <= 4 + LONGEST_NAME
         return 1 <= size <= 2**26 and 1 <= stored <= size + size // 128 + 4096 and (codec or size == stored)
 
     def keep(self, rank, sequence, before, piece, sound, synced, name=None):
