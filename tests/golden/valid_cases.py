@@ -372,6 +372,16 @@ def many_added():
     return [part], content
 
 
+def names_of_4105_bytes():
+    """The longest names: a plain one of a rank from the beginning, and that of a part whose text has 4096 bytes."""
+    part = Part(1)
+    part.session([16384])
+    at = part.pack(part.slab(0, 0), [part.named(0, b"n" * 4105), (0, 0, 4, b"zero", 0)])
+    part.pack(at, [part.add(FIRST_ADDED, name_of_part(b"p" * 4096, 3)), (FIRST_ADDED, 0, 4, b"part", 0)])
+    part.close()
+    return [part], {0: b"zero", 1: b"part"}
+
+
 # ---- Not closed: to be opened with recovery ----------------------------------------------------------------------
 
 def growing_slabs_unclosed():
@@ -658,14 +668,75 @@ def added_page_lost():
     return parts, content
 
 
+def unclosed_with_an_index_in_place_of_frames():
+    """The slot of the close never arrived; its index lies where eight slabs begin. None of its pages, also of runs and places,
+    is taken for a damaged frame: a piece behind a missing one does not count."""
+    part = Part(1)
+    part.session([4096] * 9)
+    at = part.slab(0, 0)
+    part.chunk(at, 0, 0, pattern(300))
+    at = part.pack(at + 1024, [part.add(FIRST_ADDED, b"a"), (FIRST_ADDED, 0, 3, b"one", 0)], extent=1024)
+    part.count(0)  # a piece that never arrived
+    part.pack(at, [(0, 400, 4, b"gap!", 0)], extent=2048, in_index=False)
+    part.close()
+    part.put(1024, bytes(128))
+    return [part], {0: pattern(300), 1: b"one"}
+
+
+def part_of_a_lost_session():
+    """Nothing of the last session can be walked: what it added is known from the pages of the index, with the name of a part."""
+    part = Part(0)
+    number = FIRST_ADDED
+    for session in range(2):
+        part.session([4096])
+        part.pack(part.slab(0, 0), [part.add(number, name_of_part(b"array", session)), (number, 0, 5, b"block", 0)])
+        index = part.close()
+        number += A_TASK
+    part.bytes[part.session_at + 100] ^= 1
+    part.bytes[index + 200] ^= 1
+    return [part], {0: b"block", 1: None}
+
+
+def added_page_and_session_lost():
+    """A page of the entries of added logical files, of two tasks, a session and the index before it are lost: those of that
+    page may have had more bytes, so their gaps are refused. Of the others the pages tell how many they had."""
+    part = Part(1)
+    numbers = [first + i for first in (FIRST_ADDED, FIRST_ADDED + A_TASK) for i in range(100)]
+    part.session([1 << 16])
+    pieces = []
+    for i, number in enumerate(numbers):
+        pieces += [part.add(number, b"file/%d" % i), (number, 2, 5, b"%05d" % i, 0)]
+    part.pack(part.slab(0, 0), pieces)
+    older = part.close(listed=[])
+    part.session([1 << 16])
+    part.pack(part.slab(0, 0), [(number, 7, 4, b"more", 0) for number in numbers[::2]])
+    index = part.close(listed=[])
+    for at in (index + 2 * PAGE, part.session_at, older):  # the entries of 85 to 169
+        part.bytes[at + 100] ^= 1
+    known = {1 + i: None if i % 2 == 0 or 85 <= i < 170 else bytes(2) + b"%05d" % i for i in range(200)}
+    return [part], {0: b"", **known}
+
+
+def unclosed_names_with_a_logical_offset():
+    """A directory with a name at a logical offset that is not 0 is refused with all its pieces."""
+    part = Part(1)
+    part.session([4096])
+    at = part.slab(0, 0)
+    part.add(FIRST_ADDED, b"refused")
+    at = part.pack(at, [(FIRST_ADDED, 1, 0, bytes(4) + b"refused", 255), (FIRST_ADDED, 0, 4, b"data", 0)])
+    part.pack(at, [part.add(FIRST_ADDED + 1, b"kept"), (FIRST_ADDED + 1, 0, 4, b"data", 0)])
+    return [part], {0: b"", 1: b"data"}
+
+
 READ = [small, no_logical_files, empty_logical_files, granules, checksum_none, codecs, overlaps_and_holes,
         three_physical_files, table_mapping, table_with_an_empty_file, names_and_attributes, later_minor_version, appended,
         growing_slabs_closed, extent_over_the_index, listed_entries, listed_entries_of_several_pages, added, added_to_none,
         added_in_two_physical_files, added_in_two_sessions, added_parts, added_with_one_name, table_with_one_name, added_and_lost,
-        many_added]
+        many_added, names_of_4105_bytes]
 RECOVER = [growing_slabs_unclosed, unclosed_flushed, unclosed_append, unclosed_torn_slot, unclosed_damaged_frame, unclosed_machine_died,
           unclosed_damaged_after_a_sync, unclosed_checksum_none, unclosed_checksum_none_lost_sector,
           unclosed_checksum_none_damaged_after_a_sync, piece_falls_back,
           append_never_arrived, close_of_an_append_never_arrived, unclosed_append_to_listed_entries, listed_page_lost,
           listed_page_and_session_lost, unclosed_added, unclosed_added_in_two_physical_files, unclosed_append_to_added,
-          unclosed_names_of_wrong_sizes, places_page_lost, added_page_lost]
+          unclosed_names_of_wrong_sizes, places_page_lost, added_page_lost, unclosed_with_an_index_in_place_of_frames,
+          part_of_a_lost_session, added_page_and_session_lost, unclosed_names_with_a_logical_offset]
