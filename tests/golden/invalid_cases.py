@@ -430,6 +430,11 @@ def make_run_cases():
     added_case("run_beyond_2_to_63", "6.5 count", runs=replace(3, None, 2**63 - FIRST_ADDED - 3 * valid_cases.A_TASK, None))
     added_case("run_count_overflows", "6.5 count", runs=replace(3, None, 2**64 - 1, None))
     added_case("run_in_no_physical_file", "6.5 physical file", runs=replace(1, None, None, 2))
+    rule = "6.5 each entry is one that a run stands for, in the physical file of the run"
+    added_case("entry_behind_the_runs", rule, runs=lambda runs: runs.pop())
+    added_case("entry_before_the_runs", rule, runs=lambda runs: runs.pop(0))
+    added_case("entry_behind_its_run", rule, runs=replace(2, None, 1, None))
+    added_case("run_in_another_physical_file", rule, runs=replace(1, None, None, 0))
 
 
 def make_place_cases():
@@ -487,6 +492,20 @@ def make_listed_added_cases():
     second("places", places=[(0, 0, FIRST_ADDED)])
 
 
+def make_count_cases():
+    def count(name, listed, value):
+        parts, _ = valid_cases.added_in_two_sessions()
+        part = parts[0]
+        del part.bytes[part.newest_index[0]:]
+        part.slot_sequence -= 1
+        at = part.close(listed=listed)
+        part.poke(at + 112, "<Q", value)
+        part.reseal(at, PAGE)
+        add("added_" + name, "6.2 the entries of added logical files are the last A", parts)
+    count("fewer_than_their_entries", [], 3)
+    count("more_than_their_entries", None, 5)
+
+
 def make_name_cases():
     for name, stored in (("a_nul_and_7_bytes", b"text\0" + bytes(7)), ("a_nul_and_9_bytes", b"text\0" + bytes(9)),
                          ("a_part_without_a_name", bytes(9)), ("part_2_to_63", b"text\0" + struct.pack("<Q", 2**63))):
@@ -495,6 +514,19 @@ def make_name_cases():
         part.pack(part.slab(0, 0), [part.add(FIRST_ADDED, stored)])
         part.close()
         add("added_name_of_" + name, "6.2 a name without NUL, or of a part", [part])
+
+    part = Part(1)
+    part.session([512])
+    part.names[0] = b"n" * 4106
+    part.close()
+    add("name_of_4106_bytes", "6.2 bytes of the name", [part])
+
+    part = Part(0)
+    part.session([4096])
+    part.add(FIRST_ADDED, b"name")
+    part.pack(part.slab(0, 0), [(FIRST_ADDED, 1, 0, bytes(4) + b"name", NAME_CODEC)])
+    part.close()
+    add("added_directory_with_a_name_at_a_logical_offset", "4.2 logical offset of a piece of codec 255", [part])
 
     for name, size, stored in (("logical_bytes", 1, bytes(4) + b"name"), ("3_stored_bytes", 0, bytes(3)),
                                ("4110_stored_bytes", 0, bytes(4) + b"n" * 4106), ("no_stored_bytes", 0, b"")):
@@ -519,6 +551,7 @@ def make_added_cases():
     make_run_cases()
     make_place_cases()
     make_listed_added_cases()
+    make_count_cases()
     make_name_cases()
 
 
