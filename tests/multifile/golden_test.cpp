@@ -1,9 +1,11 @@
 // Golden files, crafted from the format document or written by the library, are read as the manifest says, and each
 // invalid file, also of an earlier version, is refused with its code.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -202,6 +204,17 @@ TEST(Golden, InvalidFilesAreRefusedWithTheCodeOfTheManifest) {
     const tw_status status = read_and_verify(entry);
     EXPECT_EQ(tw_status_name(status), std::string(entry["code"]))
         << entry["name"] << ", rule: " << entry["rule"] << (status == TW_OK ? "" : std::string(": ") + tw_last_error());
+  }
+}
+
+// What verify refuses in the counts of an index, repair finds too.
+TEST(Golden, AWrongNumberOfAddedEntriesIsRepaired) {
+  const std::string copy = std::filesystem::temp_directory_path() / ("golden-" + std::to_string(::getpid()) + ".tw");
+  for (const char* name : {"added_fewer_than_their_entries", "added_more_than_their_entries"}) {
+    std::filesystem::copy_file(golden(std::string("invalid/") + name + ".tw"), copy);
+    EXPECT_EQ(tw_multifile_repair(copy.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_verify(copy.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    std::filesystem::remove(copy);
   }
 }
 
