@@ -3,7 +3,9 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -286,6 +288,37 @@ TEST_F(Added, IsAsDurableAsItsFlush) {
   EXPECT_EQ(rank_of(file, "later"), 4);
   close(file);
   expect_sound();
+}
+
+TEST_F(Added, WhereARepairLosesANameThePlacesOfTheOthersAreRight) {
+  write_with(
+      2, TW_CREATE,
+      [&](tw_multifile* file, std::int64_t task) {
+        ASSERT_EQ(tw_multifile_write(file, "data", 4), TW_OK);
+        ASSERT_EQ(tw_multifile_flush(file), TW_OK);
+        ASSERT_EQ(tw_multifile_set_name(file, ("numbered/" + std::to_string(task)).c_str(), 0), TW_OK);
+        add(file, "added/" + std::to_string(task), "more");
+      },
+      [](tw_options* options) { ASSERT_EQ(tw_options_set_hint(options, "physical_files", "2"), TW_OK); });
+  const std::string second = path_ + ".000001";
+  std::ifstream in(second, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t index = bytes.rfind("TWINDEX1"), name = bytes.find("numbered/1");
+  ASSERT_NE(index, std::string::npos);
+  ASSERT_LT(name, index);
+  constexpr std::size_t kPage = 4096;
+  for (const std::size_t at : {name, index + kPage}) bytes[at] = static_cast<char>(bytes[at] ^ 1);  // pack, entries
+  std::ofstream(second, std::ios::binary) << bytes;
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
+  expect_sound();  // the index of physical file 0, which was whole, told of the name
+  tw_multifile* file = open(TW_READ);
+  EXPECT_EQ(names(file), (std::vector<std::string>{"numbered/0", "", "added/0", "added/1"}));
+  EXPECT_EQ(text_of(file, 1), "data");
+  EXPECT_EQ(found(file, "numbered/0"), "data");
+  EXPECT_EQ(found(file, "added/1"), "more");
+  std::int64_t rank = -1;
+  EXPECT_EQ(tw_multifile_find(file, "numbered/1", &rank), TW_ERR_NOT_FOUND);
+  close(file);
 }
 
 TEST_F(Added, ManyAreFoundAndListed) {
