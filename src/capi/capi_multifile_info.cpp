@@ -198,7 +198,7 @@ tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* 
       fill_summary(files.header(), all);
       all.n_logical = static_cast<int64_t>(files.n_logical());
       all.sessions = int64_t{files.first().state().session} + 1;
-      all.recovered = files.first().recovered();
+      all.recovered = files.first().recovered() != nullptr;
       all.closed = files.first().closed() && !all.recovered;
     }
     all.strategy = open.file->strategy.c_str();

@@ -18,6 +18,7 @@
 #include "base/wire.hpp"
 #include "group/agree.hpp"
 #include "multifile/multifile.hpp"
+#include "multifile/read/added_runs.hpp"
 #include "multifile/read/name_places.hpp"
 #include "multifile/write/create_files.hpp"
 #include "multifile/write/index_writer.hpp"
@@ -101,19 +102,9 @@ void note_added(std::uint32_t k, const Contributions& fresh, std::uint64_t first
 
 // The runs of all logical files that were ever added, by number.
 std::vector<format::AddedRun> all_added(const WriteRoot& root, std::vector<format::AddedRun> fresh) {
-  std::ranges::sort(fresh, {}, &format::AddedRun::first);
-  std::vector<format::AddedRun> all;
   if (root.old)
-    for (const PlacedRange& run : root.old->mapping().added) all.push_back({run.local, run.count, run.physical});
-  for (const format::AddedRun& run : fresh) {
-    const bool follows =
-        !all.empty() && all.back().physical == run.physical && all.back().first + all.back().count == run.first;
-    if (follows)
-      all.back().count += run.count;
-    else
-      all.push_back(run);
-  }
-  return all;
+    for (const PlacedRange& run : root.old->mapping().added) fresh.push_back({run.local, run.count, run.physical});
+  return joined_runs(std::move(fresh));
 }
 
 // Index, then state slot. `used`: first offset behind everything that task 0 wrote into the file.

@@ -17,6 +17,8 @@ def is_power(value, low, high):
 class Physical:
     """Header, state and index of one physical file. `state` is None when no slot is valid."""
 
+    base_runs = []  # of the index that was loaded last
+
     def __init__(self, path, number):
         try:
             self.file = open(path, "rb")
@@ -147,6 +149,7 @@ class Physical:
         attributes = self.section(ATTRIBUTES, places[3], n_attributes, 1)
         self.runs = list(struct.iter_unpack("<QQI4x", self.section(RUNS, places[4], n_runs, 24)))
         self.places = list(struct.iter_unpack("<IIQ", self.section(PLACES, places[5], n_places, 16)))
+        self.base_runs = self.runs
         return attributes
 
     def check_listed(self, locals_, n_added):

@@ -83,8 +83,15 @@ class Multifile:
         return first.runs
 
     def found_runs(self):
-        """Runs of the added logical files that the physical files have, one each."""
-        return sorted((number, 1, part.number) for part in self.parts for number in part.added)
+        """The runs of the base index, and one for each other added logical file that the physical files have."""
+        base = self.parts[0].base_runs
+        held = [number for number, _count, _k in base]
+
+        def is_held(number):
+            run = bisect.bisect_right(held, number) - 1
+            return run >= 0 and number < base[run][0] + base[run][1]
+        found = ((number, 1, part.number) for part in self.parts for number in part.added if not is_held(number))
+        return sorted([*base, *found])
 
     def __len__(self):
         return self.first_ranks[-1]

@@ -6,6 +6,7 @@
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/read/added_runs.hpp"
 #include "multifile/read/name_places.hpp"
+#include "multifile/read/slab_walk.hpp"
 #include "multifile/read/stored_index.hpp"
 #include "multifile/write/index_writer.hpp"
 #include "storage/hold_file.hpp"
@@ -115,7 +116,7 @@ class Repair {
     }
     const format::IndexPage index = *written;
     TW_RETURN_IF_ERROR(file.truncate(index.end));
-    TW_RETURN_IF_ERROR(wipe_damaged_index_page(file, physical, recovery));
+    TW_RETURN_IF_ERROR(wipe_damaged_index(file, physical, recovery));
     TW_RETURN_IF_ERROR(give_up_refused_packs(file, physical, recovery));
     TW_RETURN_IF_ERROR(file.sync());
     if (state.sequence >= format::kMaxOffset) return physical.corrupt("its state slots cannot count any further");
@@ -132,6 +133,7 @@ class Repair {
   Status look_at_all(const PhysicalReader& first, std::vector<format::NamePlace>& names,
                      std::vector<format::AddedRun>& added) {
     const GoOn go_on = [this] { return report_.go_on(); };
+    added = first.recovered()->added;  // ranks that were given stay
     for (std::uint32_t k = 0; k < first.header().n_physical; ++k) {
       std::unique_ptr<PhysicalReader> opened;
       if (k > 0) {
@@ -145,16 +147,24 @@ class Repair {
       TW_ASSIGN_OR_RETURN(const auto own, own_added(k > 0 ? *opened : first, go_on));
       added.insert(added.end(), own.begin(), own.end());
     }
-    std::ranges::sort(added, {}, &format::AddedRun::first);
+    added = joined_runs(std::move(added));
     return {};
   }
 
-  // The page stands where a walk looks for the next frame. The other pages of that index stay: each names its content,
-  // so a repair that is interrupted here can be repeated.
-  static Status wipe_damaged_index_page(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) {
-    const std::uint64_t offset = physical.state().index_offset;
-    if (offset < recovery.frames_end || offset + format::kPageBytes > recovery.index.end) return {};
-    return file.write(offset, std::vector<std::byte>(format::kPageBytes));
+  // The index page, and those that do not verify, may stand where a walk looks for the next frame. The others name
+  // their content, and stay: a repair that is interrupted here can be repeated.
+  static Status wipe_damaged_index(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) {
+    const format::StateSlot& state = physical.state();
+    const std::uint64_t begin = std::max(state.index_offset, format::align_up(recovery.frames_end, format::kPageBytes));
+    const std::uint64_t end = std::min(state.index_offset + state.index_bytes, recovery.index.end);
+    std::vector<std::byte> page(format::kPageBytes);
+    for (std::uint64_t at = begin; at < end; at += format::kPageBytes) {
+      TW_ASSIGN_OR_RETURN(const std::size_t got, physical.file().read(at, page));
+      const bool names_itself = got == page.size() && is_index_section(physical, page, at);
+      if (names_itself || (at != state.index_offset && format::all_zero(page))) continue;
+      TW_RETURN_IF_ERROR(file.write(at, std::vector<std::byte>(format::kPageBytes)));
+    }
+    return {};
   }
 
   // A pack with a refused directory holds nothing that counts: its space is marked as reserved, as before it was

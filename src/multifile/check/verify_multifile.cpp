@@ -84,16 +84,22 @@ Status check_structure(ReadSet& files, Reporter& report) {
 
 // Each entry of an added logical file must be in a run, or it has no rank.
 Status check_added_runs(ReadSet& files, Reporter& report) {
-  PageCache cache;
   for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
     auto physical = files.physical(k);
     auto own = physical.has_value() ? own_added(**physical, [&report] { return report.go_on(); }) : physical.status();
     if (is_loss(own.status().code())) continue;  // reported before
     TW_RETURN_IF_ERROR(own.status());
     for (const format::AddedRun& run : *own) {
-      auto first = files.rank_of(k, run.first, cache), last = files.rank_of(k, run.first + run.count - 1, cache);
-      const Status both = first.status().or_else(last.status());
-      if (!both.ok()) report.finding(both.message());
+      const PlacedRange* held = files.run_of(k, run.first);
+      for (std::uint64_t at = run.first; at < run.first + run.count && held != nullptr;) {
+        at = held->local + held->count;
+        if (at < run.first + run.count) held = files.run_of(k, at);
+      }
+      if (held == nullptr)
+        report.finding(
+            fmt::format("'{}': the runs of added logical files leave out some that it has; `thalweg defrag` "
+                        "makes a copy without them",
+                        (*physical)->path()));
     }
   }
   return {};

@@ -20,9 +20,9 @@ Result<std::vector<format::AddedRun>> own_added(const PhysicalReader& physical, 
   return runs;
 }
 
-Result<std::vector<format::AddedRun>> stored_added_runs(const PhysicalReader& first, const GoOn& go_on) {
+Result<std::vector<format::AddedRun>> stored_added_runs(const PhysicalReader& first, const format::IndexPage& index,
+                                                        const GoOn& go_on) {
   constexpr std::uint64_t kBytes = format::kAddedRunBytes;
-  const format::IndexPage& index = first.index();
   TW_ASSIGN_OR_RETURN(const auto bytes, first.section(format::SectionKind::added_runs, index.added_runs_offset,
                                                       index.n_added_runs, kBytes, go_on));
   std::vector<format::AddedRun> runs;
@@ -35,8 +35,23 @@ Result<std::vector<format::AddedRun>> stored_added_runs(const PhysicalReader& fi
   return runs;
 }
 
-std::vector<PlacedRange> ranked(std::vector<format::AddedRun> runs, std::uint64_t n_numbered) {
-  std::ranges::sort(runs, {}, &format::AddedRun::first);
+std::vector<format::AddedRun> joined_runs(std::vector<format::AddedRun> runs) {
+  std::ranges::stable_sort(runs, {}, &format::AddedRun::first);
+  std::vector<format::AddedRun> joined;
+  std::uint64_t end = 0;
+  for (format::AddedRun& run : runs) {
+    const std::uint64_t run_end = run.first + run.count;
+    run.first = std::max(run.first, end);
+    if (run.first >= run_end) continue;
+    const bool follows = !joined.empty() && run.first == end && joined.back().physical == run.physical;
+    if (!follows) joined.push_back({run.first, 0, run.physical});
+    joined.back().count += run_end - run.first;
+    end = run_end;
+  }
+  return joined;
+}
+
+std::vector<PlacedRange> ranked(const std::vector<format::AddedRun>& runs, std::uint64_t n_numbered) {
   std::vector<PlacedRange> result;
   std::map<std::uint32_t, std::uint64_t> before;  // by physical file
   for (const format::AddedRun& run : runs) {

@@ -8,9 +8,12 @@ namespace thalweg {
 
 // Those that have an entry in a physical file.
 Result<std::vector<format::AddedRun>> own_added(const PhysicalReader& physical, const GoOn& go_on);
-// Those of all physical files, which the index of physical file 0 has.
-Result<std::vector<format::AddedRun>> stored_added_runs(const PhysicalReader& first, const GoOn& go_on);
+// Those of all physical files, which an index of physical file 0 has.
+Result<std::vector<format::AddedRun>> stored_added_runs(const PhysicalReader& first, const format::IndexPage& index,
+                                                        const GoOn& go_on);
+// Sorts runs, of which earlier ones count where several hold a number, and joins those that follow each other.
+std::vector<format::AddedRun> joined_runs(std::vector<format::AddedRun> runs);
 // Their ranks, which follow those of `n_numbered` logical files.
-std::vector<PlacedRange> ranked(std::vector<format::AddedRun> runs, std::uint64_t n_numbered);
+std::vector<PlacedRange> ranked(const std::vector<format::AddedRun>& runs, std::uint64_t n_numbered);
 
 }  // namespace thalweg

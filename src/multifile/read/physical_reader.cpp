@@ -234,7 +234,7 @@ Result<std::uint64_t> PhysicalReader::listed_page(std::uint64_t local_index, Pag
 // Place of the first entry that is not before `local_index`; n_entries when there is none. In a page of listed entries
 // that cannot be read it is the first one.
 Result<std::uint64_t> PhysicalReader::place_from(std::uint64_t local_index, PageCache& cache) const {
-  if (!index_.is_listed()) return local_index;
+  if (!index_.is_listed()) return std::min(local_index, index_.n_entries);
   for (std::uint64_t place = cache.place; place < std::min(cache.place + 2, index_.n_entries); ++place) {
     auto there = local_at(place, cache);
     if (there.has_value() && *there == local_index) return cache.place = place;

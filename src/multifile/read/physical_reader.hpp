@@ -49,8 +49,9 @@ struct RecoveredIndex {
   std::vector<format::PieceEntry> pieces;
   std::string names;
   format::Attributes attributes;
-  std::uint64_t end = 0;      // first page behind everything used
-  std::uint32_t session = 0;  // the last covered session, and where its page lies
+  std::vector<format::AddedRun> added;  // the runs in a whole index of physical file 0
+  std::uint64_t end = 0;                // first page behind everything used
+  std::uint32_t session = 0;            // the last covered session, and where its page lies
   std::uint64_t session_offset = 0;
 
   std::vector<File>::const_iterator find(std::uint64_t local) const;  // the first one that is not before it
@@ -81,7 +82,7 @@ class PhysicalReader {
   Status use_index_before_session();
   // Replaces the index.
   void use(RecoveredIndex index) { recovered_ = std::make_unique<RecoveredIndex>(std::move(index)); }
-  bool recovered() const { return recovered_ != nullptr; }
+  const RecoveredIndex* recovered() const { return recovered_.get(); }  // null: the index of the file is used
 
   // The entry of a logical file; all zeros where the index has none.
   Result<format::FileEntry> file_entry(std::uint64_t local_index, PageCache& cache) const;

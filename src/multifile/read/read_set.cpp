@@ -20,22 +20,24 @@ Status ReadSet::open() {
   return open_status_;
 }
 
-// A recovery finds the added logical files in their physical files; those of a missing one are lost with it.
+// A recovery takes the runs of the index from which it started, and what the physical files have beside them.
 Status ReadSet::load_added() {
   std::vector<format::AddedRun> runs;
-  if (!first_->recovered()) {
-    TW_ASSIGN_OR_RETURN(runs, stored_added_runs(*first_, watch_.go_on));
+  if (const RecoveredIndex* const recovered = first_->recovered()) {
+    runs = recovered->added;
+    for (std::uint32_t k = 0; k < header().n_physical; ++k) {
+      auto there = physical(k);
+      if (is_loss(there.status().code())) continue;
+      TW_RETURN_IF_ERROR(there.status());
+      TW_ASSIGN_OR_RETURN(const auto own, own_added(**there, watch_.go_on));
+      runs.insert(runs.end(), own.begin(), own.end());
+    }
+    runs = joined_runs(std::move(runs));
+  } else {
+    TW_ASSIGN_OR_RETURN(runs, stored_added_runs(*first_, first_->index(), watch_.go_on));
   }
-  for (std::uint32_t k = 0; first_->recovered() && k < header().n_physical; ++k) {
-    auto there = physical(k);
-    if (is_loss(there.status().code())) continue;
-    TW_RETURN_IF_ERROR(there.status());
-    TW_ASSIGN_OR_RETURN(const auto own, own_added(**there, watch_.go_on));
-    runs.insert(runs.end(), own.begin(), own.end());
-  }
-  mapping_.added = ranked(std::move(runs), header().n_logical);
-  if (n_logical() <= format::kMaxOffset / 2) return {};
-  return first_->corrupt("its runs of added logical files hold more than there can be");
+  mapping_.added = ranked(runs, header().n_logical);
+  return {};
 }
 
 // Reads which logical files lie in which physical file. The numbers are checked before a recovery uses them.
@@ -121,12 +123,16 @@ Result<PlacedRange> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_firs
       fmt::format("the table puts rank {} into physical file {} of {}", rank, found.physical, h.n_physical));
 }
 
+const PlacedRange* ReadSet::run_of(std::uint32_t number, std::uint64_t local) const {
+  const auto above = std::ranges::upper_bound(mapping_.added, local, {}, &PlacedRange::local);
+  if (above == mapping_.added.begin()) return nullptr;
+  const PlacedRange& run = *std::prev(above);
+  return local - run.local < run.count && run.physical == number ? &run : nullptr;
+}
+
 Result<std::uint64_t> ReadSet::rank_of(std::uint32_t number, std::uint64_t local, PageCache& cache) {
   if (format::is_added(local)) {
-    const auto above = std::ranges::upper_bound(mapping_.added, local, {}, &PlacedRange::local);
-    const std::uint64_t within = above == mapping_.added.begin() ? local : local - std::prev(above)->local;
-    const bool in_run = above != mapping_.added.begin() && within < std::prev(above)->count;
-    if (in_run && std::prev(above)->physical == number) return std::prev(above)->first + within;
+    if (const PlacedRange* const run = run_of(number, local)) return run->first + (local - run->local);
     return first_->corrupt(
         fmt::format("no run of added logical files of physical file {} holds number {}", number, local));
   }

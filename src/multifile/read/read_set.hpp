@@ -41,6 +41,8 @@ class ReadSet {
   Result<PhysicalReader*> physical(std::uint32_t number);
   // The place of a rank, and how many behind it lie in one row where that is known.
   Result<PlacedRange> locate(std::uint64_t rank, PageCache& cache_of_first) const;
+  // The run that holds the number of an added logical file of a physical file; null: none does.
+  const PlacedRange* run_of(std::uint32_t physical, std::uint64_t number) const;
   // The rank of a logical file of a physical file, by its local index or number.
   Result<std::uint64_t> rank_of(std::uint32_t physical, std::uint64_t local, PageCache& cache);
   // Whether the places of the names in physical file 0 are complete: not after a recovery.

@@ -151,6 +151,7 @@ Status merge_pieces(const PhysicalReader& physical, const RecoveredIndex& base, 
     if (steps.go_on_now()) sorted.add(run);
   recovery.index.names = base.names + scan.names;
   recovery.index.attributes = base.attributes;
+  recovery.index.added = base.added;
   // A list that grows copies all of its items at once.
   recovery.index.files.reserve(base.files.size() + scan.n_pieces());
   recovery.index.pieces.reserve(base.pieces.size() + base.files.size() + scan.n_pieces());

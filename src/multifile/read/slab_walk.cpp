@@ -18,15 +18,6 @@ bool begins_as_index(std::span<const std::byte> page) {
   return std::memcmp(page.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
-bool is_index_section(const PhysicalReader& physical, std::span<const std::byte> page, std::uint64_t offset) {
-  using format::SectionKind;
-  const std::uint64_t number = load_le<std::uint64_t>(page.subspan(format::kPagePayload + sizeof(std::uint32_t)));
-  for (const SectionKind kind : {SectionKind::files, SectionKind::listed_files, SectionKind::pieces, SectionKind::names,
-                                 SectionKind::attributes, SectionKind::added_runs, SectionKind::name_places})
-    if (format::check_page(page, kind, number, physical.header().id, offset).ok()) return true;
-  return false;
-}
-
 // Slab bytes of each domain in round 0, checked against the session page.
 Result<std::vector<std::uint64_t>> read_domains(const PhysicalReader& physical, const format::SessionPage& session) {
   TW_ASSIGN_OR_RETURN(std::vector<std::uint64_t> domains,
@@ -161,6 +152,15 @@ Result<std::uint64_t> index_begin(const PhysicalReader& physical, std::uint64_t 
 }
 
 }  // namespace
+
+bool is_index_section(const PhysicalReader& physical, std::span<const std::byte> page, std::uint64_t offset) {
+  using format::SectionKind;
+  const std::uint64_t number = load_le<std::uint64_t>(page.subspan(format::kPagePayload + sizeof(std::uint32_t)));
+  for (const SectionKind kind : {SectionKind::files, SectionKind::listed_files, SectionKind::pieces, SectionKind::names,
+                                 SectionKind::attributes, SectionKind::added_runs, SectionKind::name_places})
+    if (format::check_page(page, kind, number, physical.header().id, offset).ok()) return true;
+  return false;
+}
 
 Status walk_session(const PhysicalReader& physical, const FoundSession& session,
                     const std::function<Status(const format::Frame&)>& visit,

@@ -27,4 +27,7 @@ Result<std::vector<FoundSession>> find_sessions(const PhysicalReader& physical, 
                                                 std::uint64_t from = 0, std::uint64_t* failed_at = nullptr);
 Result<FoundSession> read_session(const PhysicalReader& physical, std::uint64_t offset);
 
+// Whether a page that lies at `offset` verifies as one of a section of an index.
+bool is_index_section(const PhysicalReader& physical, std::span<const std::byte> page, std::uint64_t offset);
+
 }  // namespace thalweg

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/endian.hpp"
+#include "multifile/read/added_runs.hpp"
 
 namespace thalweg {
 
@@ -184,7 +185,8 @@ class Salvage {
       const std::uint64_t local = listed ? load_le<std::uint64_t>(bytes) : first + i;
       if (listed ? i > 0 && local < known.end : local >= n_local) break;
       const bool legal = local < n_local || (listed && format::is_added(local) && local < format::kLocalsEnd);
-      if (!legal || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
+      if (!legal) return false;
+      take_entry(local, bytes.last(format::kFileEntryBytes));
       if (i == 0) known.begin = local;
       known.end = local + 1;
     }
@@ -192,15 +194,15 @@ class Salvage {
     return true;
   }
 
-  bool take_entry(std::uint64_t local, std::span<const std::byte> bytes) {
+  void take_entry(std::uint64_t local, std::span<const std::byte> bytes) {
     auto entry = format::parse_file_entry(bytes, any_index(physical_.header().n_local));
-    if (!entry.has_value()) return false;
+    if (!entry.has_value()) ++result_.lost_names;  // the page verifies, so its writer was faulty: the others count
+    if (!entry.has_value()) return;
     RecoveredIndex::File file{local, *entry, physical_.closed() ? entry->bytes : 0};
     file.entry.bytes = file.entry.first_piece = 0;
     file.entry.n_pieces = 0;
     if (file.recorded_bytes > 0 || entry->mode != 0 || entry->name_bytes > 0 || entry->flags != 0)
       result_.index.files.push_back(file);
-    return true;
   }
 
   // There is no entry between two listed entries that follow each other, even across a page border.
@@ -344,11 +346,8 @@ Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::
   TW_ASSIGN_OR_RETURN(const auto attributes, physical.section(format::SectionKind::attributes, index.attributes_offset,
                                                               index.attributes_bytes, 1));
   TW_ASSIGN_OR_RETURN(result.attributes, format::parse_attributes(attributes));
-  // These follow from the rest; one that cannot be read makes the index damaged all the same.
-  TW_RETURN_IF_ERROR(
-      physical
-          .section(SectionKind::added_runs, index.added_runs_offset, index.n_added_runs, format::kAddedRunBytes, go_on)
-          .status());
+  TW_ASSIGN_OR_RETURN(result.added, stored_added_runs(physical, index, go_on));
+  // The places follow from the rest; one that cannot be read makes the index damaged all the same.
   TW_RETURN_IF_ERROR(physical
                          .section(SectionKind::name_places, index.name_places_offset, index.n_name_places,
                                   format::kNamePlaceBytes, go_on)
