@@ -84,6 +84,5 @@ constexpr const char* kMapMark = "<!-- made by thalweg map -->";  // near the be
                                                                   // be replaced
 std::string svg_picture(const Map& map);
 std::string html_page(const Map& map);
-std::string xml_text(std::string_view text);  // any bytes, safe inside XML
 
 }  // namespace tool

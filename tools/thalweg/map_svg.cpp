@@ -179,29 +179,6 @@ constexpr const char* kStyleAndPatterns =
 
 }  // namespace
 
-std::string xml_text(std::string_view text) {
-  std::string safe;
-  for (const char c : printable(text, false)) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
 std::string svg_picture(const Map& map) {
   std::string body;
   double y = draw_legend(body, map, kTop);

@@ -115,6 +115,29 @@ std::string short_size(int64_t bytes) {
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
+std::string xml_text(std::string_view text) {
+  std::string safe;
+  for (const char c : printable(text, false)) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      default:
+        safe += c;
+    }
+  }
+  return safe;
+}
+
 std::string size_text(int64_t bytes) {
   if (bytes < 1024) return count_text(bytes, "byte");
   return fmt::format("{} ({} bytes)", short_size(bytes), bytes);

@@ -18,6 +18,7 @@ bool is_utf8(std::string_view text);
 // \x1b, \u202e, \U000e0041. A backslash is doubled when `unambiguous`.
 std::string printable(std::string_view text, bool unambiguous = true);
 
+std::string xml_text(std::string_view text);           // printable(), safe inside XML
 std::string size_text(int64_t bytes);                  // "1.5 MiB (1572864 bytes)"
 std::string short_size(int64_t bytes);                 // "1.5 MiB"
 std::string mode_text(uint32_t mode);                  // "-rw-r--r--", "-" when there is none

@@ -120,6 +120,16 @@ std::string reading_remark(std::string_view file, std::string_view phase) {
   return "it writes";
 }
 
+// The text of a skeleton file, with that of the files that it includes from its folder in place.
+std::string text_of(std::string_view file) {
+  std::string text(asset(fmt::format("skeletons/{}", file)));
+  for (const char* part : {"block_of.h", "my_block.h"}) {
+    const std::string line = fmt::format("#include \"{}\"\n", part);
+    if (const size_t at = text.find(line); at != std::string::npos) text.replace(at, line.size(), text_of(part));
+  }
+  return text;
+}
+
 }  // namespace
 
 Skeleton skeleton_of(std::string_view method, std::string_view language, std::string_view phase) {
@@ -129,7 +139,7 @@ Skeleton skeleton_of(std::string_view method, std::string_view language, std::st
     std::string remark(shown.remark);
     const std::string reading = reading_remark(shown.file, phase);
     if (!remark.empty() && !reading.empty()) remark += "; ";
-    return {shown.file, asset("skeletons/" + std::string(shown.file)), remark + reading};
+    return {shown.file, text_of(shown.file), remark + reading};
   }
   return {};
 }

@@ -8,7 +8,7 @@ namespace tool {
 
 struct Skeleton {
   std::string_view name;  // of the file
-  std::string_view text;
+  std::string text;
   std::string remark;  // empty, or why it shows another method, and how to read
 };
 

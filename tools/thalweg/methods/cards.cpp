@@ -137,6 +137,19 @@ bool is_code(std::string_view line) {
          !line.starts_with("//") && !line.starts_with("#include");
 }
 
+// A snippet that differs from another one in a word.
+struct Variant {
+  std::string_view id, of, word, instead;
+};
+
+constexpr Variant kVariants[] = {
+    {"hdf5-chunked-independent", "hdf5-chunked-collective", "MPIO_COLLECTIVE", "MPIO_INDEPENDENT"},
+    {"hdf5-contiguous-independent", "hdf5-contiguous-collective", "MPIO_COLLECTIVE", "MPIO_INDEPENDENT"},
+    {"mpiio-chunk-0", "mpiio-chunk-1", "write_at_all", "write_at"},
+    {"mpiio-chunk-2", "mpiio-chunk-3", "write_all", "write"},
+    {"mpiio-global-2", "mpiio-global-3", "write_all", "write"},
+};
+
 }  // namespace
 
 std::span<const Card> cards() { return kCards; }
@@ -146,7 +159,14 @@ const Card* find_card(std::string_view id) {
   return found == std::end(kCards) ? nullptr : &*found;
 }
 
-std::string_view snippet(std::string_view id) { return asset(fmt::format("snippets/{}.c", id)); }
+std::string snippet(std::string_view id) {
+  for (const Variant& variant : kVariants) {
+    if (variant.id != id) continue;
+    std::string code = snippet(variant.of);
+    return code.replace(code.find(variant.word), variant.word.size(), variant.instead);
+  }
+  return std::string(asset(fmt::format("snippets/{}.c", id)));
+}
 
 int code_lines(std::string_view code) {
   int lines = 0;

@@ -20,8 +20,8 @@ struct Card {
 std::span<const Card> cards();
 const Card* find_card(std::string_view id);  // null: unknown id
 
-// The user code in C, compiled by the tests: snippets/<id>.c. Empty: none.
-std::string_view snippet(std::string_view id);
+// The user code in C: snippets/<id>.c, compiled by the tests, or one of these with another word. Empty: none.
+std::string snippet(std::string_view id);
 // Number of lines without empty ones, comments and lone braces.
 int code_lines(std::string_view code);
 

@@ -52,28 +52,8 @@ void add_navigation(std::string& html, bool validated) {
 namespace page {
 
 std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : printable(text, false)) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      default:
-        safe += c;
-    }
-  }
+  std::string safe = xml_text(text);
+  for (size_t at = 0; (at = safe.find('\'', at)) != std::string::npos;) safe.replace(at, 1, "&#39;");
   return safe;
 }
 

@@ -61,7 +61,7 @@ void add_card(std::string& html, const Report& report, const MethodFound& method
   if (!method.built) html += "<p class=\"warn\">Not built here.</p>\n";
   add_badges(html, report, method.id);
   add_known(html, report, method, find_card(method.id));
-  if (const std::string_view code = snippet(method.id); !code.empty()) {
+  if (const std::string code = snippet(method.id); !code.empty()) {
     std::string text;  // escaped() puts it on one line
     for (const auto line : std::views::split(code, '\n'))
       text += escaped(std::string_view(line.begin(), line.end())) + "\n";
