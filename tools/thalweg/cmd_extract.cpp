@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <deque>
 #include <functional>
+#include <numeric>
 #include <string_view>
 
 #include "command.hpp"
@@ -19,24 +22,34 @@
 #include "progress.hpp"
 #include "safe_path.hpp"
 #include "text.hpp"
+#include "threads.hpp"
 #include "vpfile.hpp"
 
 namespace tool {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
+constexpr double kFileCost = 64 << 10;  // making a file takes the time of copying so many bytes
+constexpr int64_t kBlocks = 16;         // of files, for each thread
 
 struct Options {
   ExtractChoice choice;
   std::string directory = ".";
   bool force = false;
   bool recover = false;
+  int threads = 0;                     // 0: by the cores
   bool vpfile = false, closed = true;  // kind and state of FILE
 };
 
 struct Result {
   int64_t files = 0, directories = 0, symlinks = 0, bytes = 0;
   std::vector<std::pair<const ExtractJob*, std::string>> failed;
+
+  void add(const Result& other) {  // one without directories and links
+    files += other.files;
+    bytes = sum_of(bytes, other.bytes);
+    failed.insert(failed.end(), other.failed.begin(), other.failed.end());
+  }
 };
 
 // The source of the data: reads one logical file, or stream, after the other.
@@ -63,23 +76,39 @@ Source source_of(const Vpfile& file, int64_t& vp) {
           [&] { return file.skip_gap(vp); }};
 }
 
+double cost_of(const ExtractJob& job) { return kFileCost + static_cast<double>(job.bytes); }
+
+double cost_of(const std::vector<ExtractJob>& jobs) {
+  return std::accumulate(jobs.begin(), jobs.end(), 0.0,
+                         [](double sum, const ExtractJob& job) { return sum + cost_of(job); });
+}
+
+// What the threads of an extract have in common.
+struct Extraction {
+  const Options& options;
+  const std::vector<ExtractJob>& jobs;
+  Progress progress;
+  int64_t total = 0;              // bytes of all jobs
+  std::vector<size_t> ends = {};  // of the blocks of jobs that a thread takes in one go
+  std::atomic<size_t> next = 0;   // block
+};
+
+// One thread of an extract.
 class Extractor {
  public:
-  Extractor(const Source& source, const Options& options, Progress& progress)
-      : source_(source), root_(options.directory, options.force), progress_(progress), buffer_(kBufferBytes) {}
+  Extractor(Source source, Extraction& all)
+      : source_(std::move(source)), root_(all.options.directory, all.options.force), all_(all), buffer_(kBufferBytes) {}
 
-  Result extract(const std::vector<ExtractJob>& jobs) {
-    for (const ExtractJob& job : jobs) total_ = sum_of(total_, job.bytes);
-    for (const ExtractJob& job : jobs) {
+  template <class Chosen>
+  void extract(size_t first, size_t end, const std::atomic<bool>& failed, Chosen chosen) {
+    for (size_t i = first; i < end && !failed; ++i) {
       stop_if_interrupted();
-      if (!S_ISLNK(job.mode)) attempt(job);
+      if (chosen(all_.jobs[i])) attempt(all_.jobs[i]);
     }
-    for (const ExtractJob& job : jobs) {
-      if (S_ISLNK(job.mode)) attempt(job);
-    }
-    root_.finish();
-    return std::move(result_);
   }
+
+  void finish() { root_.finish(); }
+  Result& result() { return result_; }
 
  private:
   // A damaged logical file is reported and skipped; any other failure ends the work.
@@ -103,11 +132,15 @@ class Extractor {
     }
   }
 
+  void count(int64_t bytes) {
+    result_.bytes = sum_of(result_.bytes, bytes);
+    all_.progress.add(bytes, all_.total);
+  }
+
   size_t read_some() {
     size_t got = 0;
     check(source_.read(buffer_.data(), buffer_.size(), got));
-    result_.bytes = sum_of(result_.bytes, static_cast<int64_t>(got));
-    progress_.update(result_.bytes, total_);
+    count(static_cast<int64_t>(got));
     return got;
   }
 
@@ -135,7 +168,7 @@ class Extractor {
     const int64_t skipped = source_.skip_gap();
     if (skipped > 0 && lseek(fd, static_cast<off_t>(skipped), SEEK_CUR) < 0) fail_with_errno("write", job.name);
     behind_hole_ = behind_hole_ || skipped > 0;
-    result_.bytes = sum_of(result_.bytes, skipped);
+    count(skipped);
     return read_some();
   }
 
@@ -164,14 +197,40 @@ class Extractor {
     root_.symlink(job.name, target);
   }
 
-  const Source& source_;
+  const Source source_;
   SafeRoot root_;
-  Progress& progress_;
+  Extraction& all_;
   std::vector<char> buffer_;
   bool behind_hole_ = false;  // the file being written ends in a hole so far
-  int64_t total_ = 0;
   Result result_;
 };
+
+// A thread for each source. Directories are made first and get their modes at the end, so that the threads need not
+// know what others have made. Blocks are small enough that the threads end at about the same time.
+Result extract(const std::vector<Source>& sources, const Options& options, const std::vector<ExtractJob>& jobs,
+               bool quiet) {
+  Extraction all{options, jobs, Progress("extract", quiet)};
+  for (const ExtractJob& job : jobs) all.total = sum_of(all.total, job.bytes);
+  const auto threads = std::ssize(sources);
+  all.ends =
+      equal_shares(jobs.size(), threads == 1 ? 1 : threads * kBlocks, [&](size_t i) { return cost_of(jobs[i]); });
+  std::deque<Extractor> extractors;
+  for (const Source& source : sources) extractors.emplace_back(source, all);
+  const std::atomic<bool> never = false;
+  const auto pass = [&](auto chosen) { extractors[0].extract(0, jobs.size(), never, chosen); };
+  pass([](const ExtractJob& job) { return S_ISDIR(job.mode); });
+  on_threads(threads, [&](int64_t k, const std::atomic<bool>& failed) {
+    for (size_t block = all.next++; block < all.ends.size(); block = all.next++)
+      extractors[k].extract(block == 0 ? 0 : all.ends[block - 1], all.ends[block], failed,
+                            [](const ExtractJob& job) { return !S_ISDIR(job.mode) && !S_ISLNK(job.mode); });
+  });
+  pass([](const ExtractJob& job) { return S_ISLNK(job.mode); });
+  extractors[0].finish();
+  Result result = std::move(extractors[0].result());
+  for (size_t k = 1; k < extractors.size(); ++k) result.add(extractors[k].result());
+  std::ranges::sort(result.failed, {}, [](const auto& failed) { return failed.first->rank; });
+  return result;
+}
 
 void print_json(const Options& options, const Result& result, const std::vector<Range>& nothing, int code) {
   Json object = json_head("extract", options.choice.file);
@@ -233,23 +292,32 @@ int run_vpfile(Options& options, const Common& common) {
   const Vpfile file(choice.file);
   static const ExtractPlan plan = plan_in_time([&] { return plan_extract(file, shape_of(stored), choice); });
   options.vpfile = true;
-  Progress progress("extract", common.quiet);
   int64_t vp = 0;
-  const Source source = source_of(file, vp);
-  const Result result = Extractor(source, options, progress).extract(plan.jobs);
+  const Result result = extract({source_of(file, vp)}, options, plan.jobs, common.quiet);
   return report(options, common, result, plan);
+}
+
+// A handle for each thread. The open of an unclosed file scans all of it, so that such a file gets one thread.
+void open_more(std::vector<Multifile>& handles, int64_t n, const std::string& path) {
+  while (std::ssize(handles) < n) {
+    handles.emplace_back(path, TW_READ);
+    if (std::string_view(handles.back().summarize().uuid) != handles[0].summarize().uuid)
+      throw Failure(kInputOutput, fmt::format("'{}' was replaced while it was opened", path));
+  }
 }
 
 int run(Options& options, const Common& common) {
   note_work("extract", 0, 0, nullptr);
   if (is_vpfile(options.choice.file)) return run_vpfile(options, common);
   refuse_option_of_vpfiles(!options.choice.vps.empty(), "--vp", options.choice.file, "; give --task N");
-  const Multifile multifile = open_for_reading(options.choice.file, options.recover);
-  static const ExtractPlan plan = plan_in_time([&] { return plan_extract(multifile, options.choice); });
-  options.closed = multifile.summarize().closed != 0;
-  Progress progress("extract", common.quiet);
-  const Source source = source_of(multifile);
-  const Result result = Extractor(source, options, progress).extract(plan.jobs);
+  std::vector<Multifile> handles;
+  handles.push_back(open_for_reading(options.choice.file, options.recover));
+  static const ExtractPlan plan = plan_in_time([&] { return plan_extract(handles[0], options.choice); });
+  options.closed = handles[0].summarize().closed != 0;
+  if (options.closed) open_more(handles, workers_for(options.threads, cost_of(plan.jobs)), options.choice.file);
+  std::vector<Source> sources;
+  for (const Multifile& handle : handles) sources.push_back(source_of(handle));
+  const Result result = extract(sources, options, plan.jobs, common.quiet);
   return report(options, common, result, plan);
 }
 
@@ -273,6 +341,9 @@ Run add(CLI::App& app) {
                             "their stored name"));
   app.add_flag("--relative", options->choice.relative, "Strip the leading '/' of absolute names");
   app.add_flag("-f,--force", options->force, "Replace existing files");
+  app.add_option("-j,--threads", options->threads, "Threads that read and write; default: the cores")
+      ->check(CLI::Range(1, kMostWorkers))
+      ->type_name("N");
   app.add_flag("--recover", options->recover, "Extract the intact part of an unclosed file");
   return [options](const Common& common) { return run(*options, common); };
 }

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
+#include <optional>
 #include <sstream>
 #include <unordered_map>
 
@@ -16,12 +18,14 @@
 #include "progress.hpp"
 #include "safe_path.hpp"
 #include "text.hpp"
+#include "threads.hpp"
 #include "tree_walk.hpp"
 
 namespace tool {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
+constexpr double kFileCost = 32 << 10;  // opening a file takes the time of copying so many bytes
 
 struct Options {
   std::string file;
@@ -31,6 +35,7 @@ struct Options {
   bool null = false;
   bool force = false;
   bool skip_special = false;
+  int threads = 0;  // 0: by the cores
   std::vector<std::string> hints;
   std::string compress;
 };
@@ -95,32 +100,32 @@ TreeWalk collect(const Options& options, int base) {
   return walk;
 }
 
-// Writes entries into the multifile, each as the logical file of its number.
+// Writes a share of the entries into the multifile, each as the logical file of its number.
 class Packer {
  public:
   Packer(tw_multifile* multifile, int base, const TreeWalk& walk, Progress& progress)
       : multifile_(multifile), base_(base), walk_(walk), progress_(progress), buffer_(kBufferBytes) {}
 
-  Result pack() {
-    for (size_t i = 0; i < walk_.entries().size(); ++i) {
+  Result pack(size_t first, size_t end, const std::atomic<bool>& failed) {
+    for (size_t i = first; i < end && !failed; ++i) {
       const Entry& entry = walk_.entries()[i];
       check(tw_multifile_seek_to(multifile_, static_cast<int64_t>(i), 0));
       check(tw_multifile_set_name(multifile_, entry.name.c_str(), entry.mode));
-      if (S_ISREG(entry.mode)) copy_file(entry);
+      if (S_ISREG(entry.mode)) copy_file(entry, failed);
       if (S_ISLNK(entry.mode)) copy_link(entry);
-      progress_.update(result_.bytes, walk_.bytes());
+      progress_.add(0, walk_.bytes());
     }
     return std::move(result_);
   }
 
  private:
-  void write(const char* data, size_t bytes) {
-    check(tw_multifile_write(multifile_, data, bytes));
+  void write(size_t bytes) {
+    check(tw_multifile_write(multifile_, buffer_.data(), bytes));
     result_.bytes += static_cast<int64_t>(bytes);
-    progress_.update(result_.bytes, walk_.bytes());
+    progress_.add(static_cast<int64_t>(bytes), walk_.bytes());
   }
 
-  void copy_file(const Entry& entry) {
+  void copy_file(const Entry& entry, const std::atomic<bool>& failed) {
     // O_NONBLOCK: a pipe in place of the file must not block; fstat then detects it.
     const Descriptor fd(openat(base_, entry.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     struct stat status = {};
@@ -129,15 +134,16 @@ class Packer {
       throw Failure(kUnsafe, fmt::format("refused: '{}' was a file at the start and is none now", entry.name));
     }
     int64_t stored = 0;
-    for (;;) {
+    // A file of size 0 is read all the same: in /proc all have that size.
+    while (!failed && (stored == 0 || stored != status.st_size)) {
       const ssize_t got = read(fd.get(), buffer_.data(), buffer_.size());
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail_with_errno("read", entry.name);
       if (got == 0) break;
-      write(buffer_.data(), static_cast<size_t>(got));
+      write(static_cast<size_t>(got));
       stored += got;
     }
-    if (stored == entry.bytes) return;
+    if (stored == entry.bytes || failed) return;
     result_.changed.push_back(entry.name);
     say(fmt::format("'{}' changed while it was read: it had {} bytes, {} are stored", entry.name, entry.bytes, stored));
   }
@@ -145,7 +151,7 @@ class Packer {
   void copy_link(const Entry& entry) {
     const ssize_t got = readlinkat(base_, entry.name.c_str(), buffer_.data(), PATH_MAX);
     if (got < 0) fail_with_errno("read link", entry.name);
-    write(buffer_.data(), static_cast<size_t>(got));
+    write(static_cast<size_t>(got));
   }
 
   tw_multifile* multifile_;
@@ -163,19 +169,44 @@ int64_t fitting_chunk_bytes(const TreeWalk& walk) {
   return std::clamp(n > 0 ? walk.bytes() / n : 0, int64_t{64} << 10, int64_t{4} << 20);
 }
 
-Result write_multifile(const Options& options, const std::string& path, int base, const TreeWalk& walk, bool quiet) {
-  const auto n = static_cast<int64_t>(walk.entries().size());
+Config config_of(const Options& options, const TreeWalk& walk) {
   Config config;
   config.set_hint("chunk_bytes", std::to_string(fitting_chunk_bytes(walk)));
+  config.set_hint("physical_files", "1");
   for (const std::string& hint : options.hints) config.set_hint(hint);
   if (!options.compress.empty()) config.set_hint("compression", options.compress);
-  config.serve(n, 0, n);
-  Multifile multifile(path, TW_CREATE | TW_EXCLUSIVE, config.get());
+  return config;
+}
+
+// The close is a step of its own: a thread that fails before abandons the multifile, and the failure is told as it was.
+Result write_multifile(const Options& options, const std::string& path, int base, const TreeWalk& walk, bool quiet) {
+  const size_t n = walk.entries().size();
+  const auto cost = [&](size_t i) { return kFileCost + static_cast<double>(walk.entries()[i].bytes); };
+  const int64_t threads =
+      workers_for(options.threads, kFileCost * static_cast<double>(n) + static_cast<double>(walk.bytes()));
+  const std::vector<size_t> ends = equal_shares(n, threads, cost);
+  std::vector<Config> configs;
+  for (int64_t k = 0; k < threads; ++k) {
+    const size_t first = k == 0 ? 0 : ends[k - 1];
+    configs.push_back(config_of(options, walk));
+    configs.back().serve(static_cast<int64_t>(n), static_cast<int64_t>(first), static_cast<int64_t>(ends[k] - first));
+  }
   Progress progress("pack", quiet);
-  Result result = Packer(multifile.get(), base, walk, progress).pack();
-  result.strategy = multifile.summarize().strategy;
-  multifile.close();
-  return result;
+  const Team team(threads);
+  std::vector<std::optional<Multifile>> multifiles(ends.size());
+  std::vector<Result> results(ends.size());
+  on_threads(threads, [&](int64_t k, const std::atomic<bool>& failed) {
+    multifiles[k].emplace(path, TW_CREATE | TW_EXCLUSIVE, configs[k].get(), team.group(k).get());
+    results[k] = Packer(multifiles[k]->get(), base, walk, progress).pack(k == 0 ? 0 : ends[k - 1], ends[k], failed);
+  });
+  Result all;
+  all.strategy = multifiles[0]->summarize().strategy;
+  for (Result& result : results) {
+    all.bytes += result.bytes;
+    all.changed.insert(all.changed.end(), result.changed.begin(), result.changed.end());
+  }
+  on_threads(threads, [&](int64_t k, const std::atomic<bool>&) { multifiles[k]->close(); });
+  return all;
 }
 
 // Names that 'thalweg extract' refuses: the first one, and their number.
@@ -260,6 +291,9 @@ Run add(CLI::App& app) {
   plain_word(app.add_option("--hint", options->hints, "A hint for the new multifile; 'thalweg hints' lists all")
                  ->type_name("NAME=VALUE")
                  ->allow_extra_args(false));
+  app.add_option("-j,--threads", options->threads, "Threads that read and write; default: the cores")
+      ->check(CLI::Range(1, kMostWorkers))
+      ->type_name("N");
   app.add_flag("--skip-special", options->skip_special, "Skip devices, pipes and sockets instead of refusing them");
   app.add_flag("-f,--force", options->force, "Replace FILE if it exists");
   return [options](const Common& common) { return run(*options, common); };

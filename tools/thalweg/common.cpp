@@ -84,7 +84,8 @@ EndAtOnce::~EndAtOnce() { g_undo = nullptr; }
 void set_interrupted_report(std::function<void(int signal)> report) { g_report = std::move(report); }
 
 int caught_signal() {
-  if (g_signal != 0 && g_undo) end_at_once(g_signal);
+  const bool ends_here = g_signal != 0 && gettid() == getpid();  // other threads return to the first one
+  if (ends_here && g_undo) end_at_once(g_signal);
   return g_signal;
 }
 
@@ -142,10 +143,22 @@ void Config::serve(int64_t n_logical, int64_t first, int64_t count) {
   check(tw_options_set_range(config_.get(), n_logical, first, count));
 }
 
-Multifile::Multifile(const std::string& path, int mode, const tw_options* config) {
+Team::Team(int64_t threads) {
+  tw_team* made = nullptr;
+  check(tw_team_create(threads, &made));
+  team_.reset(made);
+}
+
+std::unique_ptr<tw_group, Team::Free> Team::group(int64_t rank) const {
+  tw_group* made = nullptr;
+  check(tw_group_team(team_.get(), rank, &made));
+  return std::unique_ptr<tw_group, Free>(made);
+}
+
+Multifile::Multifile(const std::string& path, int mode, const tw_options* config, tw_group* group) {
   const Config any;
   const tw_status status =
-      tw_multifile_open(nullptr, path.c_str(), mode, config != nullptr ? config : any.get(), &handle_);
+      tw_multifile_open(group, path.c_str(), mode, config != nullptr ? config : any.get(), &handle_);
   if (status == TW_OK) return;
   const std::string text = tw_last_error();
   if (status == TW_ERR_STOPPED) stop_if_interrupted();

@@ -75,6 +75,20 @@ class Config {
   std::unique_ptr<tw_options, Free> config_;
 };
 
+// Threads that use one file together.
+class Team {
+ public:
+  struct Free {
+    void operator()(tw_team* team) const { tw_team_free(&team); }
+    void operator()(tw_group* group) const { tw_group_free(&group); }
+  };
+  explicit Team(int64_t threads);
+  std::unique_ptr<tw_group, Free> group(int64_t rank) const;  // once for each rank, by its thread
+
+ private:
+  std::unique_ptr<tw_team, Free> team_;
+};
+
 constexpr const char* kStrategyKey = "thalweg.strategy";  // an attribute that the library sets
 
 // A range of ranks, or of virtual processors, with equal properties, and why they are unreadable.
@@ -102,7 +116,7 @@ class OneByOne {
 // An open multifile. The destructor closes without reporting errors: a writer calls close().
 class Multifile {
  public:
-  Multifile(const std::string& path, int mode, const tw_options* config = nullptr);
+  Multifile(const std::string& path, int mode, const tw_options* config = nullptr, tw_group* group = nullptr);
   Multifile(Multifile&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Multifile& operator=(Multifile&&) = delete;
   ~Multifile();

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "common.hpp"
 #include "text.hpp"
@@ -19,6 +20,7 @@ namespace {
 using std::chrono::steady_clock;
 
 bool g_bar = false;  // the terminal's last line shows a bar
+std::mutex g_terminal;
 
 struct Work {
   const char* label = nullptr;  // null: no work noted
@@ -52,6 +54,7 @@ void erase_bar() {
 }  // namespace
 
 void say(std::string_view text) {
+  const std::lock_guard lock(g_terminal);
   erase_bar();
   to_terminal(fmt::format("thalweg: {}\n", printable(text, false)));
 }
@@ -83,6 +86,13 @@ void Progress::update(int64_t done, int64_t total) {
   note_work(label_, done, total, thing_);
   stop_if_interrupted();
   show(done, total);
+}
+
+void Progress::add(int64_t n, int64_t total) {
+  for (int64_t was = done_; !done_.compare_exchange_weak(was, sum_of(was, n));) {
+  }
+  if (std::this_thread::get_id() == owner_) return update(done_, total);
+  stop_if_interrupted();
 }
 
 void Progress::update_share(double share, const std::string& doing) {
@@ -131,6 +141,7 @@ void Progress::draw_bar(double share, const std::string& numbers) {
   const int room = terminal_columns() - static_cast<int>(std::strlen(label_) + numbers.size()) - 4;
   const auto width = static_cast<size_t>(std::clamp(room, 0, 40));
   const auto full = static_cast<size_t>(share * static_cast<double>(width));
+  const std::lock_guard lock(g_terminal);
   to_terminal(
       fmt::format("\r\x1b[K{} [{}{}]{}", label_, std::string(full, '#'), std::string(width - full, '.'), numbers));
   g_bar = true;

@@ -4,14 +4,16 @@
 // text.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace tool {
 
-// A message to standard error: "thalweg: TEXT".
+// A message to standard error: "thalweg: TEXT". From any thread.
 void say(std::string_view text);
 
 // Notes the progress of the current work, reported when a signal ends it. `label` names the work, `thing` the counted
@@ -30,6 +32,9 @@ class Progress {
   // Draws at most ten times a second. Throws Interrupted after a signal.
   void update(int64_t done, int64_t total);
 
+  // From any thread: adds `n` to the amount that is done, at most INT64_MAX. Draws on the thread that made the bar.
+  void add(int64_t n, int64_t total);
+
   // For work not counted in bytes: the completed share, 0 to 1, and the current step; shows the remaining time.
   void update_share(double share, const std::string& doing);
 
@@ -46,6 +51,8 @@ class Progress {
 
   const char* label_;
   const char* thing_;
+  const std::thread::id owner_ = std::this_thread::get_id();
+  std::atomic<int64_t> done_ = 0;
   bool shown_;
   std::chrono::steady_clock::time_point started_, drawn_;
 };

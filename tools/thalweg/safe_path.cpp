@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kMostStem = 200;  // a component of a path has at most 255 bytes
 constexpr int kMostTries = 1000;
+constexpr size_t kMostOpened = 32;
 
 // The components of a name without "." and empty ones.
 std::vector<std::string> parts_of(std::string_view name) {
@@ -91,40 +92,30 @@ SafeRoot::SafeRoot(std::string directory, bool force) : path_(std::move(director
 
 std::string SafeRoot::full(std::string_view name) const { return fmt::format("{}/{}", path_, name); }
 
-// Opens the directory named by `parts`, creating missing ones.
-Descriptor SafeRoot::walk(const std::vector<std::string>& parts, std::string_view name) {
-  Descriptor at(openat(root_.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!at) fail_with_errno("open directory", path_);
-  std::string so_far;
-  for (const std::string& part : parts) {
-    so_far += (so_far.empty() ? "" : "/") + part;
-    Descriptor next = open_directory(at.get(), part);
-    if (!next && errno == ENOENT) {
-      if (mkdirat(at.get(), part.c_str(), 0777) == 0) {
-        made_.insert(so_far);
-      } else if (errno != EEXIST) {
-        fail_with_errno("make directory", full(so_far));
-      }
-      next = open_directory(at.get(), part);
+// Opens the directory `part` of `at`, whose name is `path`; creates a missing one. It is in the path of `name`.
+Descriptor SafeRoot::enter(int at, const std::string& part, const std::string& path, std::string_view name) {
+  Descriptor next = open_directory(at, part);
+  if (!next && errno == ENOENT) {
+    if (mkdirat(at, part.c_str(), 0777) == 0) {
+      made_.insert(path);
+    } else if (errno != EEXIST) {
+      fail_with_errno("make directory", full(path));
     }
-    if (!next) {
-      const int number = errno;
-      if (is_symlink(at.get(), part)) {
-        throw Failure(
-            kUnsafe,
-            fmt::format(
-                "refused: '{}' is a symbolic link in the path of '{}'; remove it, or choose another directory with -C",
-                full(so_far), name));
-      }
-      errno = number;
-      if (number == ENOTDIR)
-        throw Failure(kUnsafe,
-                      fmt::format("refused: '{}' is in the path of '{}' and not a directory", full(so_far), name));
-      fail_with_errno("open directory", full(so_far));
-    }
-    at = std::move(next);
+    next = open_directory(at, part);
   }
-  return at;
+  if (next) return next;
+  const int number = errno;
+  if (is_symlink(at, part)) {
+    throw Failure(
+        kUnsafe,
+        fmt::format(
+            "refused: '{}' is a symbolic link in the path of '{}'; remove it, or choose another directory with -C",
+            full(path), name));
+  }
+  errno = number;
+  if (number == ENOTDIR)
+    throw Failure(kUnsafe, fmt::format("refused: '{}' is in the path of '{}' and not a directory", full(path), name));
+  fail_with_errno("open directory", full(path));
 }
 
 SafeRoot::Place SafeRoot::place(std::string_view name) {
@@ -134,12 +125,20 @@ SafeRoot::Place SafeRoot::place(std::string_view name) {
   if (parts.empty()) throw Failure(kUnsafe, fmt::format("refused: name '{}' is the target directory", name));
   std::string leaf = std::move(parts.back());
   parts.pop_back();
-  std::string parent = joined(parts);
-  if (!parent_ || parent != parent_name_) {
-    parent_ = walk(parts, name);
-    parent_name_ = std::move(parent);
+  size_t same = 0;
+  while (same < std::min(opened_.size(), parts.size()) && opened_[same].first == parts[same]) ++same;
+  while (opened_.size() > same) opened_.pop_back();
+  int at = same == 0 ? root_.get() : opened_.back().second.get();
+  for (size_t i = same; i < parts.size(); ++i) {
+    Descriptor next = enter(at, parts[i], joined({parts.begin(), parts.begin() + static_cast<ptrdiff_t>(i) + 1}), name);
+    at = next.get();
+    if (i < kMostOpened) {
+      opened_.emplace_back(parts[i], std::move(next));
+    } else {
+      deeper_ = std::move(next);
+    }
   }
-  return {parent_.get(), std::move(leaf)};
+  return {at, std::move(leaf)};
 }
 
 // The temporary name contains a short name; a long one leaves no space for it. Another number when the name exists.

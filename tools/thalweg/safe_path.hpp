@@ -66,15 +66,16 @@ class SafeRoot {
   };
   Place place(std::string_view name);
   void set_mode(const std::string& name, uint32_t permissions);
-  Descriptor walk(const std::vector<std::string>& parts, std::string_view name);
+  Descriptor enter(int at, const std::string& part, const std::string& path, std::string_view name);
   std::string full(std::string_view name) const;
 
   std::string path_;
   bool force_;
   uint32_t mask_;
   Descriptor root_;
-  std::string parent_name_;  // the directory of parent_
-  Descriptor parent_;
+  // The path of the last name: its first directories, open, and the last one where there are more.
+  std::vector<std::pair<std::string, Descriptor>> opened_;
+  Descriptor deeper_;
   std::unordered_set<std::string> made_;                       // directories created here
   std::vector<std::pair<std::string, uint32_t>> permissions_;  // to be set at the end
 };

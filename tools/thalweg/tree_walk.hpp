@@ -34,8 +34,15 @@ class TreeWalk {
   int64_t bytes() const { return bytes_; }
 
  private:
-  bool add_one(const std::string& path, std::string name);  // true: a directory to be read
-  std::vector<std::string> read_directory(const std::string& path) const;
+  struct Found {
+    std::string path;
+    uint32_t mode;
+    int64_t bytes;
+    std::pair<uint64_t, uint64_t> file;  // device and inode
+  };
+  static Found find(int directory, const std::string& name, const std::string& path);
+  bool add_one(const Found& found, std::string name);  // true: a directory to be read
+  void read_directory(const std::string& path, const std::string& prefix, std::vector<Found>& pending) const;
 
   int base_;
   bool skip_special_;

@@ -9,12 +9,11 @@
 #include <barrier>
 #include <cerrno>
 #include <chrono>
-#include <exception>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "methods/scratch_folder.hpp"
+#include "threads.hpp"
 #include "tune_measure.hpp"
 
 namespace tool {
@@ -22,7 +21,6 @@ namespace {
 
 constexpr int kFiles = 500;
 constexpr int64_t kAccessBytes = 8 * kMiB;
-using Clock = std::chrono::steady_clock;
 constexpr int64_t kTransfers[] = {4096, 64 * 1024, kMiB};
 
 std::string name_in(const std::string& folder, int i) { return fmt::format("{}/{:06d}", folder, i); }
@@ -50,27 +48,17 @@ class Contestants {
     pass(true, kMiB);  // warm-up: allocates pages
   }
 
-  // From the first start to the last end: a thread that waits for a core starts late.
   double pass(bool writes, int64_t call_bytes) {
     stop_if_interrupted();
-    const auto n = static_cast<size_t>(tasks_);
-    failures_.assign(n, nullptr);
-    std::vector<Clock::time_point> begin(n), end(n);
+    Times times(tasks_);
     std::barrier all_there(tasks_);
-    const auto run = [&](int64_t rank) {
+    on_threads(tasks_, [&](int64_t rank, const std::atomic<bool>&) {
       all_there.arrive_and_wait();
-      begin[static_cast<size_t>(rank)] = Clock::now();
+      times.begin[static_cast<size_t>(rank)] = Clock::now();
       work(rank, writes, call_bytes);
-      end[static_cast<size_t>(rank)] = Clock::now();
-    };
-    {
-      std::vector<std::jthread> others;
-      for (int64_t rank = 1; rank < tasks_; ++rank) others.emplace_back(run, rank);
-      run(0);
-    }
-    for (const std::exception_ptr& failure : failures_)
-      if (failure) std::rethrow_exception(failure);
-    return std::chrono::duration<double>(*std::ranges::max_element(end) - *std::ranges::min_element(begin)).count();
+      times.end[static_cast<size_t>(rank)] = Clock::now();
+    });
+    return times.seconds();
   }
 
  private:
@@ -78,12 +66,8 @@ class Contestants {
     const int64_t share = kAccessBytes / tasks_ / kMiB * kMiB;
     const int64_t begin = shared_ ? rank * share : 0;
     const ScratchFile& file = *files_[shared_ ? 0 : static_cast<size_t>(rank)];
-    try {
-      const Stretch stretch{begin, begin + std::max(share, kMiB), call_bytes};
-      writes ? plain_write(file, bench_.source, stretch) : plain_read(file, memory_of(rank), stretch);
-    } catch (const Failure&) {
-      failures_[static_cast<size_t>(rank)] = std::current_exception();
-    }
+    const Stretch stretch{begin, begin + std::max(share, kMiB), call_bytes};
+    writes ? plain_write(file, bench_.source, stretch) : plain_read(file, memory_of(rank), stretch);
   }
 
   const Memory& memory_of(int64_t rank) {
@@ -99,7 +83,6 @@ class Contestants {
   std::mutex mutex_;
   std::vector<std::unique_ptr<ScratchFile>> files_;
   std::vector<std::unique_ptr<Memory>> memory_;
-  std::vector<std::exception_ptr> failures_;
 };
 
 struct Named {

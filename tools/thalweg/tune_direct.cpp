@@ -9,9 +9,8 @@
 #include <array>
 #include <barrier>
 #include <chrono>
-#include <exception>
-#include <thread>
 
+#include "threads.hpp"
 #include "tune_measure.hpp"
 
 namespace tool {
@@ -21,8 +20,6 @@ constexpr int64_t kShareUnit = 64 * 1024;
 constexpr int kSmallCalls = 128;
 constexpr int64_t kSmallBytes = 4096;
 
-using Clock = std::chrono::steady_clock;
-
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // The share of task `rank` in `bytes` from offset 0, in whole units.
@@ -31,22 +28,12 @@ Stretch share_of(int64_t bytes, int64_t rank, int64_t tasks) {
   return {units * rank / tasks * kShareUnit, units * (rank + 1) / tasks * kShareUnit, kMiB};
 }
 
-// First start and last end of all tasks. A task that waits for a core starts late.
-struct Times {
-  explicit Times(int64_t tasks) : begin(static_cast<size_t>(tasks)), end(static_cast<size_t>(tasks)) {}
-  double seconds() const {
-    return std::chrono::duration<double>(*std::ranges::max_element(end) - *std::ranges::min_element(begin)).count();
-  }
-  std::vector<Clock::time_point> begin, end;
-};
-
 // Shared state of the tasks of a run through the library; the failure is that of task 0.
 struct LibraryTasks {
   const Workbench& bench;
   const ScratchFile& file;
   const LibraryRun& run;
   Times times;
-  tw_team* team = nullptr;
   tw_status status = TW_OK;
   std::string message;
 };
@@ -83,25 +70,16 @@ tw_status open_and_move(LibraryTasks& all, tw_group* group, int64_t rank) {
   return status != TW_OK ? status : closed;
 }
 
-void run_task(LibraryTasks& all, int64_t rank) {
-  tw_group* group = nullptr;
-  tw_status status = tw_group_team(all.team, rank, &group);
-  if (status == TW_OK) status = open_and_move(all, group, rank);
-  if (rank == 0) {
-    all.status = status;
-    if (status != TW_OK && all.message.empty()) all.message = tw_last_error();
-  }
-  tw_group_free(&group);
+void run_task(LibraryTasks& all, const Team& team, int64_t rank) {
+  const tw_status status = open_and_move(all, team.group(rank).get(), rank);
+  if (rank != 0) return;
+  all.status = status;
+  if (status != TW_OK && all.message.empty()) all.message = tw_last_error();
 }
 
 void run_team(LibraryTasks& all) {
-  check(tw_team_create(all.run.tasks, &all.team));
-  {
-    std::vector<std::jthread> others;
-    for (int64_t rank = 1; rank < all.run.tasks; ++rank) others.emplace_back([&all, rank] { run_task(all, rank); });
-    run_task(all, 0);
-  }
-  tw_team_free(&all.team);
+  const Team team(all.run.tasks);
+  on_threads(all.run.tasks, [&](int64_t rank, const std::atomic<bool>&) { run_task(all, team, rank); });
   if (all.status != TW_OK) throw Failure(exit_code(all.status), all.message, all.status);
 }
 
@@ -210,27 +188,15 @@ double plain_run(Workbench& bench, bool writes, bool fresh, int64_t tasks) {
   const int64_t bytes = bench.options.bytes;
   if (writes && fresh) bench.cached.empty();
   if (!writes) bench.target.clear();
-  std::vector<std::exception_ptr> failures(static_cast<size_t>(tasks));
   std::barrier all_there(tasks);
   Times times(tasks);
-  const auto work = [&](int64_t rank) {
+  on_threads(tasks, [&](int64_t rank, const std::atomic<bool>&) {
     all_there.arrive_and_wait();
     times.begin[static_cast<size_t>(rank)] = Clock::now();
-    try {
-      const Stretch share = share_of(bytes, rank, tasks);
-      writes ? plain_write(bench.cached, bench.source, share) : plain_read(bench.cached, bench.target, share);
-    } catch (const Failure&) {
-      failures[static_cast<size_t>(rank)] = std::current_exception();
-    }
+    const Stretch share = share_of(bytes, rank, tasks);
+    writes ? plain_write(bench.cached, bench.source, share) : plain_read(bench.cached, bench.target, share);
     times.end[static_cast<size_t>(rank)] = Clock::now();
-  };
-  {
-    std::vector<std::jthread> others;
-    for (int64_t rank = 1; rank < tasks; ++rank) others.emplace_back(work, rank);
-    work(0);
-  }
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  });
   if (writes) {
     after_write(bench, bench.cached, false);
   } else {
@@ -244,7 +210,7 @@ double library_run(Workbench& bench, const LibraryRun& run) {
   const ScratchFile& file = run.direct ? bench.past_cache : bench.cached;
   if (run.writes && run.fresh) file.empty();
   if (!run.writes) bench.target.clear();
-  LibraryTasks all{bench, file, run, Times(run.tasks), nullptr, TW_OK, {}};
+  LibraryTasks all{bench, file, run, Times(run.tasks), TW_OK, {}};
   run_team(all);
   if (run.writes) {
     after_write(bench, file, run.direct);

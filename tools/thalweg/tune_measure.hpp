@@ -2,6 +2,7 @@
 // ones are interleaved, and every byte is verified.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -93,6 +94,16 @@ Spread spread_of(Seconds seconds);
 Spread mib_per_s(const Seconds& seconds, int64_t bytes);
 // Median of a[i] / b[i].
 double median_ratio(const Seconds& a, const Seconds& b);
+
+// First start and last end of all tasks. A task that waits for a core starts late.
+using Clock = std::chrono::steady_clock;
+struct Times {
+  explicit Times(int64_t tasks) : begin(static_cast<size_t>(tasks)), end(static_cast<size_t>(tasks)) {}
+  double seconds() const {
+    return std::chrono::duration<double>(*std::ranges::max_element(end) - *std::ranges::min_element(begin)).count();
+  }
+  std::vector<Clock::time_point> begin, end;
+};
 
 // Resources and state of runs.
 struct Workbench {
