@@ -67,6 +67,65 @@ class RoundTrip(CliTest):
                 self.assertEqual(self.tree("out/tree"), self.tree("tree"))
                 self.thalweg("verify", "t.tw")
 
+    def test_any_number_of_threads_stores_and_extracts_the_same(self):
+        self.make_tree()
+        for i in range(300):
+            self.write(f"tree/many/{i % 7}/{i}", data(37 * i, i))
+        entries = None
+
+        for threads in ("1", "2", "5", "1000"):
+            with self.subTest(threads):
+                packed = self.json("pack", "--force", "-j", threads, "t.tw", "tree")
+                extracted = self.json("extract", "t.tw", "-j", threads, "-C", "out" + threads)
+
+                listed = self.json("ls", "t.tw")["entries"]
+                stored = [(entry["name"], entry["mode"], entry["bytes"]) for entry in listed]
+                entries = entries or stored
+                self.assertEqual(stored, entries)
+                self.assertEqual(len(stored), packed["logical_files"])
+                self.assertEqual(extracted["files"] + extracted["directories"] + extracted["symlinks"], packed["logical_files"])
+                self.assertEqual(extracted["bytes"], packed["bytes"])
+                self.assertEqual(self.tree("out" + threads + "/tree"), self.tree("tree"))
+                self.thalweg("verify", "t.tw")
+                self.assertEqual(self.json("info", "t.tw")["physical_files"], 1)
+        for words in (["pack", "u.tw", "tree"], ["extract", "t.tw", "-C", "none"]):
+            for bad in ("0", "-1", "x", "1025"):
+                self.thalweg(*words, "-j", bad, expect=USAGE)
+
+    def test_more_threads_than_files(self):
+        self.write("one", b"1")
+
+        self.thalweg("pack", "one.tw", "-j", "7", "one")
+        self.thalweg("pack", "none.tw", "-j", "7", "-T", "-")
+        for name, files in (("one.tw", {b"one": ("file", 0o644, b"1")}), ("none.tw", {})):
+            self.thalweg("extract", name, "-j", "7", "-C", "out-" + name)
+            self.assertEqual(self.tree("out-" + name), files)
+
+    def test_a_failing_thread_ends_the_pack_with_one_message(self):
+        for i in range(40):
+            self.write(f"d/{i:02d}", data(50_000, i))
+        # Also root cannot read this one at its start.
+        (self.folder / "list").write_bytes(b"d\n/proc/self/mem\n")
+
+        for threads in ("1", "2", "3"):
+            _, message = self.thalweg("pack", "t.tw", "-j", threads, "--quiet", "-T", "list", expect=IO_ERROR)
+
+            self.assertIn("cannot read '/proc/self/mem'", message)
+            self.assertEqual(message.count("\n"), 1, message)
+            self.leftovers("d", "list")
+
+    def test_a_failing_thread_ends_the_extract_with_one_message(self):
+        self.craft([(DIRECTORY, b"d", b""), *((FILE, b"d/%02d" % i, data(9000, i)) for i in range(40))])
+        self.write("out/d/33", b"old")
+
+        _, message = self.thalweg("extract", "crafted.tw", "-j", "3", "-C", "out", expect=UNSAFE)
+
+        self.assertIn("'out/d/33' exists", message)
+        self.assertEqual(message.count("\n"), 1, message)
+        self.assertEqual(self.tree("out/d")[b"33"], ("file", 0o644, b"old"))
+        for name, (_, _, content) in self.tree("out/d").items():
+            self.assertIn(content, (b"old", data(9000, int(name))))  # no passing name, and none is short
+
     def test_names_are_stored_as_given(self):
         self.write("d/x", b"1")
         self.write("y", b"2")

@@ -56,6 +56,17 @@ class Extract(Stopped):
                 self.assertEqual(self.tree(out), {b"d": ("folder", 0o555)})
                 self.assertNotIn(".part", message)
 
+    def test_several_threads_are_stopped_together(self):
+        for i in range(3):
+            self.write(f"d/{i}")
+            os.truncate(self.folder / f"d/{i}", 1 << 30)
+
+        self.stop(["pack", "t.tw", "d", "-j", "3"], lambda: any(".part" in name for name in os.listdir(self.folder)))
+        self.leftovers("d")
+        self.thalweg("pack", "t.tw", "d", "--compress", "zstd", "-j", "3")
+        self.stop(["extract", "t.tw", "-C", "out", "-j", "3"], lambda: len(self.names_in("out/d")) > 1)
+        self.assertEqual([name for name in self.names_in("out/d") if ".part" in name], [])
+
     def test_a_stopped_extract_keeps_the_file_it_was_to_replace(self):
         self.pack_a_long_one()
         self.write("out/d/big", b"old")

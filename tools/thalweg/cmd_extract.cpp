@@ -363,6 +363,9 @@ const Command kExtract = {
     "created last; their targets are not restricted.\n"
     "\nA file appears under its name when it is complete, so that an interrupted or failed extract leaves no partial "
     "files. A file with damaged content is skipped; the others are extracted, and the command exits with 1.\n"
+    "\nDirectories are created first, then the files by several threads; an unclosed multifile and a vpfile are read "
+    "by "
+    "one.\n"
     "\nConsecutive tasks without stored data become empty files; more than 1000 in total are reported and skipped.\n"
     "\nEach stream of a vpfile becomes a file vp-%06d with the number of its virtual processor, or named by --pattern.",
     "  command, file, directory, closed, exit_code; kind: \"multifile\" or \"vpfile\"\n"

@@ -100,7 +100,7 @@ TreeWalk collect(const Options& options, int base) {
   return walk;
 }
 
-// Writes a share of the entries into the multifile, each as the logical file of its number.
+// Writes a share of the entries into the multifile, each as a logical file of its name.
 class Packer {
  public:
   Packer(tw_multifile* multifile, int base, const TreeWalk& walk, Progress& progress)
@@ -109,8 +109,7 @@ class Packer {
   Result pack(size_t first, size_t end, const std::atomic<bool>& failed) {
     for (size_t i = first; i < end && !failed; ++i) {
       const Entry& entry = walk_.entries()[i];
-      check(tw_multifile_seek_to(multifile_, static_cast<int64_t>(i), 0));
-      check(tw_multifile_set_name(multifile_, entry.name.c_str(), entry.mode));
+      check(tw_multifile_add(multifile_, entry.name.c_str(), entry.mode));
       if (S_ISREG(entry.mode)) copy_file(entry, failed);
       if (S_ISLNK(entry.mode)) copy_link(entry);
       progress_.add(0, walk_.bytes());
@@ -175,6 +174,7 @@ Config config_of(const Options& options, const TreeWalk& walk) {
   config.set_hint("physical_files", "1");
   for (const std::string& hint : options.hints) config.set_hint(hint);
   if (!options.compress.empty()) config.set_hint("compression", options.compress);
+  config.serve(0, 0, 0);  // logical files are added by their names
   return config;
 }
 
@@ -185,18 +185,13 @@ Result write_multifile(const Options& options, const std::string& path, int base
   const int64_t threads =
       workers_for(options.threads, kFileCost * static_cast<double>(n) + static_cast<double>(walk.bytes()));
   const std::vector<size_t> ends = equal_shares(n, threads, cost);
-  std::vector<Config> configs;
-  for (int64_t k = 0; k < threads; ++k) {
-    const size_t first = k == 0 ? 0 : ends[k - 1];
-    configs.push_back(config_of(options, walk));
-    configs.back().serve(static_cast<int64_t>(n), static_cast<int64_t>(first), static_cast<int64_t>(ends[k] - first));
-  }
+  const Config config = config_of(options, walk);
   Progress progress("pack", quiet);
   const Team team(threads);
   std::vector<std::optional<Multifile>> multifiles(ends.size());
   std::vector<Result> results(ends.size());
   on_threads(threads, [&](int64_t k, const std::atomic<bool>& failed) {
-    multifiles[k].emplace(path, TW_CREATE | TW_EXCLUSIVE, configs[k].get(), team.group(k).get());
+    multifiles[k].emplace(path, TW_CREATE | TW_EXCLUSIVE, config.get(), team.group(k).get());
     results[k] = Packer(multifiles[k]->get(), base, walk, progress).pack(k == 0 ? 0 : ends[k - 1], ends[k], failed);
   });
   Result all;
@@ -308,6 +303,9 @@ const Command kPack = {
     "refuses. Stored are content, name and mode of regular files, directories (also empty ones) and symbolic links, "
     "which are not followed. Owners, times, hard links and extended attributes are not stored. A repeated name is "
     "stored once.\n"
+    "\nSeveral threads read and write; neither their number nor their order changes the order of the logical files. "
+    "There is "
+    "one physical file, unless --hint physical_files=N asks for more.\n"
     "\nA file that changes its size meanwhile is stored as it was read, with a warning. FILE appears when it is "
     "complete; after a failure no file remains.",
     "  command, file, exit_code\n"
