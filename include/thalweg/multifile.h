@@ -100,10 +100,11 @@ TW_API_STATUS tw_status tw_multifile_open(tw_group* group, const char* path, int
  * left alone. TW_ERR_NOT_CLOSED: a task has abandoned it. TW_ERR_INVALID: NULL, the address of NULL, or a handle that
  * is not open.
  *
- * After a failure the multifile stays marked as not closed, and tw_multifile_repair() brings back everything flushed. A
- * multifile that a program leaves open is flushed when the program ends by exit() or a return from main(), and when MPI
- * is finalised, unless a thread is inside of it; a line on standard error names the file, which stays not closed. In
- * the child of a fork a handle that writes fails with TW_ERR_MODE, here too. */
+ * After a failure the multifile stays marked as not closed, and tw_multifile_repair() brings back everything flushed.
+ * Only after TW_ERR_EXISTS it is closed: with the hint duplicates=error two logical files have one name, and both are
+ * there. A multifile that a program leaves open is flushed when the program ends by exit() or a return from main(), and
+ * when MPI is finalised, unless a thread is inside of it; a line on standard error names the file, which stays not
+ * closed. In the child of a fork a handle that writes fails with TW_ERR_MODE, here too. */
 TW_API_STATUS tw_status tw_multifile_close(tw_multifile** multifile);
 
 /* Gives the multifile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
@@ -242,19 +243,20 @@ TW_API_STATUS tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank
 /* Makes a new, empty logical file of this name, which becomes the current one of the handle. Needs no message: any task
  * may add any number at any time, beside the logical files that it serves, also after TW_APPEND, and also where the
  * multifile was opened with n_logical 0. Its bytes lie in the physical file of the first rank that the task serves.
- * name          [in] 1 to 4096 bytes, any but NUL, '/' between directories; copied. It is as durable as the bytes of the
- *               logical file: one flush or sync makes both so.
+ * name          [in] 1 to 4096 bytes, any but NUL, '/' between directories; copied. It is as durable as the bytes of
+ *               the logical file: one flush or sync makes both so.
  * permissions   a POSIX mode, type and permission bits as in st_mode; 0 when there is none.
  * Rank:         until the close the logical file has a number, which tw_multifile_tell() gives and which the calls of
  *               this handle take as a rank. The close gives the ranks behind those that there are: by session, then by
  *               task, then in the order of the calls.
- * One name:     several logical files may have it, and all are kept. tw_multifile_find() gives the last one, that of the
- *               highest rank. With the hint duplicates=error the close then returns TW_ERR_EXISTS on all tasks; the
+ * One name:     several logical files may have it, and all are kept. tw_multifile_find() gives the last one, that of
+ *               the highest rank. With the hint duplicates=error the close then returns TW_ERR_EXISTS on all tasks; the
  *               multifile is closed all the same and has them all.
  * Memory:       the handle keeps about 300 bytes and the name of each one until the close, and task 0 during the close
  *               about 120 bytes and the name of each one of all tasks.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, TW_ERR_RANGE (2^32 were added by this task in this
- * session), or what a write may return. */
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, TW_ERR_RANGE (this task has added 2^32 in this session,
+ * or all sessions together have used up the 2^62 numbers: one uses at most 2^32 for each task), or what a write may
+ * return. */
 TW_API_STATUS tw_status tw_multifile_add(tw_multifile* multifile, const char* name, uint32_t permissions);
 
 /* As tw_multifile_add(), for one of several pieces of what has the name, such as the block of a distributed array that
@@ -265,13 +267,14 @@ TW_API_STATUS tw_status tw_multifile_add_part(tw_multifile* multifile, const cha
                                               uint32_t permissions);
 
 /* Gives the current logical file a name (UTF-8 or any bytes but NUL, at most 4096; copied) and a POSIX mode, as
- * tw_multifile_add(), and takes the place of the one that it had. Open for writing.
+ * tw_multifile_add(), and takes the place of the one that it had. Empty: no name; not for one that was added. Open for
+ * writing.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
 TW_API_STATUS tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode);
 
-/* Name of logical file `rank`, any of the multifile, without its part; open for reading. At most `size` bytes with the closing NUL go
- * into `name`; *length is its length without NUL (0: no name). `name` may be NULL when size is 0; either out pointer
- * may be NULL.
+/* Name of logical file `rank`, any of the multifile, without its part; open for reading. At most `size` bytes with the
+ * closing NUL go into `name`; *length is its length without NUL (0: no name). `name` may be NULL when size is 0; either
+ * out pointer may be NULL.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank), or what a read may return. */
 TW_API_STATUS tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank, char* name, size_t size,
                                           size_t* length, uint32_t* mode);

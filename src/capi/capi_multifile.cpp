@@ -146,8 +146,7 @@ tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position, int64_t*
   if (rank != nullptr) *rank = -1;
   return on_handle(multifile, "tw_multifile_tell", [&](tw_multifile& open) -> Status {
     const Multifile& file = *open.file;
-    const bool serves = file.writing ? file.writing->served().count() + file.writing->n_added() > 0
-                                     : file.reading->served().count() > 0;
+    const bool serves = (file.writing ? file.writing->n_served() : file.reading->served().count()) > 0;
     if (position == nullptr && !serves) return {};
     return with_current(open, [&](auto& current) -> Status {
       if (position != nullptr) *position = static_cast<std::int64_t>(current.position());

@@ -191,7 +191,7 @@ tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* 
     all.struct_size = size;
     if (open.file->writing) {
       fill_summary(open.file->writing->common().header, all);
-      all.n_logical += static_cast<int64_t>(open.file->writing->n_added());
+      all.n_logical = static_cast<int64_t>(open.file->writing->n_logical());
       all.sessions = static_cast<int64_t>(open.file->writing->session()) + 1;
     } else {
       const ReadSet& files = open.file->reading->files();

@@ -143,7 +143,9 @@ Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions
   return file->close();
 }
 
-Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files) {
+// `names`: the places of all.
+Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files,
+                            std::vector<format::NamePlace>& names) {
   TW_ASSIGN_OR_RETURN(CloseContributions collected, collect(gathered, root.plan.files.size(), processes));
   std::vector<std::uint64_t> used;
   const auto n_physical = static_cast<std::uint32_t>(root.plan.files.size());
@@ -154,13 +156,12 @@ Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int6
   if (collected.durable) TW_RETURN_IF_ERROR(files.sync_data());
   TW_RETURN_IF_ERROR(files.close_files());
   for (std::uint32_t k = n_physical; k-- > 0;) TW_RETURN_IF_ERROR(close_physical(root, k, collected, used[k]));
-  if (collected.durable) TW_RETURN_IF_ERROR(root.backend->sync_directory_of(root.path));
-  return root.refuses_duplicates ? check_names_differ(root.backend, root.path, collected.names) : Status{};
+  names = std::move(collected.names);
+  return collected.durable ? root.backend->sync_directory_of(root.path) : Status{};
 }
 
 Status with_way_out(const std::string& path, const Status& status) {
-  // The name leads elsewhere, or the file is closed and has a name twice.
-  if (status.code() == Code::unsafe || status.code() == Code::already_exists) return status;
+  if (status.code() == Code::unsafe) return status;  // the name leads elsewhere
   const bool named = status.message().find("'" + path) != std::string::npos;
   return Status::failed_call(
       status.code(), status.os_errno(),
@@ -189,9 +190,15 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
   mine = Bytes();  // its memory would add to that of the index; `= {}` would keep it
   Status status = gathered.status();
   if (status.ok() && file->root) {
+    const WriteRoot& root = *file->root;
+    std::vector<format::NamePlace> names;
     status = attempt(
-        [&] { return close_physical_files(*file->root, *gathered, group.place().processes, file->writing->files()); });
-    if (!status.ok()) status = with_way_out(file->root->path, status);
+        [&] { return close_physical_files(root, *gathered, group.place().processes, file->writing->files(), names); });
+    if (!status.ok()) {
+      status = with_way_out(root.path, status);
+    } else if (root.refuses_duplicates) {  // the multifile is closed all the same
+      status = attempt([&] { return check_names_differ(root.backend, root.path, names); });
+    }
     file->writing->files().give_up_lock();
   }
   co_return co_await agree(group, status);

@@ -34,8 +34,8 @@ constexpr std::uint64_t even_share(std::uint64_t i, std::uint64_t parts, std::ui
   return n / parts * i + n % parts * i / parts;
 }
 
-// The ranks that a task of `size` serves among `n_logical`: what it asks for, or its even share of the first `n_numbered`
-// and then, unless it tells that these are all, of those behind them, which tasks added.
+// The ranks that a task of `size` serves among `n_logical`: what it asks for, or its even share of the first
+// `n_numbered` and then, unless it tells that these are all, of those behind them, which tasks added.
 Result<std::vector<RankRange>> served_ranges(const Serving& serving, TaskRank rank, TaskRank size,
                                              std::uint64_t n_logical, std::uint64_t n_numbered);
 

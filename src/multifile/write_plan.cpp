@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "base/size_units.hpp"
+#include "multifile/read/added_runs.hpp"
 #include "multifile/write/physical_writer.hpp"
 #include "os/random_bytes.hpp"
 
@@ -288,6 +289,8 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   for (std::uint32_t k = 0; k < old.header().n_physical; ++k) {  // memory grows with the files that exist
     TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old.physical(k));
     TW_RETURN_IF_ERROR(check_room_for_session(*physical));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t end, end_of_added(*physical));
+    plan.common.first_added = std::max(plan.common.first_added, end);
     PlannedFile& file = plan.files.emplace_back();
     file.header = physical->header();
     TW_ASSIGN_OR_RETURN(file.ranks, old.ranks(*physical));

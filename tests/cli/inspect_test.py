@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import stat
 import subprocess
 
@@ -90,6 +91,13 @@ class Inspect(CliTest):
         self.assertTrue(listing["closed"])
         self.assertEqual(listing["entries"][0], {"rank": 0, "bytes": 6, "name": "a.txt", "mode": "100640"})
         self.assertEqual(listing["entries"][3], {"rank": 3, "bytes": 21, "name": "", "mode": None})
+
+    def test_ls_tells_the_parts_of_a_name(self):
+        parts = pathlib.Path(__file__).resolve().parents[1] / "golden/valid/added_parts.tw"
+        lines = self.thalweg("ls", str(parts))[0].decode().splitlines()
+        self.assertTrue(lines[0].endswith("  temperature (part 1)") and lines[2].endswith("  temperature"), lines)
+        entries = self.json("ls", str(parts), "temperature")["entries"]
+        self.assertEqual([entry.get("part") for entry in entries], [1, 0, None, 2**63 - 1, 256])
 
     def test_ls_null_gives_names_as_they_are(self):
         out, _ = self.thalweg("ls", "--null", "crafted.tw")

@@ -7,11 +7,15 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "group/groups.hpp"
+#include "multifile/multifile.hpp"
 #include "support/files/on_disk.hpp"
 #include "support/groups/run_on.hpp"
+#include "testing/fault_backend.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -341,6 +345,131 @@ TEST_F(Added, ManyAreFoundAndListed) {
     EXPECT_EQ(tw_multifile_find(file, ("dir/2/" + std::to_string(i)).c_str(), &rank), TW_ERR_NOT_FOUND);
   close(file);
   expect_sound();
+}
+
+TEST_F(Added, KeepsItsRankAndNameWhileItsPhysicalFileIsMissing) {
+  write_with(
+      3, TW_CREATE,
+      [&](tw_multifile* file, std::int64_t task) {
+        add(file, "t" + std::to_string(task), "of " + std::to_string(task));
+      },
+      [](tw_options* options) { ASSERT_EQ(tw_options_set_hint(options, "physical_files", "3"), TW_OK); });
+  const std::string second = path_ + ".000001", away = path_ + ".away";
+  std::filesystem::rename(second, away);
+  std::string first;  // without its index page, so that a repair writes the index anew
+  {
+    std::ifstream in(path_, std::ios::binary);
+    first.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  first[first.rfind("TWINDEX1") + 100] ^= 1;
+  const auto put = [&](const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; };
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
+  tw_multifile* file = open(TW_READ);
+  EXPECT_EQ(found(file, "t2"), "of 2");
+  EXPECT_EQ(rank_of(file, "t2"), 5);
+  close(file);
+  std::filesystem::rename(away, second);
+  file = open(TW_READ);
+  EXPECT_EQ(names(file), (std::vector<std::string>{"", "", "", "t0", "t1", "t2"}));
+  EXPECT_EQ(found(file, "t1"), "of 1");
+  close(file);
+  expect_sound();
+
+  put(first);  // now what it told of the others is gone, while one is missing
+  std::filesystem::rename(second, away);
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
+  std::filesystem::rename(away, second);
+  EXPECT_EQ(tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT) << "t1 has no rank";
+  const std::string copy = path_ + ".copy";
+  EXPECT_EQ(tw_multifile_defrag(path_.c_str(), copy.c_str(), nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
+  write_with(1, TW_APPEND, [&](tw_multifile* to, std::int64_t) { add(to, "new", "N"); });
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  file = open(TW_READ);
+  EXPECT_EQ(names(file), (std::vector<std::string>{"", "", "", "t0", "t1", "t2", "new"}));
+  EXPECT_EQ(found(file, "new"), "N");
+  EXPECT_EQ(found(file, "t1"), "of 1");
+  close(file);
+  expect_sound();
+}
+
+TEST_F(Added, IsFoundWithFewReads) {
+  constexpr std::int64_t kMany = 60'000;
+  write_with(
+      2, TW_CREATE,
+      [&](tw_multifile* file, std::int64_t task) {
+        for (std::int64_t i = 0; i < kMany; ++i)
+          ASSERT_EQ(tw_multifile_add(file, (std::to_string(task) + "/" + std::to_string(i)).c_str(), 0), TW_OK);
+      },
+      numbers_none);
+  const auto backend = std::make_shared<FaultBackend>(posix_backend(), FaultScript{});
+  const auto group = make_self_group();
+  for (std::int64_t i = 0; i < kMany; i += 517) {
+    OpenRequest request;
+    request.backend = backend;
+    request.path = path_;
+    request.access = MultifileMode::read;
+    const std::uint64_t before = backend->calls(CallKind::read);
+    auto file = run(open_multifile(*group, std::move(request)));
+    ASSERT_TRUE(file.has_value()) << file.status().message();
+    for (const std::string& wanted : {"1/" + std::to_string(i), "2/" + std::to_string(i)}) {
+      auto rank = (*file)->reading->find(wanted);
+      EXPECT_EQ(rank.has_value(), wanted.front() == '1') << wanted;
+      EXPECT_EQ(rank.has_value() ? static_cast<std::int64_t>(*rank) : 0, wanted.front() == '1' ? kMany + i : 0);
+      if (wanted.front() == '1') {
+        EXPECT_LE(backend->calls(CallKind::read) - before, 10u) << wanted;
+      }
+    }
+  }
+}
+
+TEST_F(Added, CountsThoseOfEarlierSessionsInAnAppend) {
+  tw_multifile* file = open(TW_CREATE);
+  add(file, "a", "1");
+  close(file);
+  file = open(TW_APPEND);
+  EXPECT_EQ(n_logical(file), 2);
+  add(file, "b", "2");
+  EXPECT_EQ(n_logical(file), 3);
+  EXPECT_EQ(tw_multifile_set_name(file, "", 0), TW_ERR_INVALID) << "one that was added needs a name";
+  ASSERT_EQ(tw_multifile_set_name(file, "c", 0), TW_OK) << tw_last_error();
+  close(file);
+  file = open(TW_READ);
+  EXPECT_EQ(names(file), (std::vector<std::string>{"", "a", "c"}));
+  close(file);
+}
+
+// Buffers of those before the 17th are stored like the others from then on.
+TEST_F(Added, ManyAreSyncedAndWrittenInTurns) {
+  tw_multifile* file = open(TW_CREATE);
+  std::vector<std::int64_t> numbers;
+  for (int i = 0; i < 40; ++i) {
+    add(file, "n" + std::to_string(i), std::string(1000, 'x'));
+    std::int64_t number = 0;
+    ASSERT_EQ(tw_multifile_tell(file, nullptr, &number), TW_OK);
+    numbers.push_back(number);
+    if (i % 7 == 0) {
+      ASSERT_EQ(tw_multifile_sync(file), TW_OK) << tw_last_error();
+    }
+  }
+  for (const std::int64_t number : numbers) {
+    ASSERT_EQ(tw_multifile_seek_to(file, number, -1), TW_OK);
+    ASSERT_EQ(tw_multifile_write(file, std::string(70'000, 'y').data(), 70'000), TW_OK);
+  }
+  ASSERT_EQ(tw_multifile_sync(file), TW_OK) << tw_last_error();
+  const std::string copy = path_ + ".copy";
+  std::filesystem::copy_file(path_, copy);
+  close(file);
+  for (const bool closed : {true, false}) {
+    if (!closed) {
+      std::filesystem::rename(copy, path_);
+      ASSERT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    }
+    file = open(TW_READ);
+    for (int i = 0; i < 40; ++i)
+      EXPECT_EQ(found(file, "n" + std::to_string(i)), std::string(1000, 'x') + std::string(70'000, 'y')) << i;
+    close(file);
+    expect_sound();
+  }
 }
 
 TEST_F(Added, RefusesWhatIsNoName) {

@@ -114,6 +114,10 @@ inline std::vector<Row> rows_of_multifiles() {
        }},
       {"tw_multifile_find", "rank", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_multifile_find(o.reading, "name0", nullptr); }},
+      {"tw_multifile_find_part", "rank", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_find_part(o.reading, "name0", 0, nullptr); }},
+      {"tw_multifile_part", "part", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_part(o.reading, 0, nullptr); }},
       {"tw_multifile_attribute", "value", Null::refused, Call::alone,
        [](Open& o, bool) {
          std::size_t bytes = 0;

@@ -24,55 +24,41 @@ struct Entry {
   int64_t bytes = 0;
   std::string name = {};
   uint32_t mode = 0;
+  int64_t part = -1;
   tw_status status = TW_OK;  // reason when unreadable
   std::string message = {};
 };
 
-// Prints the entries as they come.
-class Listing {
- public:
-  virtual ~Listing() = default;
-  virtual void add(const Entry& entry) = 0;
-};
+// Prints an entry.
+using Print = void (*)(const Entry& entry, size_t width);
 
-class Names : public Listing {
- public:
-  void add(const Entry& entry) override {
-    if (entry.last != entry.rank) return;
-    put(entry.name);
-    put(std::string_view("\0", 1));
+void print_name(const Entry& entry, size_t) {
+  if (entry.last != entry.rank) return;
+  put(entry.name);
+  put(std::string_view("\0", 1));
+}
+
+void print_line(const Entry& entry, size_t width) {
+  if (entry.status != TW_OK) return;  // reported on standard error
+  std::string shown = entry.name.empty() ? std::string() : "  " + printable(entry.name);
+  if (entry.part >= 0) shown += fmt::format(" (part {})", entry.part);
+  put(fmt::format("{:>{}}  {:>14}  {:<10}{}\n", ranks_text(entry.rank, entry.last), width, entry.bytes,
+                  mode_text(entry.mode), shown));
+}
+
+void print_json(const Entry& entry, size_t) {
+  Json object;
+  object["rank"] = entry.rank;
+  if (entry.last != entry.rank) object["last_rank"] = entry.last;
+  if (entry.status != TW_OK) {
+    object["error"] = {{"status", tw_status_name(entry.status)}, {"message", entry.message}};
+  } else {
+    object["bytes"] = entry.bytes;
+    add_name(object, entry.name, entry.mode);
+    if (entry.part >= 0) object["part"] = entry.part;
   }
-};
-
-class Lines : public Listing {
- public:
-  explicit Lines(int64_t n) : width_(std::max<size_t>(4, std::to_string(n).size())) {}
-  void add(const Entry& entry) override {
-    if (entry.status != TW_OK) return;  // reported on standard error
-    const std::string shown = entry.name.empty() ? std::string() : "  " + printable(entry.name);
-    put(fmt::format("{:>{}}  {:>14}  {:<10}{}\n", ranks_text(entry.rank, entry.last), width_, entry.bytes,
-                    mode_text(entry.mode), shown));
-  }
-
- private:
-  size_t width_;
-};
-
-class JsonEntries : public Listing {
- public:
-  void add(const Entry& entry) override {
-    Json object;
-    object["rank"] = entry.rank;
-    if (entry.last != entry.rank) object["last_rank"] = entry.last;
-    if (entry.status != TW_OK) {
-      object["error"] = {{"status", tw_status_name(entry.status)}, {"message", entry.message}};
-    } else {
-      object["bytes"] = entry.bytes;
-      add_name(object, entry.name, entry.mode);
-    }
-    put_json_item(object);
-  }
-};
+  put_json_item(object);
+}
 
 // The entry of one rank, or why it is unreadable.
 Entry entry_of(const Multifile& multifile, int64_t rank) {
@@ -80,6 +66,7 @@ Entry entry_of(const Multifile& multifile, int64_t rank) {
   try {
     entry.name = multifile.name(rank, &entry.mode);
     entry.bytes = multifile.bytes(rank);
+    if (!entry.name.empty()) check(tw_multifile_part(multifile.get(), rank, &entry.part));
   } catch (const Failure& failure) {
     if (!is_loss(failure.status)) throw;
     entry.status = failure.status;
@@ -94,20 +81,21 @@ void tell_lost(const Entry& entry) {
 }
 
 // Returns whether every entry was readable.
-bool list(const Multifile& multifile, const Range& range, OneByOne& one_by_one, Listing& listing) {
+bool list(const Multifile& multifile, const Range& range, OneByOne& one_by_one, Print print) {
   bool whole = true;
   const int64_t n = multifile.summarize().n_logical;
+  const size_t width = std::max<size_t>(4, std::to_string(n).size());
   for (int64_t rank = range.first, i = 0; rank <= range.second; ++i) {
     note_work("ls", rank, n, "logical files");
     if (i % 256 == 0) stop_if_interrupted();
     const Alike alike = multifile.alike(rank);
-    const Entry lost{rank, alike.last, 0, {}, 0, alike.status, alike.message};
+    const Entry lost{rank, alike.last, 0, {}, 0, -1, alike.status, alike.message};
     const bool alone = alike.last == rank;
     if (!alike.lost() && !alone && one_by_one.takes(alike.last - rank + 1)) {
-      for (int64_t empty = rank; empty <= alike.last; ++empty) listing.add({empty, empty});
+      for (int64_t empty = rank; empty <= alike.last; ++empty) print({empty, empty}, width);
     } else {
       const Entry entry = alike.lost() || !alone ? lost : entry_of(multifile, rank);
-      listing.add(entry);
+      print(entry, width);
       whole = whole && entry.status == TW_OK;
       if (entry.status != TW_OK) tell_lost(entry);
     }
@@ -116,27 +104,25 @@ bool list(const Multifile& multifile, const Range& range, OneByOne& one_by_one, 
   return whole;
 }
 
-bool list_chosen(const Multifile& multifile, const Options& options, Listing& listing) {
+bool list_chosen(const Multifile& multifile, const Options& options, Print print) {
   bool whole = true;
   OneByOne one_by_one;
   std::vector<Range> ranges{{0, multifile.summarize().n_logical - 1}};
   if (!options.names.empty()) ranges = ranks_of_names(multifile, options.file, options.names, whole);
-  for (const Range& range : ranges) whole = list(multifile, range, one_by_one, listing) && whole;
+  for (const Range& range : ranges) whole = list(multifile, range, one_by_one, print) && whole;
   return whole;
 }
 
 int run(const Options& options, const Common& common) {
   const auto [multifile, closed] = open_in_any_state(options.file);
   int code = closed ? kFine : kDamaged;
-  std::unique_ptr<Listing> listing = std::make_unique<Lines>(multifile.summarize().n_logical);
-  if (options.null) listing = std::make_unique<Names>();
+  const Print print = common.json ? print_json : options.null ? print_name : print_line;
   if (common.json) {
-    listing = std::make_unique<JsonEntries>();
     Json head = json_head("ls", options.file);
     head["closed"] = closed;
     begin_json_list(head, "entries");
   }
-  if (!list_chosen(multifile, options, *listing)) code = kDamaged;
+  if (!list_chosen(multifile, options, print)) code = kDamaged;
   if (common.json) end_json_list({{"exit_code", code}});
   if (!closed) report_not_closed(options.file);
   return code;
@@ -154,7 +140,7 @@ Run add(CLI::App& app) {
 
 const Command kLs = {
     "ls",
-    "List the logical files: rank, size, mode, name",
+    "List the logical files: rank, size, mode, name, part",
     "Without NAME all are listed. NAME is that of a file, or of a directory with all below it, or a pattern as of a "
     "shell, in which * and ? match '/' too; one that matches nothing is an error.\n"
     "\nBytes of a name that a terminal would interpret are printed as \\n"
@@ -164,7 +150,7 @@ const Command kLs = {
     "more than 1000 ranks have no stored data, consecutive ones share a line FIRST-LAST; --null omits them.",
     "  command, file, closed, exit_code\n"
     "  entries: for each logical file: rank, bytes, name, name_hex (only for a name that is no UTF-8), mode (octal, or "
-    "null); for an unreadable one: rank, error (status, message)\n"
+    "null), part (only where it was added with one); for an unreadable one: rank, error (status, message)\n"
     "    last_rank: end of a range of ranks without stored data, or unreadable\n"
     "  error: only when the command stopped early: status, message; the entries before it are complete. After a signal "
     "the status is TW_ERR_STOPPED and exit_code 128 plus its number\n",

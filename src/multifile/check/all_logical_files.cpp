@@ -1,5 +1,6 @@
 #include "multifile/check/all_logical_files.hpp"
 
+#include "multifile/read/added_runs.hpp"
 #include "multifile/read/stored_index.hpp"
 
 namespace thalweg {
@@ -12,6 +13,26 @@ Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string&
   std::vector<RankRange> all;
   if (n > 0) all.push_back({0, n});
   return ReadHandle(std::move(set), all, {.buffer_bytes = kReadBytes, .reads_once = true});
+}
+
+Result<std::uint64_t> count_without_rank(ReadSet& files, const GoOn& go_on) {
+  std::uint64_t n = 0;
+  for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
+    auto physical = files.physical(k);
+    auto own = physical.has_value() ? own_added(**physical, go_on) : physical.status();
+    if (is_loss(own.status().code()))
+      return n;  // its reader reports it; a header may claim a million that are not there
+    TW_RETURN_IF_ERROR(own.status());
+    for (const format::AddedRun& run : *own) {
+      const std::uint64_t end = run.first + run.count;
+      for (std::uint64_t at = run.first; at < end;) {
+        const PlacedRange* const held = files.run_of(k, at);
+        n += held == nullptr ? 1 : 0;
+        at = held == nullptr ? at + 1 : std::min(end, held->local + held->count);
+      }
+    }
+  }
+  return n;
 }
 
 Status FullRead::each_run(const Visit& visit) {

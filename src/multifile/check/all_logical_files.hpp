@@ -45,6 +45,9 @@ class Reporter {
 Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string& path, ReadSet::Unclosed unclosed,
                             Watch watch = {});
 
+// The added logical files that have an entry in a physical file and are in no run of the first one.
+Result<std::uint64_t> count_without_rank(ReadSet& files, const GoOn& go_on);
+
 // Visits all logical files of a multifile and reports how many of their bytes are done.
 class FullRead {
  public:

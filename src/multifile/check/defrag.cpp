@@ -1,7 +1,10 @@
 // Defragmenting a multifile: a copy with one chunk for each logical file and without hidden bytes.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "base/shell_word.hpp"
 #include "formats/known_file.hpp"
 #include "group/groups.hpp"
 #include "multifile/check/all_logical_files.hpp"
@@ -92,8 +95,8 @@ Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
 }
 
 // Bytes of one slab that takes everything, so that no chunk has to be cut where a slab ends: space that is not used
-// costs nothing. `stored`: the numbered logical files of which something is
-// stored.
+// costs nothing. `stored`: the numbered logical files of which
+// something is stored.
 Result<std::uint64_t> room_for(ReadHandle& from, Reporter& report, std::uint64_t alignment,
                                std::vector<std::int64_t>& stored) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
@@ -123,6 +126,10 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   Reporter report(watch, unused);
   TW_RETURN_IF_ERROR(check_may_overwrite(*backend, to, format::KnownFormat::multifile));
   TW_ASSIGN_OR_RETURN(ReadHandle source, open_all(backend, from, ReadSet::Unclosed::refuse, report.watch()));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t lost, count_without_rank(source.files(), [&] { return report.go_on(); }));
+  if (lost > 0)
+    return source.files().first().corrupt(
+        fmt::format("{} added logical files are in no run; {} gives them ranks", lost, repair_command(from)));
   const auto n = static_cast<std::int64_t>(source.files().header().n_logical);
   const auto group = make_self_group();
   OpenRequest request;
@@ -133,6 +140,7 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   request.options = options;
   request.progress = [&report](auto, auto) { return report.go_on(); };
   request.options.physical_files = 1;
+  request.options.refuses_duplicates = false;  // it keeps them
   request.options.defragments = true;
   std::vector<std::int64_t> stored;
   TW_ASSIGN_OR_RETURN(request.options.chunk_bytes, room_for(source, report, options.alignment_bytes, stored));

@@ -1,4 +1,6 @@
 // Repairing a multifile: each physical file that cannot be read as it is gets an index made from its frames.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -60,12 +62,15 @@ class Repair {
     const Status readable = physical->readable().ok()
                                 ? load_index(*physical, physical->state(), report_.watch().go_on).status()
                                 : physical->readable();
-    // The index of physical file 0 tells of all, so it is written anew where another one was.
-    const bool tells = physical->index().n_name_places + physical->index().n_added_runs > 0;
-    if (readable.ok() && k == 0 && tells && result_.repaired) return mend(set, *physical);
-    if (readable.ok()) return false;
+    if (readable.ok() && k != 0) return false;
     if (readable.code() == Code::stopped) return readable;
-    report_.finding(readable.message());
+    if (readable.ok()) {
+      TW_ASSIGN_OR_RETURN(const bool right, tells_of_all(*physical));
+      if (right) return false;
+    }
+    report_.finding(readable.ok()
+                        ? fmt::format("'{}': the index does not tell of all names and added logical files", path_)
+                        : readable.message());
     return mend(set, *physical);
   }
 
@@ -104,7 +109,7 @@ class Repair {
     source->use(std::move(recovery.index));
     std::vector<format::NamePlace> names;
     std::vector<format::AddedRun> added;
-    if (physical.header().id.physical == 0) TW_RETURN_IF_ERROR(look_at_all(*source, names, added));
+    if (physical.header().id.physical == 0) TW_RETURN_IF_ERROR(look_at_all(physical, *source, names, added));
     const Contributions nothing(physical.header().n_local);
     const GoOn go_on = [this] { return report_.go_on(); };
     const IndexJob job{&file,    physical.header(), state.session, offset, source.get(),
@@ -128,27 +133,62 @@ class Repair {
     return file.sync();
   }
 
-  // The names in the physical files behind the first, which are repaired by now, and the logical files that were added
-  // to all of them. One that is missing has lost its own.
-  Status look_at_all(const PhysicalReader& first, std::vector<format::NamePlace>& names,
+  // What the index of physical file 0 tells of all: the runs of added logical files, beginning with those that it has,
+  // so that ranks stay; and the names in the physical files behind the first, which are repaired by now. `stored`:
+  // physical file 0 as it is; `first`: as it will be.
+  Status look_at_all(const PhysicalReader& stored, const PhysicalReader& first, std::vector<format::NamePlace>& names,
                      std::vector<format::AddedRun>& added) {
     const GoOn go_on = [this] { return report_.go_on(); };
-    added = first.recovered()->added;  // ranks that were given stay
-    for (std::uint32_t k = 0; k < first.header().n_physical; ++k) {
+    if (const RecoveredIndex* const recovered = first.recovered()) {
+      added = recovered->added;
+    } else {
+      TW_ASSIGN_OR_RETURN(added, stored_added_runs(first, first.index(), go_on));
+    }
+    std::vector<bool> lost(first.header().n_physical);
+    for (std::uint32_t k = 0; k < lost.size(); ++k) {
       std::unique_ptr<PhysicalReader> opened;
       if (k > 0) {
         auto file = backend_->open(format::physical_name(path_, k), OpenMode::read);
         auto reader = file.has_value() ? PhysicalReader::open(std::move(file).value(), k) : file.error();
-        if (!reader.has_value() && may_be_lost(k, reader.status())) continue;
-        TW_ASSIGN_OR_RETURN(opened, std::move(reader));
-        if (!opened->readable().ok()) continue;
+        const Status there = reader.has_value() ? (*reader)->readable() : reader.status();
+        lost[k] = !there.ok() && (may_be_lost(k, there) || there.code() == Code::not_closed);
+        if (lost[k]) continue;
+        TW_RETURN_IF_ERROR(there);
+        opened = std::move(reader).value();
         TW_RETURN_IF_ERROR(list_names(*opened, names, go_on));
       }
       TW_ASSIGN_OR_RETURN(const auto own, own_added(k > 0 ? *opened : first, go_on));
       added.insert(added.end(), own.begin(), own.end());
     }
     added = joined_runs(std::move(added));
+    return keep_places(stored, lost, names);
+  }
+
+  // The names of a physical file that is missing stay in their places: it may come back.
+  Status keep_places(const PhysicalReader& stored, const std::vector<bool>& lost,
+                     std::vector<format::NamePlace>& names) {
+    if (std::ranges::find(lost, true) == lost.end()) return {};
+    PageCache cache;
+    for (std::uint64_t i = 0; i < stored.index().n_name_places; ++i) {
+      if (i % kAskEach == 0 && !report_.go_on()) return stored.stopped();
+      auto place = name_place(stored, i, cache);
+      if (!place.has_value()) return is_loss(place.status().code()) ? Status{} : place.status();
+      if (lost[place->physical]) names.push_back(*place);
+    }
     return {};
+  }
+
+  // Whether a sound index of physical file 0 has what look_at_all() finds.
+  Result<bool> tells_of_all(const PhysicalReader& first) {
+    const GoOn go_on = [this] { return report_.go_on(); };
+    std::vector<format::NamePlace> names;
+    std::vector<format::AddedRun> added;
+    TW_RETURN_IF_ERROR(look_at_all(first, first, names, added));
+    TW_RETURN_IF_ERROR(list_names(first, names, go_on));
+    std::ranges::sort(names);
+    TW_ASSIGN_OR_RETURN(const auto stored, stored_added_runs(first, first.index(), go_on));
+    if (joined_runs(stored) != added) return false;
+    return has_places(first, names, go_on);
   }
 
   // The index page, and those that do not verify, may stand where a walk looks for the next frame. The others name
@@ -159,9 +199,11 @@ class Repair {
     const std::uint64_t end = std::min(state.index_offset + state.index_bytes, recovery.index.end);
     std::vector<std::byte> page(format::kPageBytes);
     for (std::uint64_t at = begin; at < end; at += format::kPageBytes) {
+      TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical.file().next_data(at));  // an index may claim a large hole
+      at = std::max(at, data / format::kPageBytes * format::kPageBytes);
+      if (at >= end) return {};
       TW_ASSIGN_OR_RETURN(const std::size_t got, physical.file().read(at, page));
-      const bool names_itself = got == page.size() && is_index_section(physical, page, at);
-      if (names_itself || (at != state.index_offset && format::all_zero(page))) continue;
+      if (got == page.size() && is_index_section(physical, page, at)) continue;
       TW_RETURN_IF_ERROR(file.write(at, std::vector<std::byte>(format::kPageBytes)));
     }
     return {};

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "base/shell_word.hpp"
 #include "multifile/check/all_logical_files.hpp"
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/check/regions.hpp"
-#include "multifile/read/added_runs.hpp"
 #include "multifile/read/name_places.hpp"
 
 namespace thalweg {
@@ -82,33 +82,19 @@ Status check_structure(ReadSet& files, Reporter& report) {
   return {};
 }
 
-// Each entry of an added logical file must be in a run, or it has no rank.
-Status check_added_runs(ReadSet& files, Reporter& report) {
-  for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
-    auto physical = files.physical(k);
-    auto own = physical.has_value() ? own_added(**physical, [&report] { return report.go_on(); }) : physical.status();
-    if (is_loss(own.status().code())) continue;  // reported before
-    TW_RETURN_IF_ERROR(own.status());
-    for (const format::AddedRun& run : *own) {
-      const PlacedRange* held = files.run_of(k, run.first);
-      for (std::uint64_t at = run.first; at < run.first + run.count && held != nullptr;) {
-        at = held->local + held->count;
-        if (at < run.first + run.count) held = files.run_of(k, at);
-      }
-      if (held == nullptr)
-        report.finding(
-            fmt::format("'{}': the runs of added logical files leave out some that it has; `thalweg defrag` "
-                        "makes a copy without them",
-                        (*physical)->path()));
-    }
-  }
+// An added logical file that is in no run has no rank.
+Status check_added_runs(ReadSet& files, Reporter& report, CheckResult& result) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t n, count_without_rank(files, [&report] { return report.go_on(); }));
+  result.damaged_logical += n;
+  if (n > 0)
+    report.finding(fmt::format("'{}': {} added logical files are in no run and cannot be read; {} gives them ranks",
+                               files.path(), n, repair_command(files.path())));
   return {};
 }
 
 // Names are found by their places, which physical file 0 has for all.
 Status check_name_places(ReadSet& files, Reporter& report) {
   std::vector<format::NamePlace> names;
-  PageCache cache;
   const GoOn go_on = [&report] { return report.go_on(); };
   for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
     auto physical = files.physical(k);
@@ -117,17 +103,12 @@ Status check_name_places(ReadSet& files, Reporter& report) {
     TW_RETURN_IF_ERROR(listed);
   }
   std::ranges::sort(names);
-  bool agree = names.size() == files.first().index().n_name_places;
-  for (std::uint64_t i = 0; agree && i < names.size(); ++i) {
-    auto place = name_place(files.first(), i, cache);
-    if (!place.has_value() && !is_loss(place.status().code())) return place.status();
-    agree = place.has_value() && *place == names[i];
-  }
+  TW_ASSIGN_OR_RETURN(const bool agree, has_places(files.first(), names, go_on));
   if (!agree)
     report.finding(
-        fmt::format("'{}': the places of the names in the index are not those of the logical "
-                    "files that have them; `thalweg defrag` makes a copy in which they are",
-                    files.path()));
+        fmt::format("'{}': the places of the names are not those of the logical files that have them; {} "
+                    "writes them anew",
+                    files.path(), repair_command(files.path())));
   return {};
 }
 
@@ -145,7 +126,7 @@ Status verify_multifile(std::shared_ptr<Backend> backend, const std::string& pat
     result.n_logical = closed->files().n_logical();
     TW_RETURN_IF_ERROR(check_all(*closed, report, result));
     TW_RETURN_IF_ERROR(check_structure(closed->files(), report));
-    TW_RETURN_IF_ERROR(check_added_runs(closed->files(), report));
+    TW_RETURN_IF_ERROR(check_added_runs(closed->files(), report, result));
     TW_RETURN_IF_ERROR(check_name_places(closed->files(), report));
     TW_RETURN_IF_ERROR(closed->attributes().status());
     return result.findings == 0 ? Status{} : damaged_summary(path, result);

@@ -73,6 +73,7 @@ struct AddedRun {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::uint32_t physical = 0;
+  bool operator==(const AddedRun&) const = default;
 };
 void encode_added_run(const AddedRun& run, ByteSpan out_24_bytes);
 // `least`: the end of the run before.

@@ -35,6 +35,17 @@ Result<std::vector<format::AddedRun>> stored_added_runs(const PhysicalReader& fi
   return runs;
 }
 
+Result<std::uint64_t> end_of_added(const PhysicalReader& physical) {
+  const format::IndexPage& index = physical.index();
+  if (index.n_added == 0) return std::uint64_t{0};
+  PageCache cache;
+  TW_ASSIGN_OR_RETURN(const auto bytes, physical.section_entry(index.files_kind(), index.files_offset,
+                                                               index.n_entries - 1, format::kListedEntryBytes, cache));
+  auto last = format::parse_listed_local(bytes, index);
+  if (!last.has_value()) return physical.corrupt(last.error().message());
+  return last.value() + 1;
+}
+
 std::vector<format::AddedRun> joined_runs(std::vector<format::AddedRun> runs) {
   std::ranges::stable_sort(runs, {}, &format::AddedRun::first);
   std::vector<format::AddedRun> joined;

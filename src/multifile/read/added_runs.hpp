@@ -13,6 +13,8 @@ Result<std::vector<format::AddedRun>> stored_added_runs(const PhysicalReader& fi
                                                         const GoOn& go_on);
 // Sorts runs, of which earlier ones count where several hold a number, and joins those that follow each other.
 std::vector<format::AddedRun> joined_runs(std::vector<format::AddedRun> runs);
+// Behind the last number that has an entry in a physical file; 0 where none has. Reads a page.
+Result<std::uint64_t> end_of_added(const PhysicalReader& physical);
 // Their ranks, which follow those of `n_numbered` logical files.
 std::vector<PlacedRange> ranked(const std::vector<format::AddedRun>& runs, std::uint64_t n_numbered);
 

@@ -13,7 +13,9 @@ Status list_names(const PhysicalReader& physical, std::vector<format::NamePlace>
   const auto add = [&](std::uint64_t local, Result<format::FileEntry> entry) -> Status {
     TW_RETURN_IF_ERROR(entry.status());
     if (entry->name_bytes == 0) return {};
-    TW_ASSIGN_OR_RETURN(const std::string name, physical.name(*entry, cache));
+    const auto read = physical.name(*entry, cache);
+    if (is_loss(read.status().code())) return {};  // nobody finds it
+    TW_ASSIGN_OR_RETURN(const std::string name, read);
     names.push_back({crc32c(std::as_bytes(std::span(name))), physical.header().id.physical, local});
     return {};
   };
@@ -28,20 +30,52 @@ Result<format::NamePlace> name_place(const PhysicalReader& first, std::uint64_t 
   return place.has_value() ? std::move(place) : Result<format::NamePlace>(first.corrupt(place.error().message()));
 }
 
-// The first place of a name with a greater hash. Hashes are spread evenly, so their share of the places is a good guess.
+Result<bool> has_places(const PhysicalReader& first, std::span<const format::NamePlace> names, const GoOn& go_on) {
+  if (names.size() != first.index().n_name_places) return false;
+  PageCache cache;
+  for (std::uint64_t i = 0; i < names.size(); ++i) {
+    if (i % kAskEach == kAskEach - 1 && go_on && !go_on()) return first.stopped();
+    auto place = name_place(first, i, cache);
+    if (!place.has_value() && !is_loss(place.status().code())) return place.status();
+    if (!place.has_value() || *place != names[i]) return false;
+  }
+  return true;
+}
+
+// Hashes are spread evenly: from a place that was read, the wanted one is about as many places away as its hash tells.
+// After some rounds the rest is halved, for hashes that somebody chose.
 Result<std::uint64_t> end_of_hash(const PhysicalReader& first, std::uint32_t hash, PageCache& cache) {
   constexpr std::uint64_t kPerPage = format::kPagePayload / format::kNamePlaceBytes;
-  std::uint64_t low = 0, high = first.index().n_name_places;
-  std::uint64_t guess = static_cast<std::uint64_t>(static_cast<double>(high) * (hash / 4294967296.0));
-  for (std::uint64_t step = kPerPage; low < high; step *= 2) {
-    guess = std::clamp(guess, low, high - 1);
-    TW_ASSIGN_OR_RETURN(const format::NamePlace place, name_place(first, guess, cache));
-    const bool before = place.hash <= hash;
-    (before ? low : high) = before ? guess + 1 : guess;
-    const std::uint64_t page = guess / kPerPage * kPerPage;
-    const bool ends_here = low >= page && high <= page + kPerPage;
-    guess = before ? page + kPerPage - 1 : page;
-    if (ends_here || low > guess || high <= guess) guess = low + (high - low) / 2;
+  constexpr int kRounds = 4;
+  const std::uint64_t n = first.index().n_name_places;
+  const double per_hash = static_cast<double>(n) / 4294967296.0;
+  std::uint64_t low = 0, high = n;
+  double guess = per_hash * hash;
+  for (int round = 0; low < high; ++round) {
+    const std::uint64_t page = low / kPerPage;  // one page is left: it is read by now, or with the next place
+    if (round >= kRounds || page == (high - 1) / kPerPage) guess = static_cast<double>(low + (high - low) / 2);
+    const auto at =
+        static_cast<std::uint64_t>(std::clamp(guess, static_cast<double>(low), static_cast<double>(high - 1)));
+    // Both ends of its page, so that a page is read once.
+    const std::uint64_t begin = std::max(low, at / kPerPage * kPerPage);
+    const std::uint64_t end = std::min(high, (at / kPerPage + 1) * kPerPage);
+    TW_ASSIGN_OR_RETURN(const format::NamePlace front, name_place(first, begin, cache));
+    TW_ASSIGN_OR_RETURN(const format::NamePlace back, name_place(first, end - 1, cache));
+    if (front.hash > hash) {
+      high = begin;
+      guess = static_cast<double>(begin) - per_hash * (front.hash - hash);
+    } else if (back.hash <= hash) {
+      low = end;
+      guess = static_cast<double>(end) + per_hash * (hash - back.hash);
+    } else {  // in this page
+      low = begin + 1;
+      high = end - 1;
+      while (low < high) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        TW_ASSIGN_OR_RETURN(const format::NamePlace place, name_place(first, middle, cache));
+        (place.hash <= hash ? low : high) = place.hash <= hash ? middle + 1 : middle;
+      }
+    }
   }
   return low;
 }

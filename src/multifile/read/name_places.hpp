@@ -15,6 +15,8 @@ Status list_names(const PhysicalReader& physical, std::vector<format::NamePlace>
 
 // Place i of those that the index of physical file 0 has, sorted, for all physical files.
 Result<format::NamePlace> name_place(const PhysicalReader& first, std::uint64_t i, PageCache& cache);
+// Whether the index of physical file 0 has exactly these places. `names`: sorted.
+Result<bool> has_places(const PhysicalReader& first, std::span<const format::NamePlace> names, const GoOn& go_on);
 // The number of places up to the last one with this hash. Reads about two pages.
 Result<std::uint64_t> end_of_hash(const PhysicalReader& first, std::uint32_t hash, PageCache& cache);
 

@@ -332,7 +332,7 @@ Result<std::vector<format::PieceEntry>> PhysicalReader::pieces(const format::Fil
   return result;
 }
 
-Result<std::string> PhysicalReader::name(const format::FileEntry& entry, PageCache& cache) const {
+Result<std::string> PhysicalReader::name(const format::FileEntry& entry, PageCache& cache, bool as_stored) const {
   std::string text;
   if (entry.name_bytes == 0) return text;
   if (recovered_) text = recovered_->names.substr(entry.name_offset, entry.name_bytes);
@@ -343,7 +343,7 @@ Result<std::string> PhysicalReader::name(const format::FileEntry& entry, PageCac
     const std::uint64_t n = std::min(entry.name_bytes - text.size(), format::kPagePayload - within);
     text.append(reinterpret_cast<const char*>(content.data()) + within, n);
   }
-  if (format::name_is_legal(text)) return text;
+  if (as_stored || format::name_is_legal(text)) return text;
   return corrupt("a name with a NUL inside");
 }
 

@@ -93,7 +93,8 @@ class PhysicalReader {
                     const GoOn& go_on) const;
   Result<std::vector<format::PieceEntry>> pieces(const format::FileEntry& entry, PageCache& cache,
                                                  const GoOn& go_on = {}) const;
-  Result<std::string> name(const format::FileEntry& entry, PageCache& cache) const;
+  // `as_stored`: also one that is not legal.
+  Result<std::string> name(const format::FileEntry& entry, PageCache& cache, bool as_stored = false) const;
   Result<format::Attributes> attributes() const;
 
   // Entry i of a section of fixed-size entries at `section_offset`, checked page by page. Borrowed until the next call.

@@ -85,7 +85,7 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
       file.doubted = true;
     }
   std::ranges::sort(files, {}, &RecoveredIndex::File::local);
-  if (watch.finding)
+  if (watch.finding && n_unknown > 0)
     watch.finding(
         fmt::format("'{}': a session cannot be read although the file was closed; {} logical files may have lost bytes "
                     "by that and are marked damaged",
@@ -93,14 +93,20 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
   return {};
 }
 
-// What is found of added logical files whose entries are lost may be less than they had.
-void doubt_added(const std::vector<SalvagedIndex::Range>& numbers, std::vector<RecoveredIndex::File>& files) {
+// What is found of added logical files whose entries are lost may be less than they had. Both ascend.
+void doubt_added(const PhysicalReader& physical, std::span<const SalvagedIndex::Range> numbers,
+                 std::vector<RecoveredIndex::File>& files, const Watch& watch) {
+  std::uint64_t n = 0;
   for (RecoveredIndex::File& file : files) {
-    const auto holds = [&](const SalvagedIndex::Range& range) {
-      return range.begin <= file.local && file.local < range.end;
-    };
-    if (format::is_added(file.local) && std::ranges::any_of(numbers, holds)) file.entry.flags |= format::kFileDamaged;
+    while (!numbers.empty() && numbers.front().end <= file.local) numbers = numbers.subspan(1);
+    if (numbers.empty()) break;
+    if (!format::is_added(file.local) || file.local < numbers.front().begin) continue;
+    file.entry.flags |= format::kFileDamaged;
+    ++n;
   }
+  if (n > 0 && watch.finding)
+    watch.finding(
+        fmt::format("'{}': {} added logical files may have lost bytes and are marked damaged", physical.path(), n));
 }
 
 // Whether a session page reached the storage in part only, or lies beyond the end of the file. One with the checksum of
@@ -166,7 +172,7 @@ Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vec
   if (left_out && physical.closed() && !newest_is_whole)
     TW_RETURN_IF_ERROR(doubt_unknown_files(physical, start, watch));
   TW_RETURN_IF_ERROR(merge_pieces(physical, base, scan, watch.go_on, recovery));
-  doubt_added(start.doubted_numbers, recovery.index.files);
+  doubt_added(physical, start.doubted_numbers, recovery.index.files, watch);
   recovery.refused_packs = std::move(scan.refused_packs);
   recovery.frames_end = std::max(base.end, scan.end());
   const std::uint64_t kept = left_out ? physical.file_bytes() : 0;  // its content is unknown

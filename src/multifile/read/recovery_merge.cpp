@@ -136,8 +136,8 @@ void add_file(const RecoveredIndex& base, const Scan& scan, RecoveredIndex::File
   index.pieces.insert(index.pieces.end(), old.begin(), old.end());
   index.pieces.insert(index.pieces.end(), fresh.begin(), fresh.end());
   // One that was added gets its name with its first flush.
-  const bool flushed =
-      !format::is_added(file.local) || file.entry.name_bytes + file.entry.n_pieces + file.entry.flags > 0;
+  const format::FileEntry& made = file.entry;
+  const bool flushed = !format::is_added(file.local) || made.name_bytes != 0 || made.n_pieces != 0 || made.flags != 0;
   if (flushed) index.files.push_back(file);
 }
 

@@ -199,7 +199,7 @@ class IndexSections {
     if (stored.entry().name_bytes == 0) return {};
     std::string old;
     if (!stored.renamed()) {
-      TW_ASSIGN_OR_RETURN(old, job_.old->name(stored.old, cache));
+      TW_ASSIGN_OR_RETURN(old, job_.old->name(stored.old, cache, true));
     }
     const auto name = std::as_bytes(stored.renamed() ? std::span(stored.fresh->name) : std::span<const char>(old));
     job_.names->push_back({crc32c(name), job_.header.id.physical, stored.local});

@@ -73,7 +73,8 @@ class LogicalWriter {
   // Bytes that fit into the chunk.
   std::uint64_t contiguous() const { return chunk_ ? chunk_->room() - std::min(chunk_->room(), buffered()) : 0; }
   bool dirty() const { return dirty_; }
-  bool listed = false;  // for the handle: in its list of writers that may hold a buffer
+  bool listed = false;    // for the handle: in its list of writers that may hold a buffer
+  bool unsynced = false;  // likewise: in its list of writers that were written since the last sync
   PhysicalWriter& physical() const { return physical_; }
 
   // Packs the name like data, so that it is as durable as the bytes that are written behind it.

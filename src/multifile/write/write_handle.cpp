@@ -73,7 +73,7 @@ Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
   const auto found = served_.find(rank);
   if (!found)
     return Status::error(Code::not_found, "logical file {} is not served by this handle, which serves {} of {}", rank,
-                         served_.count(), common_.header.n_logical);
+                         n_served(), n_logical());
   std::unique_ptr<LogicalWriter>& writer = writer_at(found->slot);
   if (!writer) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, old_size(*found));
@@ -131,12 +131,18 @@ Status WriteHandle::guard(Step&& step) {
 
 Status WriteHandle::note_writer(LogicalWriter& writer) {
   if (!writer.dirty()) touched_.push_back(&writer);
+  if (!writer.unsynced) unsynced_.push_back(&writer);
+  writer.unsynced = true;
   if (settings_.serves_few) return {};
   if (last_written_ != nullptr && last_written_ != &writer) TW_RETURN_IF_ERROR(limit_buffers(*last_written_));
   last_written_ = &writer;
+  note_buffer(writer);
+  return {};
+}
+
+void WriteHandle::note_buffer(LogicalWriter& writer) {
   if (!writer.listed) buffered_.push_back(&writer);
   writer.listed = true;
-  return {};
 }
 
 Status WriteHandle::write(LogicalWriter& writer, std::span<const std::byte> data) {
@@ -150,6 +156,8 @@ Status WriteHandle::write(LogicalWriter& writer, std::span<const std::byte> data
 }
 
 Status WriteHandle::set_name(LogicalWriter& writer, std::string_view name, std::uint32_t mode) {
+  if (name.empty() && format::is_added(writer.contribution().local_index))
+    return Status::error(Code::invalid_argument, "the name of a logical file that was added may not be empty");
   TW_RETURN_IF_ERROR(broken_);
   return guard([&] { return writer.set_name(name, mode); });
 }
@@ -157,7 +165,12 @@ Status WriteHandle::set_name(LogicalWriter& writer, std::string_view name, std::
 Status WriteHandle::add(std::string_view name, std::uint32_t mode) {
   TW_RETURN_IF_ERROR(broken_);
   const std::uint64_t number = first_added_ + added_.size();
-  if (added_.size() == format::kAddedPerTask || number >= format::kLocalsEnd)
+  if (added_.size() == format::kAddedPerTask)
+    return Status::error(Code::out_of_range,
+                         "this task has added 2^32 logical files to '{}' in this session, which is the most; close it, "
+                         "and append the others",
+                         files_->path());
+  if (number >= format::kLocalsEnd)
     return Status::error(Code::out_of_range,
                          "'{}' has had as many added logical files as the format can count; `thalweg defrag` makes a "
                          "copy that takes more",
@@ -169,8 +182,12 @@ Status WriteHandle::add(std::string_view name, std::uint32_t mode) {
     auto writer = std::make_unique<LogicalWriter>(*file, number, number, 0, settings_);
     TW_RETURN_IF_ERROR(writer->set_name(name, mode));
     current_ = added_.emplace_back(std::move(writer)).get();
-    settings_.serves_few = served_.count() + added_.size() <= kFew;
-    return {};
+    if (!settings_.serves_few || n_served() <= kFew) return {};
+    settings_.serves_few = false;
+    return each_writer([this](LogicalWriter& w) {
+      note_buffer(w);
+      return Status{};
+    });
   };
   return guard(make);
 }
@@ -193,20 +210,23 @@ Status WriteHandle::flush_for_sync() {
   TW_RETURN_IF_ERROR(guard([&] { return flush_writers(true); }));
   touched_.clear();
   // Chunks that were flushed earlier too: only a slot marked as synced proves a sync.
-  return each_writer([&](LogicalWriter& w) { return guard([&] { return w.mark_synced(); }); });
+  for (LogicalWriter* w : unsynced_) TW_RETURN_IF_ERROR(guard([&] { return w->mark_synced(); }));
+  return {};
 }
 
-Status WriteHandle::pin_all(const std::shared_ptr<const AccessRequest>& sync) {
-  return each_writer([&](LogicalWriter& w) {
-    w.pin(sync);
-    return Status{};
-  });
+void WriteHandle::pin_all(const std::shared_ptr<const AccessRequest>& sync) {
+  for (LogicalWriter* w : unsynced_) {
+    w->pin(sync);
+    w->unsynced = false;
+  }
+  unsynced_.clear();
 }
 
 Status WriteHandle::sync() {
   TW_RETURN_IF_ERROR(flush_for_sync());
   TW_RETURN_IF_ERROR(keep_failure(files_->sync()));
-  return pin_all(nullptr);
+  pin_all(nullptr);
+  return {};
 }
 
 namespace {
@@ -235,7 +255,7 @@ Result<std::shared_ptr<AccessRequest>> WriteHandle::begin_sync() {
   std::erase_if(syncs_, [](const auto& sync) { return sync->done() && sync->outcome().status.ok(); });
   syncs_.push_back(std::make_shared<SyncRequest>(files_));
   start(syncs_.back(), default_progress());
-  (void)pin_all(syncs_.back());
+  pin_all(syncs_.back());
   return syncs_.back();
 }
 
@@ -263,6 +283,7 @@ Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
   if (settings_.hides_old) files_->close_durably();
   current_ = nullptr;
   touched_.clear();
+  unsynced_.clear();
   for (auto& [number, page] : writers_)
     for (auto& w : page)
       if (w) deposit.writers.push_back(std::move(w));

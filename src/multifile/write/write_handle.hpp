@@ -40,7 +40,9 @@ class WriteHandle {
   Status sync();
   // A sync that waits for the storage in the background. Bytes written later are not part of it.
   Result<std::shared_ptr<AccessRequest>> begin_sync();
-  std::uint64_t n_added() const { return added_.size(); }
+  std::uint64_t n_served() const { return served_.count() + added_.size(); }
+  // The logical files of the multifile, without those that other tasks add.
+  std::uint64_t n_logical() const { return (old_ ? old_->n_logical() : common_.header.n_logical) + added_.size(); }
   // Waits for all syncs that were begun. Returns the first failure of one.
   Status await_syncs();
 
@@ -64,7 +66,8 @@ class WriteHandle {
   Status guard(Step&& step);
   Status flush_writers(bool by_sync);
   Status flush_for_sync();
-  Status pin_all(const std::shared_ptr<const AccessRequest>& sync);  // cannot fail
+  void pin_all(const std::shared_ptr<const AccessRequest>& sync);
+  void note_buffer(LogicalWriter& writer);
   Status keep_failure(const Status& status);
   std::unique_ptr<LogicalWriter>& writer_at(std::uint64_t slot);
   template <class Step>
@@ -84,6 +87,7 @@ class WriteHandle {
   std::map<std::uint64_t, WriterPage> writers_;
   std::pair<std::uint64_t, WriterPage*> last_page_{0, nullptr};
   std::vector<LogicalWriter*> touched_;   // written since the last flush, each once
+  std::vector<LogicalWriter*> unsynced_;  // written since the last sync, each once
   std::vector<LogicalWriter*> buffered_;  // may hold a buffer; only of handles that serve many
   LogicalWriter* current_ = nullptr;
   PhysicalWriter* last_physical_ = nullptr;  // of the logical file touched last, and mostly of the next one

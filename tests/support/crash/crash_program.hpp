@@ -66,7 +66,8 @@ class CrashProgram {
   const std::shared_ptr<Backend> backend_;
   const std::string path_;
   std::uint64_t seed_;
-  // By rank, then those of the logical files that tasks add, `adds` of each task. Written only by the task that serves it.
+  // By rank, then those of the logical files that tasks add, `adds` of each task. Only the task of a logical file writes
+  // to its history.
   std::vector<History> histories_;
   std::vector<Status> opened_, closed_;
   bool is_closed_ = false;
