@@ -316,6 +316,7 @@ int run(Options& options, const Common& common) {
   options.closed = handles[0].summarize().closed != 0;
   if (options.closed) open_more(handles, workers_for(options.threads, cost_of(plan.jobs)), options.choice.file);
   std::vector<Source> sources;
+  sources.reserve(handles.size());
   for (const Multifile& handle : handles) sources.push_back(source_of(handle));
   const Result result = extract(sources, options, plan.jobs, common.quiet);
   return report(options, common, result, plan);

@@ -270,15 +270,14 @@ bool is_loss(Code code) {
 }
 
 Result<EntryRun> PhysicalReader::run_at(std::uint64_t local_index, PageCache& cache) const {
-  constexpr std::uint64_t n = format::kLocalsEnd;
   if (recovered_) {
     const auto found = recovered_->find(local_index);
     const bool here = found != recovered_->files.end() && found->local == local_index;
     if (here) return EntryRun{local_index + 1, true, {}};
-    return EntryRun{found == recovered_->files.end() ? n : found->local, false, {}};
+    return EntryRun{found == recovered_->files.end() ? format::kLocalsEnd : found->local, false, {}};
   }
   TW_ASSIGN_OR_RETURN(const std::uint64_t place, place_from(local_index, cache));
-  if (place == index_.n_entries) return EntryRun{n, false, {}};
+  if (place == index_.n_entries) return EntryRun{format::kLocalsEnd, false, {}};
   auto there = local_at(place, cache);
   if (is_loss(there.status().code())) return lost_run(local_index, place, there.status(), cache);
   TW_RETURN_IF_ERROR(there.status());

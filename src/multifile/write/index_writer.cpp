@@ -106,21 +106,21 @@ struct Stored {
 // Calls visit(stored, cache) for these logical files in the order of local indices.
 template <class Visit>
 Status each_stored(const IndexJob& job, Visit&& visit) {
-  constexpr std::uint64_t n = format::kLocalsEnd;
+  constexpr std::uint64_t kEnd = format::kLocalsEnd;
   PageCache cache;
   Steps steps(job.go_on);
-  std::uint64_t old = job.old != nullptr ? 0 : n;
+  std::uint64_t old = job.old != nullptr ? 0 : kEnd;
   bool has_old = false;  // there is an entry of `old`
   for (std::size_t i = 0; steps.go_on();) {
-    while (!has_old && old < n) {
+    while (!has_old && old < kEnd) {
       TW_ASSIGN_OR_RETURN(const EntryRun run, job.old->run_at(old, cache));
       TW_RETURN_IF_ERROR(run.lost);
       has_old = run.has_entry;
       if (!has_old) old = run.end;
     }
-    const std::uint64_t fresh = i < job.fresh->size() ? job.fresh->at(i).local_index : n;
+    const std::uint64_t fresh = i < job.fresh->size() ? job.fresh->at(i).local_index : kEnd;
     Stored stored{std::min(old, fresh), {}, {}};
-    if (stored.local >= n) return {};
+    if (stored.local >= kEnd) return {};
     if (fresh == stored.local) stored.fresh = job.fresh->at(i++);
     if (old == stored.local) {
       TW_ASSIGN_OR_RETURN(stored.old, job.old->file_entry(old++, cache));
