@@ -85,10 +85,10 @@ struct NamePlace {
   std::uint32_t physical = 0;
   std::uint64_t local = 0;
   // Added logical files come behind the others, by number.
-  auto operator<=>(const NamePlace& other) const {
-    const bool added = is_added(local), other_added = is_added(other.local);
-    const auto key = [](const NamePlace& p, bool is) { return std::tuple(p.hash, is, is ? 0 : p.physical, p.local); };
-    return key(*this, added) <=> key(other, other_added);
+  std::strong_ordering operator<=>(const NamePlace& other) const {
+    if (hash != other.hash) return hash <=> other.hash;
+    if (is_added(local) || is_added(other.local)) return local <=> other.local;
+    return std::tuple(physical, local) <=> std::tuple(other.physical, other.local);
   }
   bool operator==(const NamePlace&) const = default;
 };
