@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   check(tw_options_create(&options));
   check(tw_options_set_range(options, 0, 0, 0)); /* no numbered logical files: only those that are added */
   check(tw_multifile_open(group, path, TW_CREATE | TW_TRUNCATE, options, &file)); /* collective */
-  for (int step = 0; step <= rank; ++step) { /* each rank as many as it needs */
+  for (int step = 0; step <= rank; ++step) {                                      /* each rank as many as it needs */
     char name[64], text[64];
     snprintf(name, sizeof name, "step%d/rank%d.txt", step, rank);
     snprintf(text, sizeof text, "written by rank %d in step %d\n", rank, step);

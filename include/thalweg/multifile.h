@@ -101,8 +101,8 @@ TW_API_STATUS tw_status tw_multifile_open(tw_group* group, const char* path, int
  * is not open.
  *
  * After a failure the multifile stays marked as not closed, and tw_multifile_repair() brings back everything flushed.
- * Only after TW_ERR_EXISTS it is closed: with the hint duplicates=error two logical files have one name, and both are
- * there. A multifile that a program leaves open is flushed when the program ends by exit() or a return from main(), and
+ * With the hint duplicates=error the names are compared when it is closed: TW_ERR_EXISTS says that two logical files
+ * have one name, and both are there. A multifile that a program leaves open is flushed when the program ends by exit() or a return from main(), and
  * when MPI is finalised, unless a thread is inside of it; a line on standard error names the file, which stays not
  * closed. In the child of a fork a handle that writes fails with TW_ERR_MODE, here too. */
 TW_API_STATUS tw_status tw_multifile_close(tw_multifile** multifile);
@@ -255,7 +255,7 @@ TW_API_STATUS tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank
  * Memory:       the handle keeps about 300 bytes and the name of each one until the close, and task 0 during the close
  *               about 120 bytes and the name of each one of all tasks.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, TW_ERR_RANGE (this task has added 2^32 in this session,
- * or all sessions together have used up the 2^62 numbers: one uses at most 2^32 for each task), or what a write may
+ * or all sessions have used up the 2^62 numbers: a session uses at most 2^32 for each of its tasks), or what a write may
  * return. */
 TW_API_STATUS tw_status tw_multifile_add(tw_multifile* multifile, const char* name, uint32_t permissions);
 
@@ -267,8 +267,8 @@ TW_API_STATUS tw_status tw_multifile_add_part(tw_multifile* multifile, const cha
                                               uint32_t permissions);
 
 /* Gives the current logical file a name (UTF-8 or any bytes but NUL, at most 4096; copied) and a POSIX mode, as
- * tw_multifile_add(), and takes the place of the one that it had. Empty: no name; not for one that was added. Open for
- * writing.
+ * tw_multifile_add(), and takes the place of the one that it had. An empty name removes it; for a logical file that
+ * was added it is TW_ERR_INVALID. Open for writing.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
 TW_API_STATUS tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode);
 

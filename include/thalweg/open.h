@@ -114,7 +114,8 @@ TW_API_STATUS tw_status tw_options_set_hints(tw_options* options, const char* hi
  *             The first one is current after the open. n_ranks may be 0.
  * Without this call a group of S tasks that creates a multifile serves one logical file per task. When reading or
  * appending a multifile of N logical files, task s serves the consecutive ranks [s*N/S, (s+1)*N/S): one each when
- * S == N, all of them when S == 1; and the like share of those that were added by names, whose ranks follow.
+ * S == N, all of them when S == 1; and an even share of those that were added by names, which N does not count here and
+ * whose ranks follow.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. The open reports what does not fit the multifile. */
 TW_API_STATUS tw_status tw_options_set_ranks(tw_options* options, int64_t n_logical, const int64_t* ranks,
                                              int64_t n_ranks);

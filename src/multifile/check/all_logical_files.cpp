@@ -21,7 +21,7 @@ Result<std::uint64_t> count_without_rank(ReadSet& files, const GoOn& go_on) {
     auto physical = files.physical(k);
     auto own = physical.has_value() ? own_added(**physical, go_on) : physical.status();
     if (is_loss(own.status().code()))
-      return n;  // its reader reports it; a header may claim a million that are not there
+      return n;  // reported by its reader; a header may claim 2^20 files that are missing
     TW_RETURN_IF_ERROR(own.status());
     for (const format::AddedRun& run : *own) {
       const std::uint64_t end = run.first + run.count;

@@ -129,7 +129,7 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   TW_ASSIGN_OR_RETURN(const std::uint64_t lost, count_without_rank(source.files(), [&] { return report.go_on(); }));
   if (lost > 0)
     return source.files().first().corrupt(
-        fmt::format("{} added logical files are in no run; {} gives them ranks", lost, repair_command(from)));
+        fmt::format("{} added logical files have no rank; {} gives them ranks", lost, repair_command(from)));
   const auto n = static_cast<std::int64_t>(source.files().header().n_logical);
   const auto group = make_self_group();
   OpenRequest request;
@@ -140,7 +140,7 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   request.options = options;
   request.progress = [&report](auto, auto) { return report.go_on(); };
   request.options.physical_files = 1;
-  request.options.refuses_duplicates = false;  // it keeps them
+  request.options.refuses_duplicates = false;  // the copy keeps equal names
   request.options.defragments = true;
   std::vector<std::int64_t> stored;
   TW_ASSIGN_OR_RETURN(request.options.chunk_bytes, room_for(source, report, options.alignment_bytes, stored));

@@ -68,9 +68,10 @@ class Repair {
       TW_ASSIGN_OR_RETURN(const bool right, tells_of_all(*physical));
       if (right) return false;
     }
-    report_.finding(readable.ok()
-                        ? fmt::format("'{}': the index does not tell of all names and added logical files", path_)
-                        : readable.message());
+    report_.finding(
+        readable.ok()
+            ? fmt::format("'{}': the index has not all names and added logical files, or has wrong ones", path_)
+            : readable.message());
     return mend(set, *physical);
   }
 
@@ -146,12 +147,14 @@ class Repair {
     }
     std::vector<bool> lost(first.header().n_physical);
     for (std::uint32_t k = 0; k < lost.size(); ++k) {
+      if (!report_.go_on()) return first.stopped();
       std::unique_ptr<PhysicalReader> opened;
       if (k > 0) {
         auto file = backend_->open(format::physical_name(path_, k), OpenMode::read);
         auto reader = file.has_value() ? PhysicalReader::open(std::move(file).value(), k) : file.error();
         const Status there = reader.has_value() ? (*reader)->readable() : reader.status();
-        lost[k] = !there.ok() && (may_be_lost(k, there) || there.code() == Code::not_closed);
+        const bool foreign = there.ok() && (*reader)->header().id.uuid != first.header().id.uuid;
+        lost[k] = foreign || may_be_lost(k, there) || there.code() == Code::not_closed;
         if (lost[k]) continue;
         TW_RETURN_IF_ERROR(there);
         opened = std::move(reader).value();
@@ -164,7 +167,7 @@ class Repair {
     return keep_places(stored, lost, names);
   }
 
-  // The names of a physical file that is missing stay in their places: it may come back.
+  // Where physical file 0 was closed, the names of one that is missing keep their places: it may come back.
   Status keep_places(const PhysicalReader& stored, const std::vector<bool>& lost,
                      std::vector<format::NamePlace>& names) {
     if (std::ranges::find(lost, true) == lost.end()) return {};

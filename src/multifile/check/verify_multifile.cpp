@@ -87,8 +87,9 @@ Status check_added_runs(ReadSet& files, Reporter& report, CheckResult& result) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t n, count_without_rank(files, [&report] { return report.go_on(); }));
   result.damaged_logical += n;
   if (n > 0)
-    report.finding(fmt::format("'{}': {} added logical files are in no run and cannot be read; {} gives them ranks",
-                               files.path(), n, repair_command(files.path())));
+    report.finding(
+        fmt::format("'{}': {} added logical files have no rank, so that they cannot be read; {} gives them ranks",
+                    files.path(), n, repair_command(files.path())));
   return {};
 }
 

@@ -11,7 +11,7 @@ Result<std::vector<format::AddedRun>> own_added(const PhysicalReader& physical, 
 // Those of all physical files, which an index of physical file 0 has.
 Result<std::vector<format::AddedRun>> stored_added_runs(const PhysicalReader& first, const format::IndexPage& index,
                                                         const GoOn& go_on);
-// Sorts runs, of which earlier ones count where several hold a number, and joins those that follow each other.
+// Sorts runs, and joins those that follow each other. Where several hold a number, the one that begins first counts.
 std::vector<format::AddedRun> joined_runs(std::vector<format::AddedRun> runs);
 // Behind the last number that has an entry in a physical file; 0 where none has. Reads a page.
 Result<std::uint64_t> end_of_added(const PhysicalReader& physical);

@@ -13,9 +13,7 @@ Status list_names(const PhysicalReader& physical, std::vector<format::NamePlace>
   const auto add = [&](std::uint64_t local, Result<format::FileEntry> entry) -> Status {
     TW_RETURN_IF_ERROR(entry.status());
     if (entry->name_bytes == 0) return {};
-    const auto read = physical.name(*entry, cache);
-    if (is_loss(read.status().code())) return {};  // nobody finds it
-    TW_ASSIGN_OR_RETURN(const std::string name, read);
+    TW_ASSIGN_OR_RETURN(const std::string name, physical.name(*entry, cache, true));
     names.push_back({crc32c(std::as_bytes(std::span(name))), physical.header().id.physical, local});
     return {};
   };

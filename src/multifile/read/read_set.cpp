@@ -26,6 +26,7 @@ Status ReadSet::load_added() {
   if (const RecoveredIndex* const recovered = first_->recovered()) {
     runs = recovered->added;
     for (std::uint32_t k = 0; k < header().n_physical; ++k) {
+      if (!may_go_on()) return first_->stopped();
       auto there = physical(k);
       if (is_loss(there.status().code())) continue;
       TW_RETURN_IF_ERROR(there.status());

@@ -140,6 +140,8 @@ class Salvage {
     pieces_begin_ = index->pieces_offset;
     pieces_end_ = index->names_offset;
     derived_begin_ = index->added_runs_offset;
+    if (auto runs = stored_added_runs(physical_, *index, go_on_); runs.has_value())
+      result_.index.added = std::move(runs).value();
     listed_pages_ = format::section_pages(index->n_entries, format::kListedEntryBytes);
   }
 
@@ -196,8 +198,11 @@ class Salvage {
 
   void take_entry(std::uint64_t local, std::span<const std::byte> bytes) {
     auto entry = format::parse_file_entry(bytes, any_index(physical_.header().n_local));
-    if (!entry.has_value()) ++result_.lost_names;  // the page verifies, so its writer was faulty: the others count
-    if (!entry.has_value()) return;
+    if (!entry.has_value()) {  // the page verifies, so its writer was faulty: the others count
+      ++result_.lost_names;
+      result_.index.files.push_back({local, {}, 0, true});  // doubted
+      return;
+    }
     RecoveredIndex::File file{local, *entry, physical_.closed() ? entry->bytes : 0};
     file.entry.bytes = file.entry.first_piece = 0;
     file.entry.n_pieces = 0;
@@ -368,6 +373,7 @@ void fall_back_on(RecoveredIndex older, SalvagedIndex& newer) {
   for (RecoveredIndex::File& file : newer.index.files)
     if (file.entry.name_bytes != 0) file.entry.name_offset += all.names.size();
   all.names += newer.index.names;
+  if (!newer.index.added.empty()) all.added = std::move(newer.index.added);
   for (auto& [key, value] : newer.index.attributes) all.attributes[key] = std::move(value);
   auto next = newer.index.files.begin();
   const auto end = newer.index.files.end();

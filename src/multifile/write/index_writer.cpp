@@ -233,7 +233,6 @@ Result<format::IndexPage> count(const IndexJob& job) {
   const std::uint64_t all = format::section_pages(counts.n_local, format::kFileEntryBytes);
   const std::uint64_t listed = format::section_pages(counts.n_entries, format::kListedEntryBytes);
   if (counts.n_added == 0 && all <= std::max(listed, kSmallSection / kPageBytes)) counts.n_entries = counts.n_local;
-  job.names->reserve(job.names->size() + counts.n_name_places);
   const bool first = job.header.id.physical == 0;
   counts.n_added_runs = first ? job.added.size() : 0;
   counts.n_name_places = first ? counts.n_name_places + job.names->size() : 0;

@@ -225,6 +225,7 @@ void WriteHandle::pin_all(const std::shared_ptr<const AccessRequest>& sync) {
 Status WriteHandle::sync() {
   TW_RETURN_IF_ERROR(flush_for_sync());
   TW_RETURN_IF_ERROR(keep_failure(files_->sync()));
+  for (LogicalWriter* w : std::exchange(syncing_, {})) w->pin(nullptr);  // their bytes are durable, too
   pin_all(nullptr);
   return {};
 }
@@ -255,6 +256,8 @@ Result<std::shared_ptr<AccessRequest>> WriteHandle::begin_sync() {
   std::erase_if(syncs_, [](const auto& sync) { return sync->done() && sync->outcome().status.ok(); });
   syncs_.push_back(std::make_shared<SyncRequest>(files_));
   start(syncs_.back(), default_progress());
+  if (syncs_.size() == 1) syncing_.clear();
+  syncing_.insert(syncing_.end(), unsynced_.begin(), unsynced_.end());
   pin_all(syncs_.back());
   return syncs_.back();
 }
@@ -284,6 +287,7 @@ Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
   current_ = nullptr;
   touched_.clear();
   unsynced_.clear();
+  syncing_.clear();
   for (auto& [number, page] : writers_)
     for (auto& w : page)
       if (w) deposit.writers.push_back(std::move(w));

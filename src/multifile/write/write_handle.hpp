@@ -88,6 +88,7 @@ class WriteHandle {
   std::pair<std::uint64_t, WriterPage*> last_page_{0, nullptr};
   std::vector<LogicalWriter*> touched_;   // written since the last flush, each once
   std::vector<LogicalWriter*> unsynced_;  // written since the last sync, each once
+  std::vector<LogicalWriter*> syncing_;   // those of syncs that go on in the background
   std::vector<LogicalWriter*> buffered_;  // may hold a buffer; only of handles that serve many
   LogicalWriter* current_ = nullptr;
   PhysicalWriter* last_physical_ = nullptr;  // of the logical file touched last, and mostly of the next one

@@ -123,7 +123,7 @@ std::string reading_remark(std::string_view file, std::string_view phase) {
 // The text of a skeleton file, with that of the files that it includes from its folder in place.
 std::string text_of(std::string_view file) {
   std::string text(asset(fmt::format("skeletons/{}", file)));
-  for (const char* part : {"block_of.h", "my_block.h"}) {
+  for (const char* part : {"block_of.h", "my_block.inc"}) {
     const std::string line = fmt::format("#include \"{}\"\n", part);
     if (const size_t at = text.find(line); at != std::string::npos) text.replace(at, line.size(), text_of(part));
   }

@@ -18,7 +18,7 @@ static void must(tw_status status) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const char* path = argc > 1 ? argv[1] : "array.dat";
-#include "my_block.h"
+#include "my_block.inc"
 
   tw_group* group;
   tw_file* file;

@@ -17,7 +17,7 @@ static void must(int fine, const char* path) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const char* path = argc > 1 ? argv[1] : "array";
-#include "my_block.h"
+#include "my_block.inc"
 
   char name[4096];
   must(snprintf(name, sizeof name, "%s.%06d", path, rank) < (int)sizeof name, path);

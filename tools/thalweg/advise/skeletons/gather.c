@@ -17,7 +17,7 @@ static void must(int fine, const char* path) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const char* path = argc > 1 ? argv[1] : "array.dat";
-#include "my_block.h"
+#include "my_block.inc"
 
   int* counts = malloc((size_t)size * sizeof *counts);
   int* begins = malloc((size_t)size * sizeof *begins);

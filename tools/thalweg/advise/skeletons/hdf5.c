@@ -17,7 +17,7 @@ static void must(int fine, const char* path) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const char* path = argc > 1 ? argv[1] : "array.h5";
-#include "my_block.h"
+#include "my_block.inc"
 
   const hsize_t shape[2] = {N, N}, start[2] = {(hsize_t)lo[0], (hsize_t)lo[1]},
                 count[2] = {(hsize_t)n[0], (hsize_t)n[1]};

@@ -20,7 +20,7 @@ static void must(int code, const char* path) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const char* path = argc > 1 ? argv[1] : "chunks.dat";
-#include "my_block.h"
+#include "my_block.inc"
 
   long long mine = (long long)(elements * sizeof *block), begin = 0;
   MPI_Exscan(&mine, &begin, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD); /* begin of rank 0 stays 0 */

@@ -20,7 +20,7 @@ static void must(int code, const char* path) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const char* path = argc > 1 ? argv[1] : "array.dat";
-#include "my_block.h"
+#include "my_block.inc"
 
   const int shape[2] = {N, N};
   MPI_Datatype type;

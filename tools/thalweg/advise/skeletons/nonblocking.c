@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   int level;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level); /* so that a thread can go on with the write */
   const char* path = argc > 1 ? argv[1] : "array.dat";
-#include "my_block.h"
+#include "my_block.inc"
 
   tw_group* group;
   tw_file* file;
