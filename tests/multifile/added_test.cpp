@@ -392,6 +392,28 @@ TEST_F(Added, KeepsItsRankAndNameWhileItsPhysicalFileIsMissing) {
   expect_sound();
 }
 
+TEST_F(Added, KeepsItsNameWhereAnotherMultifileTookItsPlace) {
+  const auto write_two = [&](const std::string& prefix) {
+    write_with(
+        2, TW_CREATE | TW_TRUNCATE,
+        [&](tw_multifile* file, std::int64_t task) { add(file, prefix + std::to_string(task), prefix); },
+        [](tw_options* options) { ASSERT_EQ(tw_options_set_hint(options, "physical_files", "2"), TW_OK); });
+  };
+  write_two("old");
+  const std::string second = path_ + ".000001", foreign = path_ + ".foreign", away = path_ + ".away";
+  std::filesystem::copy_file(second, foreign);
+  write_two("new");
+  std::filesystem::rename(second, away);
+  std::filesystem::rename(foreign, second);
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
+  std::filesystem::rename(away, second);
+  expect_sound();
+  tw_multifile* file = open(TW_READ);
+  EXPECT_EQ(names(file), (std::vector<std::string>{"", "", "new0", "new1"}));
+  EXPECT_EQ(found(file, "new1"), "new");
+  close(file);
+}
+
 TEST_F(Added, IsFoundWithFewReads) {
   constexpr std::int64_t kMany = 60'000;
   write_with(
