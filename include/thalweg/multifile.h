@@ -11,8 +11,8 @@
  * *chunk* is a piece of a physical file that holds bytes of one logical file; a *pack* holds small or
  * compressed pieces of several. Offsets and sizes are bytes. Format: docs/format/multifile.md.
  *
- * A logical file can have a name. Those that every task serves are numbered when the multifile is opened; any task can
- * add more by a name at any time (tw_multifile_add), and these get their ranks when it is closed.
+ * Logical files are numbered by rank when the multifile is made. Any task can add more at any time, each by a name
+ * (tw_multifile_add); these get their ranks when it is closed.
  *
  * A handle belongs to one task. It serves one logical file or many; one of them is *current*, and the plain
  * calls (tw_multifile_write, tw_multifile_read, tw_multifile_seek, ...) act on it. Handles of different tasks are
@@ -102,9 +102,9 @@ TW_API_STATUS tw_status tw_multifile_open(tw_group* group, const char* path, int
  *
  * After a failure the multifile stays marked as not closed, and tw_multifile_repair() brings back everything flushed.
  * With the hint duplicates=error the names are compared when it is closed: TW_ERR_EXISTS says that two logical files
- * have one name, and both are there. A multifile that a program leaves open is flushed when the program ends by exit() or a return from main(), and
- * when MPI is finalised, unless a thread is inside of it; a line on standard error names the file, which stays not
- * closed. In the child of a fork a handle that writes fails with TW_ERR_MODE, here too. */
+ * have one name, and both are there. A multifile that a program leaves open is flushed when the program ends by exit()
+ * or a return from main(), and when MPI is finalised, unless a thread is inside of it; a line on standard error names
+ * the file, which stays not closed. In the child of a fork a handle that writes fails with TW_ERR_MODE, here too. */
 TW_API_STATUS tw_status tw_multifile_close(tw_multifile** multifile);
 
 /* Gives the multifile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
@@ -259,8 +259,8 @@ TW_API_STATUS tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank
  * return. */
 TW_API_STATUS tw_status tw_multifile_add(tw_multifile* multifile, const char* name, uint32_t permissions);
 
-/* As tw_multifile_add(), for one of several pieces of what has the name, such as the block of a distributed array that
- * the task holds. Name and part together identify it, so parts of one name are no duplicates; tw_multifile_find_part()
+/* As tw_multifile_add(), for one of several logical files that share a name, such as the blocks of a distributed array,
+ * one of each task. Name and part together identify it, so parts of one name are no duplicates; tw_multifile_find_part()
  * finds it, tw_multifile_find() does not.
  * part   0 or more. */
 TW_API_STATUS tw_status tw_multifile_add_part(tw_multifile* multifile, const char* name, int64_t part,

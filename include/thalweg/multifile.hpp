@@ -162,7 +162,7 @@ class Multifile {
   void add(const std::string& name, std::uint32_t posix_mode = 0) {
     check(tw_multifile_add(get(), name.c_str(), posix_mode));
   }
-  // One of several pieces of what has the name, such as a block of an array.
+  // As add(), for one of several logical files that share a name, such as the blocks of an array.
   void add_part(const std::string& name, std::int64_t part, std::uint32_t posix_mode = 0) {
     check(tw_multifile_add_part(get(), name.c_str(), part, posix_mode));
   }

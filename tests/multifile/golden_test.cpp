@@ -207,7 +207,7 @@ TEST(Golden, InvalidFilesAreRefusedWithTheCodeOfTheManifest) {
   }
 }
 
-// What verify refuses in the counts of an index, repair finds too.
+// A wrong number of added entries is damage for verify, and repair counts them again.
 TEST(Golden, AWrongNumberOfAddedEntriesIsRepaired) {
   const std::string copy = std::filesystem::temp_directory_path() / ("golden-" + std::to_string(::getpid()) + ".tw");
   for (const char* name : {"added_fewer_than_their_entries", "added_more_than_their_entries"}) {

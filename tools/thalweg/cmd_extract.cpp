@@ -83,7 +83,7 @@ double cost_of(const std::vector<ExtractJob>& jobs) {
                          [](double sum, const ExtractJob& job) { return sum + cost_of(job); });
 }
 
-// What the threads of an extract have in common.
+// The state that all threads of an extract share.
 struct Extraction {
   const Options& options;
   const std::vector<ExtractJob>& jobs;

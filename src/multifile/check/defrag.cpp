@@ -95,8 +95,7 @@ Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
 }
 
 // Bytes of one slab that takes everything, so that no chunk has to be cut where a slab ends: space that is not used
-// costs nothing. `stored`: the numbered logical files of which
-// something is stored.
+// costs nothing. `stored` receives the numbered logical files that have something stored.
 Result<std::uint64_t> room_for(ReadHandle& from, Reporter& report, std::uint64_t alignment,
                                std::vector<std::int64_t>& stored) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;

@@ -79,7 +79,7 @@ class PhysicalRegions {
     return {};
   }
 
-  // -1: of one that was added and that a repair did not keep.
+  // The rank of a frame or directory entry; -1 for an added logical file that a repair did not keep.
   std::int64_t rank_of(std::uint64_t number) {
     if (!format::is_added(number)) return static_cast<std::int64_t>(number);
     PageCache unused;

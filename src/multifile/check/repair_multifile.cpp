@@ -134,9 +134,9 @@ class Repair {
     return file.sync();
   }
 
-  // What the index of physical file 0 tells of all: the runs of added logical files, beginning with those that it has,
-  // so that ranks stay; and the names in the physical files behind the first, which are repaired by now. `stored`:
-  // physical file 0 as it is; `first`: as it will be.
+  // The index of physical file 0 describes all physical files. Collects the runs of added logical files, beginning with
+  // those that it has, so that ranks stay; and the names in the other physical files, which are repaired by now.
+  // `stored`: physical file 0 as it is; `first`: as it will be.
   Status look_at_all(const PhysicalReader& stored, const PhysicalReader& first, std::vector<format::NamePlace>& names,
                      std::vector<format::AddedRun>& added) {
     const GoOn go_on = [this] { return report_.go_on(); };

@@ -67,7 +67,7 @@ struct DirectoryEntry {
   std::uint32_t crc = 0;
   Codec codec = Codec::none;
 };
-// What the directory of a pack stores of a name: the POSIX mode, then the name.
+// A name as a pack stores it: the POSIX mode, then the name.
 inline constexpr std::size_t kNameModeBytes = sizeof(std::uint32_t);
 std::vector<std::byte> encode_name(std::string_view name, std::uint32_t mode);
 // A stored name is text without NUL; that of a part of an array has a NUL and the number of the part behind it.

@@ -98,7 +98,7 @@ class LogicalReader {
 
   const PhysicalReader& physical_;
   const std::uint64_t rank_;
-  const std::uint64_t number_;  // what frames name it by
+  const std::uint64_t number_;  // in frames: the rank, or the number of an added logical file
   const format::FileEntry entry_;
   const std::vector<format::PieceEntry> pieces_;
   ReaderSettings& settings_;

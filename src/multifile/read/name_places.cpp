@@ -50,9 +50,8 @@ Result<std::uint64_t> end_of_hash(const PhysicalReader& first, std::uint32_t has
   std::uint64_t low = 0, high = n;
   double guess = per_hash * hash;
   for (int round = 0; low < high; ++round) {
-    const std::uint64_t page = low / kPerPage;  // one page is left: it is read by now, or with the next place
     const std::uint64_t halfway = low + (high - low) / 2;
-    if (round >= kRounds || page == (high - 1) / kPerPage) guess = static_cast<double>(halfway);
+    if (round >= kRounds) guess = static_cast<double>(halfway);
     const auto at =
         static_cast<std::uint64_t>(std::clamp(guess, static_cast<double>(low), static_cast<double>(high - 1)));
     // Both ends of its page, so that a page is read once.

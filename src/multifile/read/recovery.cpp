@@ -93,7 +93,8 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
   return {};
 }
 
-// What is found of added logical files whose entries are lost may be less than they had. Both ascend.
+// Marks the added logical files whose entries are lost: they may have had more bytes than were found. `numbers` and
+// `files` ascend.
 void doubt_added(const PhysicalReader& physical, std::span<const SalvagedIndex::Range> numbers,
                  std::vector<RecoveredIndex::File>& files, const Watch& watch) {
   std::uint64_t n = 0;

@@ -57,8 +57,8 @@ struct IndexJob {
   const PhysicalReader* old = nullptr;  // the index so far; null: none
   const Contributions* fresh = nullptr;
   format::Attributes attributes;  // of physical file 0
-  // What the index of physical file 0, which is written last, has of all physical files: the runs of the added logical
-  // files; the place of each name, to which the index adds its own.
+  // The index of physical file 0 is written last and describes all: `added` has the runs of added logical files;
+  // `names` the place of each name so far, to which write_index() adds those of this physical file.
   std::vector<format::AddedRun> added = {};
   std::vector<format::NamePlace>* names = nullptr;
   GoOn go_on;  // asked now and then; may be empty

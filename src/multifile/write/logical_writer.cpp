@@ -16,7 +16,7 @@ constexpr std::uint64_t kLargestAsk = 1 << 30;  // largest chunk for a single wr
 constexpr std::uint64_t kChunksPerDoubling = 4;
 constexpr std::uint64_t kMostDoublings = 5;
 
-// What frames and directory entries name a logical file by.
+// Frames and directory entries name a logical file by its rank, an added one by its number.
 constexpr std::uint64_t number_of(std::uint64_t rank, std::uint64_t local) {
   return format::is_added(local) ? local : rank;
 }

@@ -92,7 +92,7 @@ struct CloseContributions {
   std::vector<std::vector<PhysicalContribution>> files;  // by physical file
   bool durable = false;                                  // WriteSet::close_durably was called in some process
   std::vector<std::pair<TaskRank, format::Attributes>> attributes;
-  // What the indexes that are written already have: their names, and the logical files added in this session.
+  // Collected while the indexes are written: the places of names, and the logical files added in this session.
   std::vector<format::NamePlace> names;
   std::vector<format::AddedRun> added;
 };
