@@ -254,14 +254,14 @@ TW_API_STATUS tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank
  *               multifile is closed all the same and has them all.
  * Memory:       the handle keeps about 300 bytes and the name of each one until the close, and task 0 during the close
  *               about 120 bytes and the name of each one of all tasks.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, TW_ERR_RANGE (this task has added 2^32 in this session,
- * or all sessions have used up the 2^62 numbers: a session uses at most 2^32 for each of its tasks), or what a write may
- * return. */
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, TW_ERR_RANGE (this task has added 2^32 in this
+ * session, or all sessions have used up the 2^62 numbers: a session uses at most 2^32 for each of its tasks), or what a
+ * write may return. */
 TW_API_STATUS tw_status tw_multifile_add(tw_multifile* multifile, const char* name, uint32_t permissions);
 
-/* As tw_multifile_add(), for one of several logical files that share a name, such as the blocks of a distributed array,
- * one of each task. Name and part together identify it, so parts of one name are no duplicates; tw_multifile_find_part()
- * finds it, tw_multifile_find() does not.
+/* As tw_multifile_add(), for one of several logical files that share a name, such as the blocks of a distributed
+ * array, one of each task. Name and part together identify it, so parts of one name are no duplicates;
+ * tw_multifile_find_part() finds it, tw_multifile_find() does not.
  * part   0 or more. */
 TW_API_STATUS tw_status tw_multifile_add_part(tw_multifile* multifile, const char* name, int64_t part,
                                               uint32_t permissions);
