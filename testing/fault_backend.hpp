@@ -29,6 +29,7 @@ enum class CallKind {
   open,
   write,
   read,
+  read_ahead,
   size,
   truncate,
   preallocate,

@@ -83,6 +83,10 @@ Result<std::uint64_t> file_size(const FileDescriptor& file, const std::string& p
 Status truncate_file(const FileDescriptor& file, const std::string& path, std::uint64_t bytes);
 // Reserves storage; the file grows to offset + bytes. Does nothing where the file system cannot reserve.
 Status preallocate_file(const FileDescriptor& file, const std::string& path, std::uint64_t offset, std::uint64_t bytes);
+// Makes a hole. Does nothing where the file system has none.
+Status release_storage(const FileDescriptor& file, const std::string& path, std::uint64_t offset, std::uint64_t bytes);
+// Asks the kernel to read a range into the page cache, without waiting, unless its last byte is there already.
+void read_ahead(const FileDescriptor& file, std::uint64_t offset, std::uint64_t bytes);
 Status sync_file(const FileDescriptor& file, const std::string& path);
 // Locks of the open file description (fcntl(2), F_OFD_SETLK) on two bytes behind any data. Writers of a multifile or
 // vpfile exclude others with them (docs/format/multifile.md, section 8). They end when the last descriptor of this

@@ -125,14 +125,28 @@ Status truncate_file(const FileDescriptor& file, const std::string& path, std::u
   return os_error(err, "cannot set the size of '{}' to {} bytes", path, bytes);
 }
 
-Status preallocate_file(const FileDescriptor& file, const std::string& path, std::uint64_t offset,
-                        std::uint64_t bytes) {
-  TW_RETURN_IF_ERROR(check_range("reserve", bytes, offset, path));
+namespace {
+
+// fallocate(2), which some file systems lack.
+Status allocate(const FileDescriptor& file, int mode, const char* verb, const std::string& path, std::uint64_t offset,
+                std::uint64_t bytes) {
+  TW_RETURN_IF_ERROR(check_range(verb, bytes, offset, path));
   if (bytes == 0) return {};
-  if (retried([&] { return ::fallocate(file.get(), 0, as_off(offset), as_off(bytes)); }) == 0) return {};
+  if (retried([&] { return ::fallocate(file.get(), mode, as_off(offset), as_off(bytes)); }) == 0) return {};
   const int err = errno;
   if (err == EOPNOTSUPP || err == ENOSYS) return {};
-  return os_error(err, "cannot reserve {}", at_text(bytes, offset, path));
+  return os_error(err, "cannot {} {}", verb, at_text(bytes, offset, path));
+}
+
+}  // namespace
+
+Status preallocate_file(const FileDescriptor& file, const std::string& path, std::uint64_t offset,
+                        std::uint64_t bytes) {
+  return allocate(file, 0, "reserve", path, offset, bytes);
+}
+
+Status release_storage(const FileDescriptor& file, const std::string& path, std::uint64_t offset, std::uint64_t bytes) {
+  return allocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, "release", path, offset, bytes);
 }
 
 Status sync_file(const FileDescriptor& file, const std::string& path) {

@@ -52,9 +52,13 @@ class StoredFile {
   // For queues that call the kernel themselves: the descriptor, which stays open as long as the file; -1: use
   // transfer().
   virtual int descriptor(bool /*direct*/) { return -1; }
+  // Announces a read of these bytes, at least one: the storage may begin with it.
+  virtual void read_ahead(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) {}
   virtual Result<std::uint64_t> size() = 0;
   virtual Status truncate(std::uint64_t bytes) = 0;
   virtual Status preallocate(std::uint64_t offset, std::uint64_t bytes) = 0;
+  // Gives reserved storage back, which becomes a hole; may do nothing. The size of the file stays.
+  virtual Status release(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) { return {}; }
   // Makes data, and the metadata to find them, durable. A failed sync is never retried: every later one fails.
   virtual Status sync() = 0;
   // First offset >= `offset` that may hold data; size() when only a hole follows.

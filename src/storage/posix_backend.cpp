@@ -49,6 +49,7 @@ class PosixFile final : public StoredFile {
     if (!file_.is_open() || (direct && direct_alignment() == 0)) return -1;
     return direct ? direct_.get() : file_.get();
   }
+  void read_ahead(std::uint64_t offset, std::uint64_t bytes) override { thalweg::read_ahead(file_, offset, bytes); }
   Result<std::uint64_t> size() override {
     TW_RETURN_IF_ERROR(check("tell the size of"));
     return file_size(file_, path_);
@@ -60,6 +61,10 @@ class PosixFile final : public StoredFile {
   Status preallocate(std::uint64_t offset, std::uint64_t bytes) override {
     TW_RETURN_IF_ERROR(check_writable("reserve storage for"));
     return preallocate_file(file_, path_, offset, bytes);
+  }
+  Status release(std::uint64_t offset, std::uint64_t bytes) override {
+    TW_RETURN_IF_ERROR(check_writable("release storage of"));
+    return release_storage(file_, path_, offset, bytes);
   }
   Status sync() override {
     TW_RETURN_IF_ERROR(check("sync"));

@@ -4,14 +4,10 @@
 
 namespace thalweg {
 
-namespace {
-
-std::unique_ptr<IoQueue> make_background_queue() {
-  auto ring = make_uring_queue(kRingDepth);
-  return ring.has_value() ? std::move(ring).value() : make_thread_queue(kRingDepth);
+std::unique_ptr<IoQueue> make_background_queue(unsigned depth) {
+  auto ring = make_uring_queue(depth);
+  return ring.has_value() ? std::move(ring).value() : make_thread_queue(depth);
 }
-
-}  // namespace
 
 void carry_out(IoTransfer& transfer) {
   if (transfer.work) return static_cast<void>(transfer.status = or_out_of_memory(transfer.work));
@@ -34,11 +30,11 @@ IoContext blocking_io() {
 }
 
 IoQueue* blocking_background_queue() {
-  thread_local const std::unique_ptr<IoQueue> queue = make_background_queue();
+  thread_local const std::unique_ptr<IoQueue> queue = make_background_queue(kRingDepth);
   return queue.get();
 }
 
-SharedQueues::SharedQueues() : background_(make_background_queue()), works_(make_thread_queue(kRingDepth)) {
+SharedQueues::SharedQueues() : background_(make_background_queue(kRingDepth)), works_(make_thread_queue(kRingDepth)) {
   begin_step();
 }
 

@@ -15,6 +15,8 @@ inline constexpr unsigned kRingDepth = 64;
 // The queues of the calling thread. The background queue is made on first use.
 IoContext blocking_io();
 IoQueue* blocking_background_queue();
+// io_uring where the kernel permits it, else a thread.
+std::unique_ptr<IoQueue> make_background_queue(unsigned depth);
 
 // The queues of Progress: io_uring where the kernel permits it, else a thread, so that no operation delays another
 // one.
