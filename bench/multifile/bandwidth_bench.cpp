@@ -8,6 +8,8 @@
 
 #include "multifile/logical.hpp"
 #include "multifile/parts.hpp"
+#include "support/child.hpp"
+#include "support/fio.hpp"
 
 namespace bench {
 
@@ -113,6 +115,44 @@ void bench_bandwidth(Bench& bench) {
   for (const int tasks : {2, 4}) compare(bench, tasks, false);
   if (bench.scratch.in_memory()) return;  // memory has no device to sync to and no cold state
   for (const int tasks : {2, 4}) compare(bench, tasks, true);
+}
+
+// Past the page cache, beside fio with as large transfers and as many in flight. Reads are those of bench_bandwidth.
+void bench_direct(Bench& bench) {
+  if (bench.scratch.in_memory()) return;
+  constexpr std::size_t kTransfer = std::size_t{4} << 20;
+  const std::string kDirect = "io=direct,transfer_bytes=4MiB,queue_depth=4,", kFio = "fio";
+  const bool has_fio = run_program({"fio", "--version"}).has_value();
+  const double mib = pick(bench.effort, 16.0, 256.0, 1024.0);
+  for (const int tasks : {2, 4}) {
+    Load load = make_load(tasks, mib * 1024 * 1024, kBlockBytes);
+    load.sync = true;
+    Comparison comparison(fmt::format("{} MiB past the page cache, synced, {} tasks", mib, tasks),
+                          {load.bytes(), "byte"}, {"write"});
+    const auto add = [&](const std::string& name, const Way& way) {
+      comparison.add(name,
+                     [run = one_run(bench, load, way)](int repetition) { return std::vector{run(repetition)[0]}; });
+    };
+    add(kOff, multifile_way(kDirect + "checksum=none"));
+    add(kOn, multifile_way(kDirect + "checksum=crc32c"));
+    add("thalweg, page cache", multifile_way("checksum=none"));
+    add(kLocal, {write_task_local, read_task_local});
+    const auto fio = [&](int) -> std::vector<double> {
+      const auto folder = bench.scratch.fresh();
+      const auto each = static_cast<std::size_t>(load.bytes()) / static_cast<std::size_t>(tasks);
+      const auto speed = ask_fio(folder / "fio", {tasks, each, kTransfer, 4});
+      bench.scratch.drop_bytes(folder);
+      if (!speed) give_up("fio failed");
+      return {load.bytes() / *speed};
+    };
+    if (has_fio) comparison.add(kFio, fio);
+    comparison.run(bench.plan(7, false));
+    bench.report.add(comparison, bench.scratch.kind());
+    for (const std::string& which : {kOff, kOn})
+      if (has_fio)
+        bench.report.add_target({bench.on(fmt::format("direct writes, {} tasks, {}, of fio", tasks, which)),
+                                 comparison.speed(which, kFio, "write"), 0.95, true, "x"});
+  }
 }
 
 // The number of physical files, from 1 to that of the tasks.

@@ -47,13 +47,19 @@ struct Part {
 
 // Mass creation of files comes last, as it disturbs later measurements.
 const std::vector<Part>& parts() {
-  static const std::vector<Part> all = {
-      {"bandwidth", bench_bandwidth, true}, {"records", bench_records, true},
-      {"restart", bench_restart, false},    {"physical-files", bench_physical_files, true},
-      {"alignment", bench_alignment, true}, {"compression", bench_compression, false},
-      {"growth", bench_growth, true},       {"open-one", bench_open_one, true},
-      {"overlap", bench_overlap, true},     {"create", bench_create, true},
-      {"small", bench_small, true},         {"names", bench_names, true}};
+  static const std::vector<Part> all = {{"bandwidth", bench_bandwidth, true},
+                                        {"direct", bench_direct, true},
+                                        {"records", bench_records, true},
+                                        {"restart", bench_restart, false},
+                                        {"physical-files", bench_physical_files, true},
+                                        {"alignment", bench_alignment, true},
+                                        {"compression", bench_compression, false},
+                                        {"growth", bench_growth, true},
+                                        {"open-one", bench_open_one, true},
+                                        {"overlap", bench_overlap, true},
+                                        {"create", bench_create, true},
+                                        {"small", bench_small, true},
+                                        {"names", bench_names, true}};
   return all;
 }
 

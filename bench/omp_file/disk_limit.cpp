@@ -9,11 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "support/child.hpp"
 #include "support/clock.hpp"
+#include "support/fio.hpp"
 
 namespace bench {
 
@@ -26,22 +25,6 @@ struct Free {
   void operator()(char* memory) const { std::free(memory); }
 };
 using Memory = std::unique_ptr<char, Free>;
-
-// Bytes per second as measured by fio.
-std::optional<double> ask_fio(const std::filesystem::path& file, int threads, std::size_t each) {
-  const auto output = run_program({"fio", "--name=limit", "--filename=" + file.string(), "--rw=write", "--direct=1",
-                                   "--bs=1M", "--ioengine=psync", "--thread", fmt::format("--numjobs={}", threads),
-                                   fmt::format("--size={}", each), fmt::format("--offset_increment={}", each),
-                                   "--group_reporting", "--end_fsync=1", "--output-format=json"});
-  if (!output) return std::nullopt;
-  const std::size_t begin = output->find('{');  // fio may print notes before it
-  if (begin == std::string::npos) return std::nullopt;
-  const auto report = nlohmann::json::parse(output->substr(begin), nullptr, false);
-  const nlohmann::json::json_pointer speed("/jobs/0/write/bw_bytes");
-  if (report.is_discarded() || !report.contains(speed)) return std::nullopt;
-  const double found = report[speed].get<double>();
-  return found > 0 ? std::optional<double>(found) : std::nullopt;
-}
 
 double seconds_of_loop(const std::filesystem::path& path, int threads, std::size_t each) {
   const int fd = static_cast<int>(
@@ -75,7 +58,7 @@ DiskLimit measure_disk(Scratch& scratch, int threads, std::size_t bytes) {
     scratch.settle();
     const auto folder = scratch.fresh();
     std::optional<double> speed;
-    if (limit.name == "fio") speed = ask_fio(folder / "fio", threads, each);
+    if (limit.name == "fio") speed = ask_fio(folder / "fio", {threads, each, kCall, 1});
     if (!speed) {
       limit.name = "O_DIRECT loop (no fio)";
       speed = static_cast<double>(each) * threads / seconds_of_loop(folder / "loop", threads, each);
