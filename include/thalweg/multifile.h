@@ -38,8 +38,8 @@
  *   Since      0.2.
  *
  * Durability: bytes written before a successful tw_multifile_flush() survive the death of the process; before a
- * successful tw_multifile_sync(), or a tw_multifile_isync() whose request succeeded, the death of the machine. After
- * any of them, tw_multifile_repair() (command: `thalweg repair`) brings every such byte back and invents nothing;
+ * successful tw_multifile_sync() the death of the machine; tw_multifile_iflush() and tw_multifile_isync() promise the
+ * same once their request has succeeded. After any of them, tw_multifile_repair() (command: `thalweg repair`) brings every such byte back and invents nothing;
  * tw_multifile_sync() says what this rests on. Design: docs/design/multifile.md.
  *
  * Replacement: TW_TRUNCATE over a multifile that others have open for reading writes into its files. Such a handle
@@ -93,7 +93,7 @@ TW_API_STATUS tw_status tw_multifile_open(tw_group* group, const char* path, int
 
 /* Writes what is buffered, then the index, frees the handle (also on failure) and sets *multifile to NULL.
  * Call:     collective over the group of the open.
- * Blocking: what was written waits for all tasks, and for the syncs that tw_multifile_isync() started. The close of a
+ * Blocking: what was written waits for all tasks, and for the flushes and syncs that were started. The close of a
  *           multifile that was read does not wait for the others: agree before one of them removes the files.
  * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an earlier
  * write, flush or sync of this multifile. TW_ERR_UNSAFE: another file has the name of a physical file by now; it is
@@ -188,20 +188,26 @@ TW_API_STATUS tw_status tw_multifile_flush(tw_multifile* multifile);
  * closed before an append and had reached the storage stay as they were, whatever the append does. */
 TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
 
-/* Starts a tw_multifile_sync(): the call does the flush, and the request is complete when every byte written through
- * this handle before the call survives the death of the machine. The program may go on, also with any call of this
- * handle; what it writes meanwhile belongs to a later flush or sync.
- * Blocking: until the kernel has the bytes, as tw_multifile_flush(); it does not wait for the storage. A thread of the
- *           library does, also with THALWEG_PROGRESS=poll: for one sync after the other, of all multifiles of the
- *           process. tw_multifile_close() and tw_multifile_abandon() wait for the syncs of this handle.
+/* Starts a tw_multifile_sync(): the request is complete when every byte written through this handle before the call
+ * survives the death of the machine. The program may go on, also with any call of this handle; what it writes meanwhile
+ * belongs to a later flush or sync.
+ * Blocking: does not wait for the storage. With buffered writes the call returns when the kernel has the bytes, as
+ *           tw_multifile_flush(); with direct writes (hint io) when all of them are on their way. A thread of the
+ *           library waits, also with THALWEG_PROGRESS=poll: for one flush or sync after the other, of all multifiles of
+ *           the process. tw_multifile_flush(), _sync(), _close() and _abandon() wait for those of this handle whose
+ *           data are on their way.
  * request   [out] set only on success; freed by the call of request.h that finds it complete; moved is 0 there.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. The request fails where the sync does. Then
- * the close fails, too, and after a failed fsync(2) so does every later sync.
+ * the close fails, too, and after a failed fsync(2) or direct write so does every later flush and sync.
  *
  * Bytes that are appended to a logical file while its sync goes on begin a new chunk, and what is left of the old one
  * stays a hole. The new chunk has room for twice the bytes that the old one got, and for 64 KiB at least, so that
  * frequent syncs leave small holes. */
 TW_API_STATUS tw_status tw_multifile_isync(tw_multifile* multifile, tw_request** request);
+
+/* Starts a tw_multifile_flush() in the same way: the request is complete when the bytes survive the death of the
+ * process. Only direct writes gain from it: buffered ones are complete when the call returns, and the request soon. */
+TW_API_STATUS tw_status tw_multifile_iflush(tw_multifile* multifile, tw_request** request);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */
 

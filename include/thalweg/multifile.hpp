@@ -91,6 +91,13 @@ class Multifile {
     return Request(request);
   }
 
+  // A flush in the same way: what was written survives the death of the process. Only direct writes gain from it.
+  [[nodiscard]] Request iflush() {
+    tw_request* request = nullptr;
+    check(tw_multifile_iflush(get(), &request));
+    return Request(request);
+  }
+
   // ---- Read: independent. All return the number of whole elements that were read, fewer than asked only where the
   // logical file ends.
 

@@ -175,7 +175,8 @@ typedef struct tw_hint {
   const char* default_value; /* text */
   const char* values;        /* range or list of choices */
   const char* help;          /* one line */
-  const char* scope;         /* what is opened with it: "multifile", "file", "vpfile" or "multifile or vpfile" */
+  const char* scope;         /* what is opened with it: "multifile", "file", "vpfile", "multifile or vpfile",
+                              * "file or multifile"; a vpfile takes those of a file, too */
 } tw_hint;
 /* Hint number i, static, or NULL when i is negative or past the last. */
 TW_API const tw_hint* tw_hint_info(int64_t i);

@@ -6,7 +6,7 @@
  *     compute();
  *     tw_request_waitall(2, requests, NULL, NULL);
  *
- * tw_multifile_isync() returns one as well.
+ * tw_multifile_iflush() and tw_multifile_isync() return one as well.
  *
  * A request belongs to the task that started it; any thread of its process may wait for it. A thread that waits for one
  * request advances all requests of the process, so that any order of waiting is fine. Waiting for a collective lasts

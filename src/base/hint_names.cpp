@@ -60,16 +60,18 @@ constexpr Kind kKinds[] = {  // by HintScope
     {"a multifile", "multifiles", "tw_multifile_open"},
     {"a shared file", "shared files", "tw_file_open"},
     {"a vpfile", "vpfiles", "tw_vpfile_open"},
-    {"a multifile or vpfile", "multifiles and vpfiles", "tw_multifile_open, tw_vpfile_open"}};
+    {"a multifile or vpfile", "multifiles and vpfiles", "tw_multifile_open, tw_vpfile_open"},
+    {"a shared file or multifile", "shared files and multifiles", "tw_file_open, tw_multifile_open"}};
 
 const Kind& kind_of(HintScope scope) { return kKinds[static_cast<std::size_t>(scope)]; }
 
 bool is_of(HintScope opened, HintScope hint) {
-  return hint == opened || (hint == HintScope::multifile_or_vpfile && opened != HintScope::file);
+  return hint == opened || (hint == HintScope::multifile_or_vpfile && opened != HintScope::file) ||
+         (hint == HintScope::file_or_multifile && opened != HintScope::vpfile);
 }
 // A vpfile also takes the hints of shared files.
 bool takes(HintScope opened, HintScope hint) {
-  return is_of(opened, hint) || (opened == HintScope::vpfile && hint == HintScope::file);
+  return is_of(opened, hint) || (opened == HintScope::vpfile && is_of(HintScope::file, hint));
 }
 
 const HintSpec* named(std::string_view name) {

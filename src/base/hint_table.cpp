@@ -38,7 +38,7 @@ constexpr HintSpec kTable[] = {
     {"io", HintType::choice, "auto", "auto|buffered|direct",
      "buffered: through the page cache, direct: O_DIRECT; auto: as measured by `thalweg tune`, else buffered; direct "
      "for files larger than memory",
-     0, 0, HintScope::file},
+     0, 0, HintScope::file_or_multifile},
     {"method", HintType::choice, "auto", "auto|direct|shared|naive|aggregate",
      "plan of collective accesses; auto: the cheapest by the cost model; direct: each task its own data, shared: split "
      "over the threads, naive: one task, aggregate: two-phase; force one to compare",
@@ -58,10 +58,10 @@ constexpr HintSpec kTable[] = {
      "join the small messages of a node to an aggregator on another node; auto: where cheaper; off on fast networks", 0,
      0, HintScope::file},
     {"queue_depth", HintType::count, "4", "1 .. 1024",
-     "outstanding direct transfers per task; raise it for NVMe devices", 1, 1024, HintScope::file},
+     "outstanding direct transfers per task; raise it for NVMe devices", 1, 1024, HintScope::file_or_multifile},
     {"transfer_bytes", HintType::bytes, "4MiB", "64KiB .. 1GiB",
      "size of a direct transfer, in bytes; raise it where each transfer is expensive, as over a network", 64 * kKi,
-     kKi* kMi, HintScope::file},
+     kKi* kMi, HintScope::file_or_multifile},
     {"staging_bytes", HintType::bytes, "1MiB", "4KiB .. 1GiB",
      "staging memory of a task for small pieces and sieving, in bytes; raise it to sieve wider holes", 4 * kKi,
      kKi* kMi, HintScope::file},

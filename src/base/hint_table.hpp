@@ -13,7 +13,7 @@ namespace thalweg {
 
 enum class HintType { bytes, count, choice, boolean };
 // Kind of file that a hint is for; a vpfile also takes hints of `file`.
-enum class HintScope { multifile, file, vpfile, multifile_or_vpfile };
+enum class HintScope { multifile, file, vpfile, multifile_or_vpfile, file_or_multifile };
 
 struct HintSpec {
   const char* name;

@@ -56,6 +56,17 @@ Status store_all(tw_multifile& open, Status (WriteHandle::*store)()) {
   return (*open.file->writing.*store)().or_else(streamed);
 }
 
+tw_status begin(tw_multifile* multifile, tw_request** request, const char* call, bool syncs) {
+  return when_writing(multifile, call, [&](WriteHandle& handle) -> Status {
+    if (request == nullptr) return null_argument(call, "request");
+    TW_RETURN_IF_ERROR(multifile->streams.settle_all());
+    auto made = std::make_unique<tw_request>();
+    TW_ASSIGN_OR_RETURN(made->impl, handle.begin(syncs));
+    *request = made.release();
+    return {};
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -205,15 +216,12 @@ tw_status tw_multifile_sync(tw_multifile* multifile) {
   return when_writing(multifile, "tw_multifile_sync", store);
 }
 
+tw_status tw_multifile_iflush(tw_multifile* multifile, tw_request** request) {
+  return begin(multifile, request, "tw_multifile_iflush", false);
+}
+
 tw_status tw_multifile_isync(tw_multifile* multifile, tw_request** request) {
-  return when_writing(multifile, "tw_multifile_isync", [&](WriteHandle& handle) -> Status {
-    if (request == nullptr) return null_argument("tw_multifile_isync", "request");
-    TW_RETURN_IF_ERROR(multifile->streams.settle_all());
-    auto made = std::make_unique<tw_request>();
-    TW_ASSIGN_OR_RETURN(made->impl, handle.begin_sync());
-    *request = made.release();
-    return {};
-  });
+  return begin(multifile, request, "tw_multifile_isync", true);
 }
 
 // ---- Read --------------------------------------------------------------------------------------------------------

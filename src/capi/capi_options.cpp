@@ -108,6 +108,7 @@ const char* type_name(HintType type) {
 const char* scope_name(HintScope scope) {
   if (scope == HintScope::file) return "file";
   if (scope == HintScope::multifile_or_vpfile) return "multifile or vpfile";
+  if (scope == HintScope::file_or_multifile) return "file or multifile";
   return scope == HintScope::vpfile ? "vpfile" : "multifile";
 }
 

@@ -107,6 +107,7 @@ std::uint32_t hash_arguments(const OpenRequest& request) {
   const MultifileOptions& o = request.options;
   WireWriter out;
   out.put_text(request.path);
+  out.put_text(o.storage_hints);
   out.put(request.access);
   out.put(request.exclusive);
   for (const std::uint64_t value :
@@ -166,7 +167,8 @@ Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadS
                             Gathered& shares) {
   TW_ASSIGN_OR_RETURN(const WriteRequests requests, WriteRequests::decode(std::move(gathered)));
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, request.backend->describe(request.path));
-  const WritePlanInput input{requests, request.options, request.mapping, storage};
+  const WritePlanInput input{requests, request.options, request.mapping, storage,
+                             request.backend->direct_alignment_at(request.path)};
   TW_ASSIGN_OR_RETURN(WritePlan plan, old != nullptr ? plan_append(input, *old) : plan_create(input));
   shares = encode_shares(plan, requests);
   process = requests.root_process();
@@ -198,8 +200,13 @@ Status start_writing(const OpenRequest& request, const WriteCommon& common, Writ
   const MultifileOptions& options = request.options;
   if (options.sync_on_close || (old && old->first().state().durable)) set->close_durably();
   if (old) old->expect_own_session();
-  for (const DomainShare& domain : share.domains) TW_RETURN_IF_ERROR(set->writer(domain, common).status());
+  bool direct = common.direct.transfer_bytes > 0;
+  for (const DomainShare& domain : share.domains) {
+    TW_ASSIGN_OR_RETURN(PhysicalWriter * writer, set->writer(domain, common));
+    direct = direct && writer->file().direct_alignment() > 0;
+  }
   WriterSettings settings;
+  if (direct) settings.direct = std::make_shared<DirectWrites>(common.direct);
   settings.buffer_bytes = options.buffer_bytes;
   settings.chunks_grow = options.chunk_bytes == kAuto;
   settings.chunk_bytes = settings.chunks_grow ? common.chunk_bytes : options.chunk_bytes;

@@ -17,7 +17,9 @@ Status set_option(MultifileOptions& options, std::string_view name, std::string_
   TW_ASSIGN_OR_RETURN(const HintSpec* spec, find_hint(name, HintScope::multifile));
   TW_ASSIGN_OR_RETURN(const std::uint64_t number, parse_hint(*spec, value));
   const bool word = number >= kHintWord;
-  if (name == "chunk_bytes") {
+  if (spec->scope == HintScope::file_or_multifile) {
+    options.storage_hints.append(options.storage_hints.empty() ? "" : ",").append(name).append("=").append(value);
+  } else if (name == "chunk_bytes") {
     options.chunk_bytes = word ? kAuto : number;
   } else if (name == "physical_files") {
     options.physical_files = !word                 ? static_cast<std::uint32_t>(number)

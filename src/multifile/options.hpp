@@ -26,6 +26,7 @@ struct MultifileOptions {
   format::Codec codec = format::Codec::none;
   bool verify = true;
   bool sync_on_close = false;
+  std::string storage_hints;  // those that a shared file has too: "io=direct,queue_depth=8"
   bool refuses_duplicates = false;
   bool defragments = false;        // no hint: one chunk for each logical file, as large as its bytes (defrag.cpp)
   bool overwrite_foreign = false;  // a file of another format

@@ -9,6 +9,7 @@ void put_common(WireWriter& out, const WriteCommon& common) {
   out.put(common.chunk_bytes);
   out.put(common.header);
   out.put(common.reserves);
+  out.put(common.direct);
   out.put_text(common.strategy);
   out.put(common.first_added);
   out.put(common.usual);
@@ -19,6 +20,7 @@ WriteCommon get_common(WireReader& in) {
   common.chunk_bytes = in.get<std::uint64_t>();
   common.header = in.get<format::FileHeader>();
   common.reserves = in.get<bool>();
+  common.direct = in.get<DirectSettings>();
   common.strategy = in.get_text();
   common.first_added = in.get<std::uint64_t>();
   common.usual = in.get<DomainShare>();

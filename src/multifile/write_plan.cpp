@@ -10,6 +10,7 @@
 #include "multifile/read/added_runs.hpp"
 #include "multifile/write/physical_writer.hpp"
 #include "os/random_bytes.hpp"
+#include "sharedfile/file_strategy.hpp"
 
 namespace thalweg {
 
@@ -129,15 +130,38 @@ std::string describe_chunks(const WritePlan& plan, const WritePlanInput& input) 
 // Where writing into reserved blocks is faster than into new ones, measured in docs/design/multifile.md.
 bool reserves(const WritePlanInput& input) { return input.storage.kind == "ext4"; }
 
+// How the data of chunks are written, by the hints or the profile of the file system.
+Result<DirectSettings> choose_writes(const WritePlanInput& input) {
+  TW_ASSIGN_OR_RETURN(const Strategy chosen, choose_strategy(input.storage, input.options.storage_hints));
+  const bool cheaper = chosen.direct_costs.write_byte_ns < chosen.costs.write_byte_ns;
+  DirectSettings direct;
+  if (!chosen.direct_writes || (chosen.direct_where_cheaper && !cheaper)) return direct;
+  direct.asked_for = !chosen.direct_where_cheaper;
+  if (input.direct_alignment == 0 || input.options.codec != format::Codec::none) return direct;
+  direct.transfer_bytes = align_up(chosen.transfer_bytes, std::max<std::uint64_t>(input.direct_alignment, 64 * kKi));
+  direct.depth = chosen.queue_depth;
+  return direct;
+}
+
+std::string describe_writes(const WritePlan& plan, const WritePlanInput& input) {
+  const DirectSettings& direct = plan.common.direct;
+  if (direct.transfer_bytes > 0)
+    return fmt::format("direct writes of {}, {} in flight ({})", exact_size(direct.transfer_bytes), direct.depth,
+                       direct.asked_for ? "as asked for" : "measured by `thalweg tune`");
+  if (direct.asked_for && input.direct_alignment == 0)
+    return fmt::format("buffered writes ({} has no direct I/O)", input.storage.kind);
+  return plan.common.reserves ? "buffered writes into reserved blocks (ext4)" : "buffered writes";
+}
+
 // The choices in force, with the reasons for the number of files and for the alignment.
 std::string describe(const WritePlan& plan, const WritePlanInput& input, const std::string& why_files,
                      const std::string& why_alignment) {
   const char* codecs[] = {"none", "lz4", "zstd"};
   const format::FileHeader& header = plan.files[0].header;
-  return fmt::format("{} physical file{} ({}); buffered writes{}; alignment {} ({}); {}; checksum {}; compression {}",
-                     header.n_physical, header.n_physical == 1 ? "" : "s", why_files,
-                     reserves(input) ? " into reserved blocks (ext4)" : "", exact_size(header.alignment), why_alignment,
-                     describe_chunks(plan, input), header.checksum == format::Checksum::crc32c ? "crc32c" : "none",
+  return fmt::format("{} physical file{} ({}); {}; alignment {} ({}); {}; checksum {}; compression {}",
+                     header.n_physical, header.n_physical == 1 ? "" : "s", why_files, describe_writes(plan, input),
+                     exact_size(header.alignment), why_alignment, describe_chunks(plan, input),
+                     header.checksum == format::Checksum::crc32c ? "crc32c" : "none",
                      codecs[static_cast<int>(input.options.codec)]);
 }
 
@@ -271,6 +295,7 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
   }
   plan.common.chunk_bytes = usual_chunk(input);
   plan.common.reserves = reserves(input);
+  TW_ASSIGN_OR_RETURN(plan.common.direct, choose_writes(input));
   plan.common.strategy =
       describe(plan, input, why_files,
                input.options.alignment_bytes != kAuto ? "as asked for" : "block of " + input.storage.kind);
@@ -303,6 +328,7 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   if (plan.ranks.kind == Mapping::table) TW_RETURN_IF_ERROR(invert_ranks(old, plan));
   plan.common.chunk_bytes = usual_chunk(input);
   plan.common.reserves = reserves(input);
+  TW_ASSIGN_OR_RETURN(plan.common.direct, choose_writes(input));
   plan.common.header = plan.files[0].header;
   plan.common.strategy = describe(plan, input, kAsCreated, kAsCreated);
   TW_RETURN_IF_ERROR(place_domains(input, plan));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "multifile/read/read_set.hpp"
+#include "multifile/write/direct_writes.hpp"
 #include "multifile/write_requests.hpp"
 #include "storage/backend.hpp"
 
@@ -28,6 +29,7 @@ struct WriteCommon {
   std::uint64_t chunk_bytes = 0;  // for tasks that ask for no size
   format::FileHeader header;      // of physical file 0; those of the others differ in number, ranks and map
   bool reserves = false;          // PhysicalWriter::write_data
+  DirectSettings direct;          // of the data of chunks
   std::string strategy;
   std::uint64_t first_added = format::kFirstAdded;  // number of the first logical file that task 0 adds
   DomainShare usual;  // most domains differ from this one by their place in the round only
@@ -71,6 +73,7 @@ struct WritePlanInput {
   MultifileOptions options;
   MappingFunction mapping;
   StorageInfo storage;
+  std::uint32_t direct_alignment = 0;  // of physical files; 0: the file system has no direct I/O
 };
 
 // For a new multifile.

@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
-constexpr int kPrograms = 8, kSessions = 2, kLogical = 12;
+constexpr int kPrograms = 9, kSessions = 2, kLogical = 12;
 constexpr std::chrono::seconds kWatchdog{100};
 
 int kills_of_each() {
@@ -175,6 +175,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Program{"Unbuffered", {"physical_files=1", "buffer_bytes=0", "chunk_bytes=64KiB"}},
                     Program{"NoChecksums", {"physical_files=1", "checksum=none", "buffer_bytes=20KiB"}},
                     Program{"LargeAlignment", {"physical_files=4", "alignment_bytes=64KiB", "buffer_bytes=1MiB"}},
+                    Program{"Direct", {"io=direct", "transfer_bytes=64KiB", "queue_depth=2", "chunk_bytes=100000"}},
                     Program{"Lz4Unbuffered", {"compression=lz4", "buffer_bytes=0"}},
                     Program{"Zstd", {"physical_files=2", "compression=zstd", "buffer_bytes=16KiB"}},
                     Program{"SyncOnClose", {"physical_files=3", "sync_on_close=on", "chunk_bytes=1MiB"}}),

@@ -119,9 +119,10 @@ class Task {
 
   void flush(bool by_sync) {
     begin(by_sync ? Doing::syncing : Doing::flushing);
-    if (by_sync && any(2) == 0) {
+    if (any(2) == 0) {
       tw_request* request = nullptr;
-      demand(tw_multifile_isync(file_, &request), "tw_multifile_isync");
+      demand(by_sync ? tw_multifile_isync(file_, &request) : tw_multifile_iflush(file_, &request),
+             "tw_multifile_iflush or tw_multifile_isync");
       demand(tw_request_wait(&request, nullptr), "tw_request_wait");
     } else {
       demand(by_sync ? tw_multifile_sync(file_) : tw_multifile_flush(file_), "tw_multifile_flush or tw_multifile_sync");

@@ -20,12 +20,12 @@ constexpr std::uint64_t kSeeds = 40;
 // One task with two logical files: one in a chunk that grows, one in packs.
 class Program {
  public:
-  explicit Program(format::Checksum checksum) {
+  explicit Program(format::Checksum checksum, bool direct = false) {
     OpenRequest request;
     request.backend = backend_;
     request.path = kPath;
     request.access = MultifileMode::create;
-    request.options = small_options();
+    request.options = direct ? small_direct_options() : small_options();
     request.options.checksum = checksum;
     request.serving = {Serving::Kind::range, 2, 0, 2, {}};
     file_ = run(open_multifile(*group_, std::move(request))).value();
@@ -46,7 +46,8 @@ class Program {
       all_is_synced();
     }
   }
-  std::shared_ptr<AccessRequest> begin_sync() { return file_->writing->begin_sync().value(); }
+  std::shared_ptr<AccessRequest> begin_flush() { return file_->writing->begin(false).value(); }
+  std::shared_ptr<AccessRequest> begin_sync() { return file_->writing->begin(true).value(); }
   void sync_is_complete(const std::shared_ptr<AccessRequest>& request) {
     wait_for(*request);
     EXPECT_TRUE(request->outcome().status.ok());
@@ -58,7 +59,12 @@ class Program {
   }
   void flush() {
     EXPECT_TRUE(file_->writing->flush().ok());
-    for (History& history : histories_) history.flushed = history.writes.size();
+    all_is_flushed();
+  }
+  void flush_is_complete(const std::shared_ptr<AccessRequest>& request) {
+    wait_for(*request);
+    EXPECT_TRUE(request->outcome().status.ok());
+    all_is_flushed();
   }
 
   // Returns what is wrong after the death, or "".
@@ -77,6 +83,9 @@ class Program {
   const std::shared_ptr<Backend>& storage() const { return backend_->wrapped(); }
 
  private:
+  void all_is_flushed() {
+    for (History& history : histories_) history.flushed = history.writes.size();
+  }
   void all_is_synced() {
     for (History& history : histories_) history.synced = history.writes.size();
   }
@@ -97,12 +106,12 @@ class Program {
 
 enum class Later { nothing, written, flushed };
 
-class SyncAfterFlush : public testing::TestWithParam<std::tuple<format::Checksum, Later, bool>> {};
+class SyncAfterFlush : public testing::TestWithParam<std::tuple<format::Checksum, Later, bool, bool>> {};
 
 TEST_P(SyncAfterFlush, SurvivesTheDeathOfTheMachine) {
-  const auto [checksum, later, in_background] = GetParam();
+  const auto [checksum, later, in_background, direct] = GetParam();
   for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
-    Program program(checksum);
+    Program program(checksum, direct);
     program.flush_twice();
     program.sync(in_background);
     if (later != Later::nothing) program.write_more();
@@ -113,31 +122,31 @@ TEST_P(SyncAfterFlush, SurvivesTheDeathOfTheMachine) {
 
 std::string name_of(const testing::TestParamInfo<SyncAfterFlush::ParamType>& info) {
   const char* later[] = {"NothingAfter", "MoreWritten", "MoreFlushed"};
-  const bool checked = std::get<0>(info.param) == format::Checksum::crc32c;
-  return std::string(checked ? "Checked" : "Unchecked") + later[static_cast<int>(std::get<1>(info.param))] +
-         (std::get<2>(info.param) ? "InBackground" : "");
+  return std::string(later[static_cast<int>(std::get<1>(info.param))]) +
+         (std::get<2>(info.param) ? "InBackground" : "") + (std::get<3>(info.param) ? "Direct" : "");
 }
 
-using format::Checksum;
 // Without checksums, flushed data may read as zeros, which the test cannot judge.
-INSTANTIATE_TEST_SUITE_P(, SyncAfterFlush,
-                         testing::Values(std::tuple(Checksum::none, Later::nothing, false),
-                                         std::tuple(Checksum::none, Later::written, false),
-                                         std::tuple(Checksum::crc32c, Later::nothing, false),
-                                         std::tuple(Checksum::crc32c, Later::written, false),
-                                         std::tuple(Checksum::crc32c, Later::flushed, false),
-                                         std::tuple(Checksum::none, Later::nothing, true),
-                                         std::tuple(Checksum::none, Later::written, true),
-                                         std::tuple(Checksum::crc32c, Later::nothing, true),
-                                         std::tuple(Checksum::crc32c, Later::written, true),
-                                         std::tuple(Checksum::crc32c, Later::flushed, true)),
+INSTANTIATE_TEST_SUITE_P(Unchecked, SyncAfterFlush,
+                         testing::Combine(testing::Values(format::Checksum::none),
+                                          testing::Values(Later::nothing, Later::written), testing::Bool(),
+                                          testing::Bool()),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Checked, SyncAfterFlush,
+                         testing::Combine(testing::Values(format::Checksum::crc32c),
+                                          testing::Values(Later::nothing, Later::written, Later::flushed),
+                                          testing::Bool(), testing::Bool()),
                          name_of);
 
+class SyncInBackground : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(, SyncInBackground, testing::Bool(),
+                         [](const auto& instance) { return instance.param ? "Direct" : "Buffered"; });
+
 // A sync that never completes takes nothing from the one before, whatever was flushed since.
-TEST(SyncInBackground, KeepsWhatWasSyncedBefore) {
+TEST_P(SyncInBackground, KeepsWhatWasSyncedBefore) {
   for (std::uint64_t seed = 0; seed < 2 * kSeeds && !HasFailure(); ++seed) {
     const HeldSyncs held;
-    Program program(format::Checksum::crc32c);
+    Program program(format::Checksum::crc32c, GetParam());
     if (seed % 4 > 0) {
       program.flush_twice();
       program.sync(false);
@@ -153,10 +162,10 @@ TEST(SyncInBackground, KeepsWhatWasSyncedBefore) {
   }
 }
 
-TEST(SyncInBackground, CountsFromItsCompletionOn) {
+TEST_P(SyncInBackground, CountsFromItsCompletionOn) {
   for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
     auto held = std::make_unique<HeldSyncs>();
-    Program program(format::Checksum::crc32c);
+    Program program(format::Checksum::crc32c, GetParam());
     program.flush_twice();
     const auto first = program.begin_sync();
     program.write_more();
@@ -168,6 +177,27 @@ TEST(SyncInBackground, CountsFromItsCompletionOn) {
     program.write_more();
     program.flush();
     EXPECT_EQ(program.die(Death::machine, seed), "") << "seed " << seed;
+  }
+}
+
+// Flushes in the background keep their order with flushes, syncs and later writes.
+TEST_P(SyncInBackground, AFlushCountsFromItsCompletionOn) {
+  for (std::uint64_t seed = 0; seed < 4 * kSeeds && !HasFailure(); ++seed) {
+    auto held = seed % 2 == 0 ? std::make_unique<HeldSyncs>() : nullptr;
+    Program program(format::Checksum::crc32c, GetParam());
+    program.flush_twice();
+    if (seed % 3 == 0) program.sync(false);
+    program.write_more();
+    const auto first = program.begin_flush();
+    if (seed % 5 == 0) program.flush();
+    program.write_more();
+    const auto second = seed % 4 < 2 ? program.begin_flush() : program.begin_sync();
+    held.reset();
+    wait_for(*first);
+    program.flush_is_complete(second);
+    program.write_more();
+    if (seed % 7 < 3) program.flush();
+    EXPECT_EQ(program.die(seed % 4 < 2 ? Death::process : Death::machine, seed), "") << "seed " << seed;
   }
 }
 

@@ -63,6 +63,7 @@ Shape random_shape(std::mt19937_64& random) {
   o.granule_bytes = 4096u << random() % 6;
   o.checksum = static_cast<format::Checksum>(random() % 4 != 0);
   o.codec = static_cast<format::Codec>(random() % 5 < 3 ? 0 : random() % 3);
+  if (random() % 3 == 0) o.storage_hints = "io=direct,transfer_bytes=64KiB,queue_depth=2";
   if (random() % 3 == 0) {
     o.physical_files = 1 + static_cast<std::uint32_t>(random() % 4);
     shape.mapping = [](std::int64_t rank, std::int64_t, std::int32_t m) {

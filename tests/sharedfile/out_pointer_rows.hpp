@@ -51,6 +51,8 @@ inline std::vector<Row> rows_of_multifiles() {
        }},
       {"tw_multifile_isync", "request", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_multifile_isync(o.writing, nullptr); }},
+      {"tw_multifile_iflush", "request", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_iflush(o.writing, nullptr); }},
       {"tw_multifile_alike", "last", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_multifile_alike(o.reading, 0, nullptr); }},
       {"tw_multifile_skip_gap", "skipped", Null::refused, Call::alone,

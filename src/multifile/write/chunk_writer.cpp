@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/endian.hpp"
 
@@ -16,8 +17,12 @@ constexpr std::uint64_t kTableInHead = format::kChecksumTableOffset - kHeadStart
 
 }  // namespace
 
-ChunkWriter::ChunkWriter(PhysicalWriter& physical, const format::Frame& frame)
-    : physical_(physical), frame_(frame), tail_(physical.header().checksum), head_(kTableInHead) {}
+ChunkWriter::ChunkWriter(PhysicalWriter& physical, const format::Frame& frame,
+                         const std::shared_ptr<DirectWrites>& direct)
+    : physical_(physical), frame_(frame), direct_(direct), tail_(physical.header().checksum), head_(kTableInHead) {
+  if (direct_ != nullptr)
+    direct_->write_behind(physical.file(), frame.offset, format::encode_frame(frame, physical.header().id));
+}
 
 void ChunkWriter::seal(std::span<const std::byte> block) {
   const std::uint64_t granule = physical_.header().granule;
@@ -34,17 +39,46 @@ void ChunkWriter::seal(std::span<const std::byte> block) {
   }
 }
 
+// Direct writes into blocks that exist need no lock of the file. But reserving waits for all direct writes of the file,
+// so it is done for as many bytes again as there are.
+Status ChunkWriter::reserve(std::uint64_t end) {
+  constexpr std::uint64_t kMostAhead = 64 << 20;
+  if (end <= reserved_) return {};
+  const std::uint64_t ahead = std::min(std::max(end, 2 * direct_->settings().transfer_bytes), kMostAhead);
+  StoredFile& file = physical_.file();
+  std::uint64_t to = std::min(frame_.capacity(), end + ahead);
+  Status status = file.preallocate(frame_.data() + reserved_, to - reserved_);
+  if (status.code() == Code::no_space) {
+    to = end;
+    status = file.preallocate(frame_.data() + reserved_, to - reserved_);
+  }
+  if (status.ok()) reserved_ = to;
+  return status;
+}
+
+void ChunkWriter::give_back() {
+  const std::uint64_t kept = format::align_up(filled_, format::kPageBytes);
+  if (kept < reserved_) (void)physical_.file().release(frame_.data() + kept, reserved_ - kept).ok();
+  reserved_ = std::min(kept, reserved_);
+}
+
+Status ChunkWriter::write_data(std::span<const std::byte> block) {
+  const std::uint64_t offset = frame_.data() + filled_;
+  if (direct_ == nullptr) return physical_.write_data(offset, block);
+  TW_RETURN_IF_ERROR(reserve(filled_ + block.size()));
+  return direct_->write(physical_.file(), offset, block);
+}
+
 Result<std::size_t> ChunkWriter::append(std::span<const std::byte> data) {
   data = data.first(std::min<std::uint64_t>(data.size(), room()));
   const std::size_t total = data.size();
-  const std::uint64_t data_start = frame_.data();
   while (!data.empty()) {
     const std::uint64_t block_bytes = std::min<std::uint64_t>(data.size(), kBlockBytes - logical_end() % kBlockBytes);
     const auto block = data.first(block_bytes);
     const format::DataSeal seal_before = tail_;
     const std::size_t head_before = head_.size();
     seal(block);
-    if (Status status = physical_.write_data(data_start + filled_, block); !status.ok()) {
+    if (Status status = write_data(block); !status.ok()) {
       tail_ = seal_before;  // nothing of this block counts
       head_.resize(head_before);
       return status;
@@ -70,30 +104,39 @@ Status ChunkWriter::publish(bool by_sync) {
   return {};
 }
 
-void ChunkWriter::pin(const std::shared_ptr<const AccessRequest>& sync) {
-  if (sync == nullptr) {
+void ChunkWriter::pin(const std::shared_ptr<const AccessRequest>& request, bool by_sync) {
+  if (request == nullptr) {
     syncing_.reset();
     pinned_ = newest_;
-  } else if (may_grow() && pinned_ != newest_) {
-    syncing_ = sync;
+    only_flushed_ = false;
+  } else if (only_flushed_ || (may_grow() && !(by_sync && pinned_ == newest_))) {
+    syncing_ = request;
+    only_flushed_ = !by_sync;
   }
 }
 
 bool ChunkWriter::may_grow() {
-  if (syncing_ != nullptr && syncing_->done() && syncing_->outcome().status.ok()) pin(nullptr);
-  return syncing_ == nullptr;
+  if (syncing_ == nullptr || !syncing_->done() || !syncing_->outcome().status.ok()) return syncing_ == nullptr;
+  if (!std::exchange(only_flushed_, false)) pinned_ = newest_;
+  syncing_.reset();
+  return true;
+}
+
+Status ChunkWriter::write_head(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (direct_ == nullptr) return physical_.file().write(offset, bytes);
+  direct_->write_behind(physical_.file(), offset, bytes);
+  return {};
 }
 
 Status ChunkWriter::write_table_and_slots() {
   const std::uint64_t granules = (head_.size() - kTableInHead) / sizeof(std::uint32_t);
   const std::uint64_t head_offset = frame_.offset + kHeadStart;
   if (head_offset % format::kPageBytes + head_.size() <= format::kPageBytes && granules != table_written_) {
-    TW_RETURN_IF_ERROR(physical_.file().write(head_offset, head_));  // one page: not torn, order does not matter
+    TW_RETURN_IF_ERROR(write_head(head_offset, head_));  // one page: not torn, order does not matter
   } else {
     const std::uint64_t from = kTableInHead + table_written_ * sizeof(std::uint32_t);
-    if (granules != table_written_)
-      TW_RETURN_IF_ERROR(physical_.file().write(head_offset + from, std::span(head_).subspan(from)));
-    TW_RETURN_IF_ERROR(physical_.file().write(head_offset, std::span(head_).first(kTableInHead)));
+    if (granules != table_written_) TW_RETURN_IF_ERROR(write_head(head_offset + from, std::span(head_).subspan(from)));
+    TW_RETURN_IF_ERROR(write_head(head_offset, std::span(head_).first(kTableInHead)));
   }
   table_written_ = granules;
   return {};

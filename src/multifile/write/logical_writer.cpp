@@ -159,7 +159,10 @@ Status LogicalWriter::store_compressed(std::uint64_t at, std::span<const std::by
 
 Result<PackedAt> LogicalWriter::pack_entry(format::DirectoryEntry entry, std::span<const std::byte> stored) {
   // Recovery takes the pieces in order, so the chunk is published before this piece can reach the storage.
-  if (chunk_) TW_RETURN_IF_ERROR(chunk_->publish(false));
+  if (chunk_) {
+    TW_RETURN_IF_ERROR(chunk_->publish(false));
+    TW_RETURN_IF_ERROR(settings_.finish_direct());
+  }
   entry.rank = number_of(rank_, local_index_);
   entry.sequence = next_sequence();
   entry.end_before = stored_end();
@@ -212,9 +215,10 @@ Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, bool mor
                             .sequence = next_sequence(),
                             .logical_offset = at,
                             .end_before = stored_end()};
-  TW_ASSIGN_OR_RETURN(const format::Frame placed, physical_.place_chunk(frame, want, settings_.exact));
+  TW_ASSIGN_OR_RETURN(const format::Frame placed,
+                      physical_.place_chunk(frame, want, settings_.exact, settings_.direct != nullptr));
   ++count_;
-  chunk_ = std::make_unique<ChunkWriter>(physical_, placed);
+  chunk_ = std::make_unique<ChunkWriter>(physical_, placed, settings_.direct);
   if (more && !cut) ++chunks_;
   hidden_until_ = 0;
   return {};
@@ -223,6 +227,7 @@ Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, bool mor
 Status LogicalWriter::leave_chunk() {
   if (!chunk_) return {};
   TW_RETURN_IF_ERROR(chunk_->publish(false));
+  chunk_->give_back();
   left_end_ = stored_end();
   if (chunk_->filled() > 0) add_piece({chunk_->piece(), chunk_->sequence(), 0});
   chunk_.reset();
@@ -239,8 +244,8 @@ Status LogicalWriter::flush(bool by_sync) {
 
 Status LogicalWriter::mark_synced() { return chunk_ ? chunk_->publish(true) : Status{}; }
 
-void LogicalWriter::pin(const std::shared_ptr<const AccessRequest>& sync) {
-  if (chunk_) chunk_->pin(sync);
+void LogicalWriter::pin(const std::shared_ptr<const AccessRequest>& request, bool by_sync) {
+  if (chunk_) chunk_->pin(request, by_sync);
 }
 
 Status LogicalWriter::push_small() {

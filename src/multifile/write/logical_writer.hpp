@@ -34,8 +34,10 @@ struct WriterSettings {
   bool chunks_grow = false;  // small ones while the logical file is small, then chunk_bytes
   bool exact = false;        // chunk_bytes will be written in a row, and a chunk holds no more
   format::Codec codec = format::Codec::none;
-  bool serves_few = true;             // a flush opens a chunk, so that later flushes grow in place
-  bool hides_old = false;             // bytes of an earlier session were overwritten
+  bool serves_few = true;                // a flush opens a chunk, so that later flushes grow in place
+  bool hides_old = false;                // bytes of an earlier session were overwritten
+  std::shared_ptr<DirectWrites> direct;  // of chunks; null: they go through the page cache
+  Status finish_direct() const { return direct == nullptr ? Status{} : direct->finish(); }
   std::vector<std::byte> compressed;  // scratch
   std::vector<ByteBuffer> spare_buffers;
   std::uint64_t buffered_capacity = 0;  // bytes of all buffers in use, spare ones not counted
@@ -60,8 +62,8 @@ class LogicalWriter {
   // Everything written so far counts for recovery, once PhysicalWriter::flush_pack has written the open pack.
   Status flush(bool by_sync);
   Status mark_synced();  // marks the published fill slot as part of a sync
-  // The slot is kept, once that sync has succeeded; null: it has.
-  void pin(const std::shared_ptr<const AccessRequest>& sync);
+  // The slot is kept, once that sync has succeeded; null: it has. Not `by_sync`: a flush, which keeps no slot.
+  void pin(const std::shared_ptr<const AccessRequest>& request, bool by_sync = true);
   Status push_small();  // stores the buffer in the open pack and frees it
   Status finish();      // the last flush, which stores little data in the pack
 

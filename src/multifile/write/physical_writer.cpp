@@ -25,6 +25,10 @@ std::uint64_t boundary_for(std::uint64_t content, std::uint64_t alignment) {
   return std::max<std::uint64_t>(content < kVeryLargeChunk ? 256 * 1024 : 1 << 20, alignment);
 }
 
+format::Frame reserved_space(const format::Frame& frame) {
+  return {.offset = frame.offset, .session = frame.session, .extent = frame.extent};
+}
+
 }  // namespace
 
 PhysicalWriter::PhysicalWriter(std::unique_ptr<StoredFile> file, const format::FileHeader& header,
@@ -102,7 +106,7 @@ Status PhysicalWriter::write_frame(const format::Frame& frame) {
   return file_->write(frame.offset, format::encode_frame(frame, header_.id));
 }
 
-Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint64_t want, bool exact) {
+Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint64_t want, bool exact, bool later) {
   const std::uint64_t alignment = header_.alignment;
   std::uint64_t past = 0;  // the second round: with what is past, the boundary may be a larger one
   for (int i = 0; i < 2 && !exact; ++i)
@@ -120,7 +124,7 @@ Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint
   frame.session = session_;
   frame.extent = extent.bytes;
   frame.data_offset = extent.bytes - capacity;
-  TW_RETURN_IF_ERROR(write_frame(frame));
+  TW_RETURN_IF_ERROR(write_frame(later ? reserved_space(frame) : frame));
   take(extent);
   return frame;
 }
@@ -235,14 +239,14 @@ Result<bool> PhysicalWriter::write_small_pack(format::Frame& frame) {
 // The space is marked as reserved first, so that others can place frames behind it; the frame that says "pack" comes
 // last.
 Status PhysicalWriter::write_large_pack(format::Frame& frame) {
-  format::Slab extent;
+  std::vector<std::byte> directory;
   {
     const std::lock_guard lock(space_mutex_);
-    TW_ASSIGN_OR_RETURN(extent, find_room(frame.extent, frame.extent, frame.extent));
-    TW_RETURN_IF_ERROR(write_frame({.offset = extent.start, .session = frame.session, .extent = extent.bytes}));
+    TW_ASSIGN_OR_RETURN(const format::Slab extent, find_room(frame.extent, frame.extent, frame.extent));
+    directory = place_pack(frame, extent);
+    TW_RETURN_IF_ERROR(write_frame(reserved_space(frame)));
     take(extent);
   }
-  std::vector<std::byte> directory = place_pack(frame, extent);
   directory.resize(frame.data_offset - format::kDirectoryOffset);  // up to the payload
   const Piece pieces[] = {piece_of(directory), piece_of(payload_.bytes())};
   TW_RETURN_IF_ERROR(file_->transfer(Direction::write, frame.offset + format::kDirectoryOffset, pieces).status());

@@ -200,6 +200,7 @@ Status WriteHandle::flush_writers(bool by_sync) {
 Status WriteHandle::flush() {
   TW_RETURN_IF_ERROR(broken_);
   TW_RETURN_IF_ERROR(guard([&] { return flush_writers(false); }));
+  TW_RETURN_IF_ERROR(keep_failure(settings_.finish_direct()));
   touched_.clear();
   return {};
 }
@@ -224,6 +225,7 @@ void WriteHandle::pin_all(const std::shared_ptr<const AccessRequest>& sync) {
 
 Status WriteHandle::sync() {
   TW_RETURN_IF_ERROR(flush_for_sync());
+  TW_RETURN_IF_ERROR(keep_failure(settings_.finish_direct()));
   TW_RETURN_IF_ERROR(keep_failure(files_->sync()));
   for (LogicalWriter* w : std::exchange(syncing_, {})) w->pin(nullptr);  // their bytes are durable, too
   pin_all(nullptr);
@@ -232,33 +234,56 @@ Status WriteHandle::sync() {
 
 namespace {
 
-// The part of a sync that waits for the storage.
+// The part of a flush or sync that waits for the storage.
 class SyncRequest final : public AccessRequest {
  public:
-  explicit SyncRequest(std::shared_ptr<WriteSet> files) : files_(std::move(files)) {}
+  SyncRequest(std::shared_ptr<WriteSet> files, std::shared_ptr<DirectWrites> direct, bool syncs)
+      : files_(std::move(files)), direct_(std::move(direct)), syncs_(syncs) {}
 
  private:
   Op<Outcome> operation(IoContext io) override {
     Outcome outcome;
-    outcome.status = co_await carry_out([files = files_.get()] { return files->sync(); }, *io.work_queue);
+    outcome.status = co_await carry_out([this] { return store(); }, *io.work_queue);
     co_return outcome;
   }
-  void let_go() override { files_.reset(); }
+  Status store() {
+    if (direct_ != nullptr) TW_RETURN_IF_ERROR(direct_->finish());
+    return syncs_ ? files_->sync() : Status{};
+  }
+  void let_go() override {
+    direct_.reset();
+    files_.reset();
+  }
 
   std::shared_ptr<WriteSet> files_;
+  std::shared_ptr<DirectWrites> direct_;
+  const bool syncs_;
 };
 
 }  // namespace
 
-Result<std::shared_ptr<AccessRequest>> WriteHandle::begin_sync() {
-  TW_RETURN_IF_ERROR(flush_for_sync());
-  files_->close_durably();
+// Direct writes that go on belong to the request; later ones begin anew.
+Result<std::shared_ptr<AccessRequest>> WriteHandle::begin(bool syncs) {
+  if (syncs) TW_RETURN_IF_ERROR(flush_for_sync());
+  TW_RETURN_IF_ERROR(broken_);
+  if (!syncs) TW_RETURN_IF_ERROR(guard([&] { return flush_writers(false); }));
+  const std::shared_ptr<DirectWrites> direct = settings_.direct;
+  if (direct != nullptr) {
+    TW_RETURN_IF_ERROR(keep_failure(direct->submit()));
+    settings_.direct = std::make_shared<DirectWrites>(direct->settings(), direct);
+  }
+  if (syncs) files_->close_durably();
   std::erase_if(syncs_, [](const auto& sync) { return sync->done() && sync->outcome().status.ok(); });
-  syncs_.push_back(std::make_shared<SyncRequest>(files_));
+  syncs_.push_back(std::make_shared<SyncRequest>(files_, direct, syncs));
   start(syncs_.back(), default_progress());
-  if (syncs_.size() == 1) syncing_.clear();
-  syncing_.insert(syncing_.end(), unsynced_.begin(), unsynced_.end());
-  pin_all(syncs_.back());
+  if (syncs) {
+    if (syncs_.size() == 1) syncing_.clear();
+    syncing_.insert(syncing_.end(), unsynced_.begin(), unsynced_.end());
+    pin_all(syncs_.back());
+  } else if (direct != nullptr) {
+    for (LogicalWriter* w : touched_) w->pin(syncs_.back(), false);
+  }
+  touched_.clear();
   return syncs_.back();
 }
 
@@ -278,7 +303,12 @@ Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
   // A broken writer stores nothing more: its checksums may not match its bytes.
   Steps steps(go_on);
   const auto finish_one = [&](LogicalWriter& w) { return steps.go_on() ? w.finish() : files_->stopped(); };
-  const Status finished = broken_.ok() ? attempt([&] { return each_writer(finish_one); }) : broken_;
+  const auto finish_all = [&]() -> Status {
+    TW_RETURN_IF_ERROR(each_writer(finish_one));
+    return settings_.finish_direct();
+  };
+  const Status finished = broken_.ok() ? attempt(finish_all) : broken_;
+  settings_.direct.reset();  // nothing is in flight when the files are closed
   deposit.status = failure_.ok() ? finished : failure_;
   deposit.attributes = std::move(attributes_);
   deposit.go_on = std::move(go_on);

@@ -38,12 +38,12 @@ class WriteHandle {
   Status set_name(LogicalWriter& writer, std::string_view name, std::uint32_t mode);
   Status flush();
   Status sync();
-  // A sync that waits for the storage in the background. Bytes written later are not part of it.
-  Result<std::shared_ptr<AccessRequest>> begin_sync();
+  // A flush or sync that waits for the storage in the background. Bytes written later are not part of it.
+  Result<std::shared_ptr<AccessRequest>> begin(bool syncs);
   std::uint64_t n_served() const { return served_.count() + added_.size(); }
   // The logical files of the multifile, without those that other tasks add.
   std::uint64_t n_logical() const { return (old_ ? old_->n_logical() : common_.header.n_logical) + added_.size(); }
-  // Waits for all syncs that were begun. Returns the first failure of one.
+  // Waits for all flushes and syncs that were begun. Returns the first failure of one.
   Status await_syncs();
 
   void set_attribute(const std::string& key, const std::string& value) { attributes_[key] = value; }
@@ -94,7 +94,7 @@ class WriteHandle {
   PhysicalWriter* last_physical_ = nullptr;  // of the logical file touched last, and mostly of the next one
   std::unordered_map<std::uint32_t, PageCache> index_cache_;  // of what was there, by physical file
   format::Attributes attributes_;
-  std::vector<std::shared_ptr<AccessRequest>> syncs_;  // that may go on
+  std::vector<std::shared_ptr<AccessRequest>> syncs_;  // flushes and syncs that may go on
   LogicalWriter* last_written_ = nullptr;              // only of handles that serve many
   Status failure_;                                     // the first one of this task
   Status broken_;                                      // not ok after an exception: nothing more can be written

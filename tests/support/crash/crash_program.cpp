@@ -33,6 +33,14 @@ MultifileOptions small_options() {
   return options;
 }
 
+MultifileOptions small_direct_options() {
+  MultifileOptions options = small_options();
+  options.alignment_bytes = 4096;
+  options.chunk_bytes = 40'000;
+  options.storage_hints = "io=direct,transfer_bytes=64KiB,queue_depth=2";
+  return options;
+}
+
 std::vector<ProgramShape> program_shapes() {
   std::vector<ProgramShape> shapes;
   const auto add = [&](std::string name, std::int64_t tasks, std::int64_t per_process,
@@ -47,6 +55,9 @@ std::vector<ProgramShape> program_shapes() {
   add("Zstd", 2, 1, 3).options.codec = format::Codec::zstd;
   add("ManyLogicalFiles", 2, 2, 60).steps = 20;
   add("Durable", 2, 1, 2).options.sync_on_close = true;
+  ProgramShape& direct = add("Direct", 2, 2, 3);
+  direct.options = small_direct_options();
+  direct.steps = 20;
   ProgramShape& unchecked = add("NoChecksums", 2, 2, 3);
   unchecked.options.checksum = format::Checksum::none;
   unchecked.steps = 14;

@@ -28,6 +28,8 @@ inline void PrintTo(const ProgramShape& shape, std::ostream* out) { *out << shap
 
 // Sizes so small that a few writes fill buffers, granules, chunks and packs.
 MultifileOptions small_options();
+// Also with direct writes, in chunks of several blocks.
+MultifileOptions small_direct_options();
 std::vector<ProgramShape> program_shapes();
 
 class CrashProgram {

@@ -31,6 +31,7 @@ ProgramShape draw_shape(Random& random) {
   options.codec = one_of(random, {format::Codec::none, format::Codec::none, format::Codec::lz4, format::Codec::zstd});
   options.checksum = one_of(random, {format::Checksum::none, format::Checksum::crc32c});
   options.sync_on_close = below(random, 3) == 0;
+  if (below(random, 3) == 0) options.storage_hints = small_direct_options().storage_hints;
   if (below(random, 4) == 0)
     shape.mapping = [](std::int64_t rank, std::int64_t, std::int32_t m) {
       return static_cast<std::int32_t>(rank * 5 % m);
@@ -50,7 +51,8 @@ class DyingMultifile final : public DyingFile {
            number(shape_.adds) + " adds; physical files " + number(options.physical_files) + ", chunks " +
            number(options.chunk_bytes) + ", buffer " + number(options.buffer_bytes) + ", codec " +
            number(static_cast<int>(options.codec)) + ", checksum " + number(static_cast<int>(options.checksum)) +
-           (options.sync_on_close ? ", synced on close" : "") + (shape_.mapping ? ", mapped" : "");
+           (options.sync_on_close ? ", synced on close" : "") + (options.storage_hints.empty() ? "" : ", direct") +
+           (shape_.mapping ? ", mapped" : "");
   }
   void run_session(const std::shared_ptr<FaultBackend>& storage) override {
     const bool first = sessions_++ == 0;

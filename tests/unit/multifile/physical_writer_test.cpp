@@ -74,7 +74,7 @@ TEST(PlaceChunk, BoundariesOfTheFileAreThoseOfTheLogicalFile) {
       format::Frame asked;
       asked.logical_offset = random() % (std::uint64_t{1} << 30);
       const std::uint64_t want = 1 + random() % (std::uint64_t{1} << (1 + random() % 24));
-      const format::Frame chunk = file.place_chunk(asked, want, false).value();
+      const format::Frame chunk = file.place_chunk(asked, want, false, false).value();
       EXPECT_GE(chunk.offset, end);
       end = chunk.offset + chunk.extent;
       EXPECT_GT(chunk.capacity(), 0u);

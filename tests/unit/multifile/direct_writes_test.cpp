@@ -1,0 +1,111 @@
+// DirectWrites: which bytes go past the page cache, what is written behind them, and failures.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <numeric>
+
+#include "multifile/write/direct_writes.hpp"
+#include "sim/memory_backend.hpp"
+#include "testing/fault_backend.hpp"
+
+namespace thalweg::test {
+namespace {
+
+constexpr std::uint64_t kTransfer = 64 * 1024;
+using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+class Direct : public testing::Test {
+ protected:
+  Ranges writes() const {
+    Ranges all;
+    for (const CallRecord& call : storage_->records())
+      if (call.kind == CallKind::write) all.emplace_back(call.offset, call.bytes);
+    return all;
+  }
+  std::span<const std::byte> bytes(std::uint64_t begin, std::uint64_t n) const {
+    return std::span(data_).subspan(begin, n);
+  }
+  Status write(std::uint64_t begin, std::uint64_t n) { return writes_->write(*file_, begin, bytes(begin, n)); }
+  std::vector<std::byte> stored(std::uint64_t begin, std::uint64_t n) {
+    std::vector<std::byte> got(n);
+    EXPECT_EQ(file_->read(begin, got).value(), n);
+    return got;
+  }
+  void expect_stored(std::uint64_t begin, std::uint64_t n) {
+    EXPECT_TRUE(std::ranges::equal(stored(begin, n), bytes(begin, n)));
+  }
+  void fail_from(std::uint64_t call) {
+    storage_->restart({.rules = {{.kind = CallKind::write, .at = call, .os_errno = EIO}}, .record = true});
+  }
+  void SetUp() override {
+    for (std::size_t i = 0; i < data_.size(); ++i) data_[i] = static_cast<std::byte>(i * 31 % 251);
+  }
+
+  std::vector<std::byte> data_ = std::vector<std::byte>(10 * kTransfer);
+  std::shared_ptr<FaultBackend> storage_ = make_fault_backend(make_memory_backend(), {.record = true});
+  std::unique_ptr<StoredFile> file_ = storage_->open("data", OpenMode::create).value();
+  const DirectSettings settings_{kTransfer, 2, 1};
+  std::shared_ptr<DirectWrites> writes_ = std::make_shared<DirectWrites>(settings_);
+};
+
+TEST_F(Direct, SmallWritesInARowBecomeLargeTransfers) {
+  for (std::uint64_t at = 0; at < 2 * kTransfer; at += 8192) ASSERT_TRUE(write(at, 8192).ok());
+  EXPECT_EQ(writes(), (Ranges{{0, kTransfer}, {kTransfer, kTransfer}}));
+  ASSERT_TRUE(writes_->finish().ok());
+  EXPECT_EQ(writes().size(), 2U);
+  expect_stored(0, 2 * kTransfer);
+}
+
+TEST_F(Direct, OnlyWholeBlocksGoPastThePageCache) {
+  ASSERT_TRUE(write(1000, 20'000).ok());
+  ASSERT_TRUE(writes_->finish().ok());
+  EXPECT_EQ(writes(), (Ranges{{1000, 3096}, {20480, 520}, {4096, 16384}}));
+  ASSERT_TRUE(write(21'000, 100).ok());
+  ASSERT_TRUE(writes_->finish().ok());
+  expect_stored(1000, 20'100);
+}
+
+TEST_F(Direct, WritesElsewhereBeginANewTransfer) {
+  ASSERT_TRUE(write(0, 8192).ok());
+  ASSERT_TRUE(write(40'960, 4096).ok());
+  ASSERT_TRUE(writes_->finish().ok());
+  EXPECT_EQ(writes(), (Ranges{{0, 8192}, {40'960, 4096}}));
+}
+
+TEST_F(Direct, WhatIsWrittenBehindComesAfterTheData) {
+  ASSERT_TRUE(write(4096, 4096).ok());
+  writes_->write_behind(*file_, 128, bytes(0, 32));
+  writes_->write_behind(*file_, 192, bytes(0, 64));
+  ASSERT_TRUE(writes_->finish().ok());
+  EXPECT_EQ(writes(), (Ranges{{4096, 4096}, {128, 32}, {192, 64}}));
+}
+
+TEST_F(Direct, NothingIsWrittenBehindDataThatFailed) {
+  fail_from(1);
+  ASSERT_TRUE(write(4096, 4096).ok());  // in the buffer
+  writes_->write_behind(*file_, 128, bytes(0, 32));
+  EXPECT_EQ(writes_->finish().code(), Code::io_error);
+  EXPECT_EQ(writes(), (Ranges{{4096, 4096}}));
+  EXPECT_EQ(write(8192, 4096).code(), Code::io_error);
+  EXPECT_EQ(writes_->finish().code(), Code::io_error);
+}
+
+TEST_F(Direct, TheNextOneFinishesAndFailsAsTheOneBefore) {
+  ASSERT_TRUE(write(0, 8192).ok());
+  writes_->write_behind(*file_, 500'000, bytes(0, 32));
+  const auto before = std::exchange(writes_, std::make_shared<DirectWrites>(settings_, writes_));
+  ASSERT_TRUE(write(8192, 4096).ok());
+  writes_->write_behind(*file_, 500'000, bytes(32, 32));
+  ASSERT_TRUE(writes_->finish().ok());
+  EXPECT_EQ(writes(), (Ranges{{0, 8192}, {500'000, 32}, {8192, 4096}, {500'000, 32}}));
+  EXPECT_TRUE(before->finish().ok());
+
+  fail_from(1);
+  ASSERT_TRUE(write(12'288, 4096).ok());
+  DirectWrites next(settings_, writes_);
+  EXPECT_EQ(next.finish().code(), Code::io_error);
+  EXPECT_EQ(writes_->finish().code(), Code::io_error);
+}
+
+}  // namespace
+}  // namespace thalweg::test
