@@ -170,6 +170,22 @@ void bench_physical_files(Bench& bench) {
   bench.report.add(comparison, bench.scratch.kind());
 }
 
+// Many tasks in few files: 64 threads beside 4, both in 4 physical files.
+void bench_many_tasks(Bench& bench) {
+  const double mib = pick(bench.effort, 4.0, 128.0, 1024.0);
+  Load many = make_load(64, mib * 1024 * 1024, kBlockBytes / 4), few = make_load(4, mib * 1024 * 1024, kBlockBytes / 4);
+  Comparison comparison(fmt::format("many tasks, {} MiB in the page cache, 4 physical files", mib),
+                        {many.bytes(), "byte"}, {"write", "read"});
+  const std::string kMany = "64 tasks", kFew = "4 tasks";
+  comparison.add(kMany, one_run(bench, many, multifile_way("physical_files=4")));
+  comparison.add(kFew, one_run(bench, few, multifile_way("physical_files=4")));
+  comparison.run(bench.plan(9, false));
+  bench.report.add(comparison, bench.scratch.kind());
+  for (const auto& phase : comparison.phases())
+    bench.report.add_target({bench.on(fmt::format("{}, 64 tasks in 4 files, of 4 in 4", phase)),
+                             comparison.speed(kMany, kFew, phase), 0.9, true, "x"});
+}
+
 // Tasks take chunks of 257.5 KiB in turn. Where the alignment of chunks is less than a block of the file system, two
 // tasks write into one block.
 void bench_alignment(Bench& bench) {

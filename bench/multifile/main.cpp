@@ -52,6 +52,7 @@ const std::vector<Part>& parts() {
                                         {"records", bench_records, true},
                                         {"restart", bench_restart, false},
                                         {"physical-files", bench_physical_files, true},
+                                        {"many-tasks", bench_many_tasks, true},
                                         {"alignment", bench_alignment, true},
                                         {"compression", bench_compression, false},
                                         {"growth", bench_growth, true},
