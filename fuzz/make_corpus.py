@@ -142,9 +142,9 @@ def vpfile_seeds():
             yield "vpfile_meta", name, parts[1]
         for at in range(0, len(parts[0]), 4096):
             block = parts[0][at:at + 4096]
-            if block[:8] == b"TWVPSUPR":
-                rows = 32 * max(struct.unpack_from("<I", block, seal + 8)[0] for seal in (128, 160))
-                head = b"\0" + block[:256] + struct.pack("<H", rows) + block[4096 - rows:]
+            if block[:8] == b"TWFRAME1":
+                rows = 32 * max(struct.unpack_from("<I", block, seal + 4)[0] for seal in (128, 160))
+                head = b"\0" + struct.pack("<Q", at) + block[:256] + struct.pack("<H", rows) + block[4096 - rows:]
                 yield "vpfile_superblock", f"{name}_{at // 4096}", head + block[256:1024]
         for which in (2, 3):
             if parts[which]:

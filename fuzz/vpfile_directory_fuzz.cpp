@@ -11,7 +11,7 @@ using format::BlockRun;
 using format::DirectoryFile;
 
 void try_header(Bytes bytes, DirectoryFile which, std::uint32_t pointers, bool as_it_is) {
-  if (!as_it_is) test::seal_end(bytes);
+  if (!as_it_is) format::seal(bytes, format::side_identity({}, which), 0);
   format::VpGeometry geometry;
   geometry.n = load_le<std::uint64_t>(ByteView(bytes).subspan(24));
   geometry.pointers = pointers;
@@ -21,7 +21,7 @@ void try_header(Bytes bytes, DirectoryFile which, std::uint32_t pointers, bool a
 }
 
 void try_entry(Bytes bytes, DirectoryFile which, std::uint32_t pointers, std::uint64_t number) {
-  if (!format::EntrySealer(which, {}).check(bytes, number).ok()) return;
+  if (!format::check_entry(bytes, which, {}, number).ok()) return;
   format::EntryView entry{ByteSpan(bytes)};
   FUZZ_REQUIRE(entry.used() <= pointers);
   const Bytes before = bytes;
@@ -43,7 +43,7 @@ void run(Input& input) {
   const auto number = input.number<std::uint64_t>();
   try_header(input.take(format::kDirectoryHeader), which, pointers, as_it_is);
   Bytes entry = input.take(format::entry_bytes(pointers));
-  if (!as_it_is) format::EntrySealer(which, {}).seal(entry, number);
+  if (!as_it_is) format::seal(entry, format::side_identity({}, which), format::entry_offset(which, pointers, number));
   try_entry(std::move(entry), which, pointers, number);
 }
 

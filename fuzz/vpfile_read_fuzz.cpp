@@ -48,7 +48,8 @@ bool is_small(const VpImages& images) {
   if (meta.has_value() && meta.value().geometry.n > kMostVps) return false;
   if (meta.has_value() && meta.value().geometry.superblock_bytes > kMostSuperblock) return false;
   for (std::uint64_t at = 0; at + format::kSuperblockHeader <= images.data.size(); at += format::kLeastSuperblock) {
-    const auto header = format::parse_superblock_header(ByteView(images.data).subspan(at, format::kSuperblockHeader));
+    const auto header =
+        format::parse_superblock_header(ByteView(images.data).subspan(at, format::kSuperblockHeader), at);
     if (!header.has_value()) continue;
     const format::VpGeometry& geometry = header.value().geometry;
     if (geometry.n > kMostVps || geometry.superblock_bytes > kMostSuperblock) return false;

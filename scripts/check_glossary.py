@@ -4,7 +4,7 @@
 Usage: check_glossary.py ROOT
 
 Wanted in the first column of its tables: as code, the types of the public C headers (tw_*) and the classes, structs and
-enums at namespace level in the headers of src/engine, src/multifile and src/vpfile; as words, the nouns in the names of
+enums at namespace level in the headers of src/engine, src/store, src/multifile and src/vpfile; as words, the nouns in the names of
 hints. A name stands in one line only, and a line that names a type which no longer exists is a complaint.
 Exit status: 0 clean, 1 at least one complaint (one line each), 2 wrong usage.
 """
@@ -14,7 +14,7 @@ import re
 
 import checking
 
-ROOMS = ("src/engine", "src/multifile", "src/vpfile")
+ROOMS = ("src/engine", "src/store", "src/multifile", "src/vpfile")
 HINTS = "src/base/hint_table.cpp"
 NO_NOUNS = {"bytes", "files", "on", "assume", "overwrite", "writes"}  # parts of hint names without a line of their own
 CLASS = re.compile(r"^(?:template\s*<[^>]*>\s*)?(?:class|struct|enum class|union)\s+(?:\[\[\w+\]\]\s*)?(\w+)[^;{]*\{", re.M)

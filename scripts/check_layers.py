@@ -15,18 +15,21 @@ import checking
 # A file belongs to the room with the longest matching folder.
 _LOW = {"base", "os", "access"}
 _GROUPS = {"async", "group", "group/team"}
-_FORMATS = {"multifile/format", "vpfile/format"}
+_FORMATS = {"store/format", "multifile/format", "vpfile/format"}
+_STORE = {"store", "store/format"}
 _ENGINE = _LOW | _GROUPS | {"storage", "engine", "engine/plan", "engine/transfer", "engine/two_phase"}
-_MULTIFILE = _LOW | _GROUPS | {"storage", "formats", "multifile", "multifile/format", "sharedfile"}
-_VPFILE = _ENGINE | {"formats", "sharedfile", "vpfile", "vpfile/format"}
+_MULTIFILE = _LOW | _GROUPS | _STORE | {"storage", "formats", "multifile", "multifile/format", "sharedfile"}
+_VPFILE = _ENGINE | _STORE | {"formats", "sharedfile", "vpfile", "vpfile/format"}
 MAY_INCLUDE = {
     "base": set(),
     "os": {"base"},
     "access": {"base"},
     "storage": {"base", "os", "access"},
     "async": {"base", "os", "access", "storage"},
-    "multifile/format": {"base"},
-    "vpfile/format": {"base"},
+    "store/format": {"base"},
+    "store": {"base", "storage", "store/format"},
+    "multifile/format": {"base", "store/format"},
+    "vpfile/format": {"base", "store/format"},
     "formats": {"base", "storage"} | _FORMATS,
     "group": {"base", "os", "async", "group/team"},
     "group/team": {"base", "os", "async", "group"},
@@ -64,7 +67,7 @@ QUARANTINE = {
               "frontends/sion/sion_omp") + PROGRAMS,
     "liburing.h": ("src/storage/uring_",),
 }
-PURE_ROOMS = {"access", "engine/plan", "multifile/format", "vpfile/format"}  # no operating system, clock or threads
+PURE_ROOMS = {"access", "engine/plan", "store/format", "multifile/format", "vpfile/format"}  # no operating system, clock or threads
 IMPURE = re.compile(r"^(sys/|linux/|(unistd|fcntl|pthread|signal|time)\.h$|"
                     r"(thread|mutex|shared_mutex|condition_variable|future|chrono|ctime|filesystem|fstream|iostream)$)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')

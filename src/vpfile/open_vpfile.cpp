@@ -28,7 +28,7 @@ struct Found {
   std::uint64_t data_bytes = 0;
   bool has_meta = false;
   bool has_superblocks = false;                          // the data file begins or ends with one
-  format::VpIdentity new_id{};                           // of a file without NAME.meta
+  format::FileIdentity new_id;                           // of a file without NAME.meta
   std::array<std::byte, format::kMetaSlotBytes> meta{};  // the slot that holds
 };
 

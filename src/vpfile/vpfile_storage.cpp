@@ -101,22 +101,22 @@ Result<bool> has_meta_bytes(Backend& backend, const std::string& path) {
 
 // A superblock is written up to its last byte, the end of its table.
 Result<bool> holds_superblocks(StoredFile& data) {
-  std::array<std::byte, format::kSuperblockHeader> bytes;
+  std::array<std::byte, format::kFrameBytes> bytes;
   TW_ASSIGN_OR_RETURN(const std::size_t got, data.read(0, bytes));
   if (format::begins_as_superblock(std::span(bytes).first(got))) return true;
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
   for (std::uint64_t super = format::kLeastSuperblock; super <= format::kMostSuperblock; super *= 2) {
     if (size == 0 || size % super != 0) return false;
     TW_ASSIGN_OR_RETURN(const std::size_t there, data.read(size - super, bytes));
-    const auto header = format::parse_superblock_header(std::span(bytes).first(there));
+    const auto header = format::parse_superblock_header(std::span(bytes).first(there), size - super);
     if (header.has_value() && header.value().geometry.superblock_bytes == super) return true;
   }
   return false;
 }
 
-format::VpIdentity new_vp_identity() {
-  format::VpIdentity id;
-  fill_with_random(id);
+format::FileIdentity new_vp_identity() {
+  format::FileIdentity id;
+  fill_with_random(std::as_writable_bytes(std::span(id.uuid)));
   return id;
 }
 

@@ -29,7 +29,7 @@ Result<bool> has_meta_bytes(Backend& backend, const std::string& path);
 // Whether a data file beside which there is no NAME.meta begins or ends with a superblock, and so is no array.
 Result<bool> holds_superblocks(StoredFile& data);
 
-format::VpIdentity new_vp_identity();  // never the same again
+format::FileIdentity new_vp_identity();  // never the same again
 
 // Truncates NAME.meta to `end`: behind the sums of entries, or to kMetaBytes without any sums.
 Status cut_sums(StoredFile& meta_file, std::uint64_t end);

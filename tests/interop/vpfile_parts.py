@@ -8,19 +8,29 @@ import struct
 
 from multifile_base import LIMIT, crc32c, need
 
-VERSION, SLOT, SLOTS, SUMS, FIRST_ENTRY, LEAST_Z, MOST_HOLE = 3, 1024, (0, 4096), 8192, 4096, 4096, 2**59
-META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQQQQQQQQ")
-HEADER = struct.Struct("<8s16sQQQQQQQQIIIIQQI")
-SEAL = struct.Struct("<IIIIII4x")
+VERSION, SLOT, SLOTS, SUMS, FIRST_ENTRY, LEAST_Z, MOST_HOLE = 4, 1024, (0, 4096), 8192, 4096, 4096, 2**59
+META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQI4xQQQQQQ")
+HEADER = struct.Struct("<8sIIQQ16sQQQQQQIIIQQI")
+SEAL = struct.Struct("<IIQIIII")
 ROW = struct.Struct("<QQIIII")
 SIDE = struct.Struct("<8s16sQII20x")
 SIDE_NAMES = "NAME.first", "NAME.dir"
 Row = collections.namedtuple("Row", "vp index n blocks first bytes")
-Seal = collections.namedtuple("Seal", "turn flags rows blocks table_crc block_crc")
+Seal = collections.namedtuple("Seal", "blocks rows count block_crc flags table_crc crc")
+META_FILE = 3  # number of NAME.meta in bound CRCs; that of the data file is 0
 
 
 def u32(data, at):
     return struct.unpack_from("<I", data, at)[0]
+
+
+def bound(uuid, number, offset, raw):
+    """The bound CRC of store.md, section 2."""
+    return crc32c(uuid + struct.pack("<IQ", number, offset) + raw)
+
+
+def is_sealed(uuid, number, offset, raw):
+    return u32(raw, len(raw) - 4) == bound(uuid, number, offset, raw[:-4])
 
 
 def mix(x):
@@ -118,6 +128,7 @@ class Meta:
         need(required == 0, f"required feature {(required & -required).bit_length() - 1} is unknown", "TW_ERR_VERSION")
         need(1 <= n_dims <= 64, "NAME.meta: number of dimensions")
         need(self.state in (1, 2), "NAME.meta: state")
+        need(self.session < 2**32 - 1, "NAME.meta: session")
         dims = struct.unpack_from(f"<{n_dims - 1}Q", slot, 512)
         need(all(dims) and n % math.prod(dims) == 0, "NAME.meta: dimensions")
         self.shape = (*dims, n // math.prod(dims))
@@ -146,7 +157,8 @@ def read_meta(path):
         major = struct.unpack_from("<H", slot, 8)[0]
         need(major == VERSION, f"NAME.meta: version {major}, not {VERSION}", "TW_ERR_VERSION")
         sequence = struct.unpack_from("<Q", slot, 16)[0]
-        sealed = u32(slot, 508) == crc32c(slot[:508]) and u32(slot, 1020) == crc32c(slot[24:40] + slot[512:1020])
+        uuid = slot[24:40]
+        sealed = is_sealed(uuid, META_FILE, place, slot[:512]) and is_sealed(uuid, META_FILE, place + 512, slot[512:])
         if sealed and sequence % 2 == parity:
             valid.append((sequence, slot))
     need(valid, f"{path}: neither slot is valid")
@@ -157,28 +169,31 @@ class Superblock:
     """A superblock with a valid header. `seal` is the one in force, None when there is none; `rows` are its rows."""
 
     def __init__(self, data, at, header):
-        (_magic, self.id, self.number, n, b, r, cb_round, c, first, self.session, s, z, p, self.previous_rows, self.previous,
+        (_magic, kind, self.session, z, data_offset, self.id, n, b, r, cb_round, c, first, s, p, self.previous_rows, self.previous,
          self.before, _crc) = HEADER.unpack_from(header)
+        need(kind == 3, f"superblock at {at}: its kind")
         self.geometry = Geometry(n, b, r, cb_round, c, s, z, p, first)
         self.geometry.check(f"superblock at {at}")
-        need(s and self.number * z == at and self.number >= first, f"superblock at {at}: its number")
+        need(s and at % z == 0 and at // z >= first, f"superblock at {at}: its place")
+        need(data_offset == self.geometry.head * s, f"superblock at {at}: its data offset")
+        self.number = at // z
         need(first <= self.previous <= self.number, f"superblock at {at}: its previous one")
         need(self.previous < self.number or self.previous_rows == 0, f"superblock at {at}: rows of no previous one")
         self.data, self.at = data, at
         sealed = [seal for place in (0, 1) if (seal := self.seal(header, place))]
-        sealed.sort(reverse=True)  # the highest turn first
+        sealed.sort(key=lambda seal: -seal.count)
         whole = [seal for seal in sealed if self.block_crc(seal) == seal.block_crc]
-        updating = bool(sealed) and sealed[0].flags & 1
+        updating = bool(sealed) and sealed[0].flags & 2
         self.damaged = bool(sealed) and not whole and not updating
         self.sealed = sealed[0] if sealed and (updating or not whole) else whole[0] if whole else None
         self.rows = self.read_rows(self.sealed) if self.sealed else []
 
     def seal(self, header, place):
         raw = header[128 + 32 * place:160 + 32 * place]
-        if u32(raw, 28) != crc32c(self.id + struct.pack("<Q", self.number) + raw[:28]):
+        if not is_sealed(self.id, 0, self.at + 128 + 32 * place, raw):
             return None
         seal, g = Seal(*SEAL.unpack_from(raw)), self.geometry
-        if seal.turn == 0 or seal.turn % 2 == place or (g.head + seal.blocks) * g.S + 32 * seal.rows > g.Z:
+        if seal.count == 0 or seal.count % 2 == place or (g.head + seal.blocks) * g.S + 32 * seal.rows > g.Z:
             return None
         return seal if crc32c(self.table(seal)) == seal.table_crc else None
 
@@ -210,12 +225,12 @@ class Superblock:
 def superblock_at(data, at, own_id=None):
     """Returns the superblock at an offset, or None. `own_id`: it must belong to this file."""
     header = data.read(at, 256)
-    if header[:8] != b"TWVPSUPR":
+    if header[:8] != b"TWFRAME1":
         return None
-    sound = u32(header, 120) == crc32c(header[:120])
+    sound = is_sealed(header[32:48], 0, at, header[:128])
     if own_id is None:
         return Superblock(data, at, header) if sound else None
-    need(sound and header[8:24] == own_id, f"superblock at {at}: its header")
+    need(sound and header[32:48] == own_id, f"superblock at {at}: its header")
     return Superblock(data, at, header)
 
 
@@ -268,7 +283,7 @@ class Directory:
     def open(self, path, magic):
         file, g = Data(path), self.geometry
         header = file.read(0, 64)
-        need(u32(header, 60) == crc32c(header[:60]), f"{path}: its checksum does not match")
+        need(is_sealed(self.meta.id, 1 if path.endswith(".first") else 2, 0, header), f"{path}: its checksum does not match")
         need(SIDE.unpack_from(header) == (magic, self.meta.id, g.N, g.P, g.S), f"{path}: it belongs to another file")
         return file
 
@@ -276,12 +291,12 @@ class Directory:
         """Returns (link, bytes or index, pointers in use). kind 0: NAME.first, 1: NAME.dir."""
         self.check_sum(kind, number)
         size = 32 + 8 * self.geometry.P
-        raw = self.files[kind].read(FIRST_ENTRY + (number - kind) * size, size)
+        place = FIRST_ENTRY + (number - kind) * size
+        raw = self.files[kind].read(place, size)
         if not any(raw):
             return 0, 0, []
         what = f"{SIDE_NAMES[kind]}: entry {number}"
-        bound = self.meta.id + struct.pack("<IQ", kind + 1, number)
-        need(u32(raw, size - 4) == crc32c(bound + raw[:-4]), f"{what}: its checksum does not match")
+        need(is_sealed(self.meta.id, kind + 1, place, raw), f"{what}: its checksum does not match")
         link, value, *pointers = struct.unpack_from(f"<{2 + self.geometry.P}Q", raw)
         used = u32(raw, size - 8)
         need(used <= self.geometry.P and not any(pointers[used:]) and all(pointers[:used]), f"{what}: pointers in use")

@@ -81,8 +81,8 @@ class VpClaims : public SharedFiles {
     ASSERT_TRUE(file->read(0, bytes).has_value());
     const ByteSpan image = ByteSpan(bytes).first(4096);
     std::uint32_t rows = 0;
-    for (const std::size_t seal : format::kSealOffset)
-      rows = std::max(rows, load_le<std::uint32_t>(image.subspan(seal + 8)));
+    for (const std::size_t seal : format::kFillSlotOffset)
+      rows = std::max(rows, load_le<std::uint32_t>(image.subspan(seal + 4)));
     const std::size_t row = 4096 - format::kRowBytes * rows;
     ASSERT_EQ(load_le<std::uint32_t>(image.subspan(row + 20)), 0u) << "a row without blocks";
     store_le(image.subspan(row), std::uint64_t{0});

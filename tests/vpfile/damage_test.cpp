@@ -109,9 +109,9 @@ TEST_F(VpDamage, OfTheEntriesOfTheDirectory) {
 
 TEST_F(VpDamage, OfASuperblock) {
   const Texts texts = make();
-  const std::size_t begin = content().find("TWVPSUPR");
+  const std::size_t begin = content().find("TWFRAME1");
   ASSERT_NE(begin, std::string::npos);
-  EXPECT_EQ(flip_each("shared.dat", begin, begin + 104, kStep, texts), (104 + kStep - 1) / kStep);
+  EXPECT_EQ(flip_each("shared.dat", begin, begin + 128, kStep, texts), (128 + kStep - 1) / kStep);
   EXPECT_EQ(flip_each("shared.dat", begin + 128, begin + 160, kStep, texts), (32 + kStep - 1) / kStep);
   EXPECT_GT(flip_each("shared.dat", begin + 256, begin + 400, kStep, texts), 0u);
   EXPECT_GT(flip_each("shared.dat", begin + 4096 - 64, begin + 4096, kStep, texts), 0u);
@@ -201,7 +201,7 @@ TEST_F(VpDamage, RepairWithoutATableEndsInLittleMemory) {
     }
   });
   std::string bytes = content();
-  ASSERT_EQ(bytes.compare(0, 8, "TWVPSUPR"), 0);
+  ASSERT_EQ(bytes.compare(0, 8, "TWFRAME1"), 0);
   bytes[4096 - 32] ^= 1;  // row 0
   put(bytes);
   EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);

@@ -5,13 +5,11 @@
 #include <algorithm>
 
 #include "base/checked_math.hpp"
-#include "multifile/format/field_list.hpp"
+#include "store/format/field_list.hpp"
 
 namespace thalweg::format {
 
 namespace {
-
-constexpr std::string_view kFrameMagic = "TWFRAME1";
 
 // Whether a logical file of this rank may have bytes in this physical file. With a table only the ranks section
 // decides.
@@ -52,11 +50,6 @@ void list_frame(Io& io, F& f) {
   if (f.kind == FrameKind::chunk)
     move_fields(io, f.rank, f.sequence, f.logical_offset, f.directory_crc, reserved, f.end_before);
   if (f.kind == FrameKind::pack) move_fields(io, f.n_pieces, f.payload_bytes, none, f.directory_crc);
-}
-
-template <class Io, class Slot>
-void list_fill(Io& io, Slot& slot) {
-  move_fields(io, slot.bytes, slot.count, slot.tail_seal, slot.synced);
 }
 
 template <class Io, class Entry>
@@ -105,10 +98,6 @@ std::array<std::byte, kFrameBytes> encode_frame(const Frame& f, const FileIdenti
   return bytes;
 }
 
-bool all_zero(ByteView bytes) {
-  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
-}
-
 std::optional<Frame> parse_frame(ByteView first_128_bytes, const FileHeader& header, std::uint64_t offset,
                                  std::uint64_t room) {
   const ByteView bytes = first_128_bytes;
@@ -142,24 +131,6 @@ std::uint64_t chunk_capacity(std::uint64_t extent, const FileHeader& header) {
     }
   }
   return extent - low * header.alignment;
-}
-
-std::array<std::byte, kFillSlotBytes> encode_fill(const FillSlot& slot, const FileIdentity& id, std::uint64_t offset) {
-  std::array<std::byte, kFillSlotBytes> bytes{};
-  FieldWriter out(bytes);
-  list_fill(out, slot);
-  seal(bytes, id, offset);
-  return bytes;
-}
-
-std::optional<FillSlot> parse_fill(ByteView bytes, const FileIdentity& id, std::uint64_t offset,
-                                   std::uint64_t capacity) {
-  if (bytes.size() != kFillSlotBytes || !is_sealed(bytes, id, offset)) return std::nullopt;
-  FieldReader in(bytes);
-  FillSlot slot;
-  list_fill(in, slot);
-  if (slot.bytes > capacity || slot.count == 0) return std::nullopt;
-  return slot;
 }
 
 std::vector<std::byte> encode_name(std::string_view name, std::uint32_t mode) {

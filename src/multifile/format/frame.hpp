@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "multifile/format/header.hpp"
+#include "store/format/fill_slot.hpp"
 
 namespace thalweg::format {
 
-enum class FrameKind : std::uint32_t { reserved = 0, chunk = 1, pack = 2 };
 // name: in the directory of a pack, the name of the logical file in place of its bytes.
 enum class Codec : std::uint32_t { none = 0, lz4 = 1, zstd = 2, name = 255 };
 constexpr bool is_known(Codec codec) { return static_cast<std::uint32_t>(codec) <= 2; }
@@ -38,24 +38,11 @@ std::array<std::byte, kFrameBytes> encode_frame(const Frame& frame, const FileId
 // rank.
 std::optional<Frame> parse_frame(ByteView first_128_bytes, const FileHeader& header, std::uint64_t offset,
                                  std::uint64_t room);
-bool all_zero(ByteView bytes);  // as where no frame was written
 
 // Bytes in front of the data of a chunk with `capacity` data bytes: frame, slots, table, up to alignment.
 std::uint64_t chunk_data_offset(std::uint64_t capacity, const FileHeader& header);
 // Largest data area of a chunk with this extent, a multiple of the alignment; 0 where none fits.
 std::uint64_t chunk_capacity(std::uint64_t extent, const FileHeader& header);
-
-struct FillSlot {
-  std::uint64_t bytes = 0;
-  std::uint64_t count = 0;
-  std::uint32_t tail_seal = 0;
-  bool synced = false;
-};
-// `offset`: of the slot itself.
-std::array<std::byte, kFillSlotBytes> encode_fill(const FillSlot& slot, const FileIdentity& id, std::uint64_t offset);
-// No value where the slot is zero or invalid. `capacity`: most bytes of the data area.
-std::optional<FillSlot> parse_fill(ByteView bytes, const FileIdentity& id, std::uint64_t offset,
-                                   std::uint64_t capacity);
 
 struct DirectoryEntry {
   std::uint64_t rank = 0;

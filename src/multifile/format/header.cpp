@@ -6,7 +6,7 @@
 
 #include "base/checked_math.hpp"
 #include "base/crc32c.hpp"
-#include "multifile/format/field_list.hpp"
+#include "store/format/field_list.hpp"
 
 namespace thalweg::format {
 
@@ -142,7 +142,7 @@ Status check_index_place(const StateSlot& s) {
 }
 
 Status check_state(const StateSlot& s, int slot_index) {
-  if (s.sequence == 0 || (s.sequence % 2 == 1) != (slot_index == 0))
+  if (s.sequence == 0 || slot_of(s.sequence) != slot_index)
     return bad_state("sequence", s.sequence,
                      slot_index == 0 ? "in slot A an odd number" : "in slot B an even number, 2 or more,");
   if (s.state != FileState::open && s.state != FileState::closed)
@@ -249,7 +249,7 @@ std::array<std::byte, kSlotBytes> encode_state(const StateSlot& s, const FileIde
   return bytes;
 }
 
-std::uint64_t state_offset(const StateSlot& slot) { return kSlotOffset[slot.sequence % 2 == 1 ? 0 : 1]; }
+std::uint64_t state_offset(const StateSlot& slot) { return kSlotOffset[slot_of(slot.sequence)]; }
 
 StateSlot closed_state(const StateSlot& open, std::uint64_t index_offset, std::uint64_t end, bool durable) {
   StateSlot closed = open;

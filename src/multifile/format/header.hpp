@@ -12,7 +12,6 @@ namespace thalweg::format {
 
 enum class Mapping : std::uint32_t { consecutive = 0, table = 1 };
 enum class Checksum : std::uint32_t { none = 0, crc32c = 1 };
-enum class FileState : std::uint32_t { open = 1, closed = 2 };
 
 inline constexpr std::uint16_t kMajorVersion = 3;
 

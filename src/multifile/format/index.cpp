@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/checked_math.hpp"
-#include "multifile/format/field_list.hpp"
+#include "store/format/field_list.hpp"
 
 namespace thalweg::format {
 

@@ -6,8 +6,7 @@
 #include <cstring>
 
 #include "base/checked_math.hpp"
-#include "base/crc32c.hpp"
-#include "multifile/format/field_list.hpp"
+#include "store/format/field_list.hpp"
 
 namespace thalweg::format {
 
@@ -24,17 +23,6 @@ bool add_product(std::uint64_t a, std::uint64_t b, std::uint64_t* sum) {
 Status rounds_end(std::uint64_t k) { return Status::error(Code::out_of_range, "slab {} would end beyond 2^63-1", k); }
 
 }  // namespace
-
-std::uint32_t bound_crc(const FileIdentity& id, std::uint64_t offset, ByteView bytes) {
-  std::array<std::byte, 28> binding;
-  FieldWriter(binding).put_bytes(std::as_bytes(std::span(id.uuid))).put(id.physical).put(offset);
-  return crc32c(bytes, crc32c(binding));
-}
-
-bool is_sealed(ByteView bytes, const FileIdentity& id, std::uint64_t offset) {
-  const std::size_t sealed = bytes.size() - sizeof(std::uint32_t);
-  return load_le<std::uint32_t>(bytes.subspan(sealed)) == bound_crc(id, offset, bytes.first(sealed));
-}
 
 Status check_sealed_page(const std::string& structure, std::string_view magic, ByteView page, const FileIdentity& id,
                          std::uint64_t offset) {

@@ -8,10 +8,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/endian.hpp"
 #include "base/status.hpp"
+#include "store/format/bound_seal.hpp"
 
 namespace thalweg::format {
 
@@ -21,9 +22,6 @@ inline constexpr std::uint64_t kHeaderBytes = 512;
 inline constexpr std::uint64_t kSlotOffset[2] = {512, 1024};
 inline constexpr std::uint64_t kSlotBytes = 128;
 inline constexpr std::uint64_t kFirstSection = 4096;
-inline constexpr std::uint64_t kFrameBytes = 128;
-inline constexpr std::uint64_t kFillSlotOffset[2] = {128, 160};
-inline constexpr std::uint64_t kFillSlotBytes = 32;
 inline constexpr std::uint64_t kChecksumTableOffset = 192;
 inline constexpr std::uint64_t kDirectoryOffset = 128;
 inline constexpr std::uint64_t kDirectoryEntryBytes = 48;
@@ -50,18 +48,9 @@ inline constexpr std::uint64_t kAddedPerTask = 1ull << 32;  // in one session
 inline constexpr std::uint64_t kLocalsEnd = kMaxOffset;     // behind all local indices and numbers
 constexpr bool is_added(std::uint64_t local) { return local >= kFirstAdded; }
 
-// Binds every checksum of metadata to one physical file of one multifile.
-struct FileIdentity {
-  std::array<std::uint8_t, 16> uuid{};
-  std::uint32_t physical = 0;
-  bool operator==(const FileIdentity&) const = default;
-};
-
-// CRC32C of identity, offset and bytes: section 1 of the format document.
-std::uint32_t bound_crc(const FileIdentity& id, std::uint64_t offset, ByteView bytes);
-
-// Whether the last four bytes of a structure at `offset` are the bound checksum of those before them.
-bool is_sealed(ByteView bytes, const FileIdentity& id, std::uint64_t offset);
+// Checks the size, the magic bytes and the seal of a page.
+Status check_sealed_page(const std::string& structure, std::string_view magic, ByteView page, const FileIdentity& id,
+                         std::uint64_t offset);
 
 constexpr std::uint64_t align_up(std::uint64_t x, std::uint64_t a) { return (x + a - 1) / a * a; }
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "base/crc32c.hpp"
-#include "multifile/format/field_list.hpp"
 #include "multifile/write/physical_writer.hpp"
+#include "store/format/field_list.hpp"
 
 namespace thalweg {
 

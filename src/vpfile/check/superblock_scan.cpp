@@ -68,17 +68,15 @@ Status each_superblock(StoredFile& data, const format::VpGeometry& geometry,
 }
 
 Result<std::optional<format::SuperblockHeader>> find_superblock(
-    StoredFile& data, std::uint64_t from, const std::optional<format::VpIdentity>& id,
+    StoredFile& data, std::uint64_t from, const std::optional<format::FileIdentity>& id,
     const std::function<Status(std::uint64_t offset)>& passed) {
   constexpr std::uint64_t kStep = format::kLeastSuperblock;
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
-  std::array<std::byte, format::kSuperblockHeader> header;
+  std::array<std::byte, format::kFrameBytes> header;
   for (std::uint64_t at = from / kStep * kStep; at < size;) {
     TW_ASSIGN_OR_RETURN(const std::size_t got, data.read(at, header));
-    const auto parsed = format::parse_superblock_header(std::span(header).first(got));
-    const bool fits = parsed.has_value() && (!id.has_value() || parsed.value().id == *id) &&
-                      parsed.value().number * parsed.value().geometry.superblock_bytes == at;
-    if (fits) return std::optional(parsed.value());
+    const auto parsed = format::parse_superblock_header(std::span(header).first(got), at);
+    if (parsed.has_value() && (!id.has_value() || parsed.value().id == *id)) return std::optional(parsed.value());
     TW_ASSIGN_OR_RETURN(const std::uint64_t next, data.next_data(at + kStep));
     at = std::max(next / kStep * kStep, at + kStep);
     TW_RETURN_IF_ERROR(passed(at));
@@ -103,8 +101,8 @@ Status SuperblockScan::take(std::uint64_t number, ByteView image) {
   end_ = std::max(end_, number + 1);
   Found found;
   found.number = found.previous = number;
-  const auto header = format::parse_superblock_header(image);
-  if (header.has_value() && header.value().id == id_ && header.value().number == number) {
+  const auto header = format::parse_superblock_header(image, number * geometry_.superblock_bytes);
+  if (header.has_value() && header.value().id == id_) {
     found.session = header.value().session;
     found.previous = header.value().previous;
     found.previous_rows = header.value().previous_rows;
@@ -137,7 +135,7 @@ std::string SuperblockScan::why_dropped(const Found& one) const {
   if (!one.no_table.empty()) return one.no_table;
   if (one.is_doubtful()) return name_of(one.number) + kWrongBlocks;
   if (const std::string why = why_previous_is_wrong(one); !why.empty()) return name_of(one.number) + ": " + why;
-  if (one.before > before_ && !one.seal.ordered)
+  if (one.before > before_ && !one.seal.synced)
     return name_of(one.number) + ": superblocks of earlier sessions are missing";
   return "";
 }
@@ -176,7 +174,7 @@ void SuperblockScan::judge() {
       continue;
     }
     find_missing(one);
-    kept_.emplace(one.number, one.no_table.empty() ? std::optional(one.seal.rows) : std::nullopt);
+    kept_.emplace(one.number, one.no_table.empty() ? std::optional(one.seal.rows()) : std::nullopt);
     ++count_;
     if (closed) ++closed_count_;
     if (!one.no_table.empty()) {
@@ -199,7 +197,7 @@ bool SuperblockScan::take_rows(ByteView image, Found& found) {
   std::vector<format::SuperblockRow> rows;
   std::uint64_t blocks = 0;
   found.first_vp = geometry_.n;
-  for (std::uint32_t i = 0; i < found.seal.rows; ++i) {
+  for (std::uint32_t i = 0; i < found.seal.rows(); ++i) {
     const auto row = format::parse_row(image, geometry_, found.seal, i);
     if (!row.has_value()) return false;
     const std::uint64_t end = row.value().vp + row.value().n;
@@ -207,7 +205,7 @@ bool SuperblockScan::take_rows(ByteView image, Found& found) {
     found.end_vp = std::max(found.end_vp, end);
     found.has_lengths = found.has_lengths || row.value().blocks == 0;
     blocks += std::uint64_t{row.value().n} * row.value().blocks;
-    if (blocks > found.seal.blocks) return false;
+    if (blocks > found.seal.blocks()) return false;
     if (row.value().blocks != 0) rows.push_back(row.value());
   }
   for (const format::SuperblockRow& row : rows) {
@@ -221,7 +219,7 @@ bool SuperblockScan::take_rows(ByteView image, Found& found) {
   return true;
 }
 
-Result<SuperblockScan> SuperblockScan::of(StoredFile& data, const std::optional<format::VpIdentity>& id,
+Result<SuperblockScan> SuperblockScan::of(StoredFile& data, const std::optional<format::FileIdentity>& id,
                                           const format::VpGeometry& geometry, std::uint64_t last_closed, GoOn go_on) {
   SuperblockScan scan(data, std::move(go_on));
   scan.last_closed_ = last_closed;
@@ -266,7 +264,7 @@ template <class Visit>
 Status SuperblockScan::each_row(const Found& found, std::vector<std::byte>& image, Visit visit) const {
   TW_RETURN_IF_ERROR(ask());
   TW_RETURN_IF_ERROR(read_superblock(*data_, geometry_, found.number, image));
-  for (std::uint32_t i = 0; i < found.seal.rows; ++i) {
+  for (std::uint32_t i = 0; i < found.seal.rows(); ++i) {
     TW_ASSIGN_OR_RETURN(const format::SuperblockRow row, format::parse_row(image, geometry_, found.seal, i));
     visit(row);
   }

@@ -37,41 +37,41 @@ Status each_superblock(StoredFile& data, const format::VpGeometry& geometry,
 // superblocks is not known before, so every multiple of kLeastSuperblock is tried; `passed` is called after each miss,
 // and its failure ends the search.
 Result<std::optional<format::SuperblockHeader>> find_superblock(
-    StoredFile& data, std::uint64_t from, const std::optional<format::VpIdentity>& id,
+    StoredFile& data, std::uint64_t from, const std::optional<format::FileIdentity>& id,
     const std::function<Status(std::uint64_t offset)>& passed);
 
 class SuperblockScan {
  public:
   struct Found {
     std::uint64_t number = 0;
-    std::uint64_t session = 0;  // of its header, like `previous` and `before`; 0: the header is not valid
+    std::uint32_t session = 0;  // of its header, like `previous` and `before`; 0: the header is not valid
     std::uint64_t previous = 0;
     std::uint32_t previous_rows = 0;
     std::uint64_t before = 0;
-    format::Seal seal;
+    format::FillSlot seal;
     bool damaged = false;        // its blocks are not those that were sealed
     std::string no_table;        // why its table cannot be read; "": it can
     std::uint64_t first_vp = 0;  // its rows name VPs first_vp .. end_vp-1 only
     std::uint64_t end_vp = 0;
     bool has_lengths = false;  // rows without blocks
     // Its blocks may never have reached the storage, so they do not hide blocks of earlier sessions.
-    bool is_doubtful() const { return damaged && !seal.ordered; }
+    bool is_doubtful() const { return damaged && !seal.synced; }
   };
 
   // Scans from the end of the lattice of `geometry` on for superblocks of identity `id`, or of that of the first one.
   // If `geometry` has no IB segment, the geometry of the first superblock holds. Sessions after `last_closed` were not
   // closed: superblocks of each of their tasks count up to the first one that did not reach the storage whole.
-  static Result<SuperblockScan> of(StoredFile& data, const std::optional<format::VpIdentity>& id,
+  static Result<SuperblockScan> of(StoredFile& data, const std::optional<format::FileIdentity>& id,
                                    const format::VpGeometry& geometry, std::uint64_t last_closed, GoOn go_on);
 
   const std::vector<Found>& found() const { return found_; }  // doubtful ones first; by session and number
   const format::VpGeometry& geometry() const { return geometry_; }
-  const format::VpIdentity& id() const { return id_; }
+  const format::FileIdentity& id() const { return id_; }
   std::uint64_t end() const { return end_; }                              // all numbers are lower
   std::uint64_t count() const { return count_; }                          // superblocks without the dropped ones
   std::uint64_t closed_count() const { return closed_count_; }            // those of sessions up to `last_closed`
   const std::vector<std::uint64_t>& dropped() const { return dropped_; }  // numbers of superblocks that do not count
-  std::uint64_t last_session() const { return last_session_; }
+  std::uint32_t last_session() const { return last_session_; }
   const std::vector<std::string>& findings() const { return findings_; }  // superblocks that are not whole
 
   // Chains of the VPs with blocks from `next` on, by number, with about 2^20 runs at a time; `next` moves behind these
@@ -109,13 +109,13 @@ class SuperblockScan {
 
   StoredFile* data_;
   GoOn go_on_;
-  format::VpIdentity id_{};
+  format::FileIdentity id_;
   format::VpGeometry geometry_;
   std::uint64_t last_closed_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t closed_count_ = 0;
-  std::uint64_t last_session_ = 0;
+  std::uint32_t last_session_ = 0;
   // Number of rows of each superblock that judge() has kept; none where the table is lost.
   std::unordered_map<std::uint64_t, std::optional<std::uint32_t>> kept_;
   std::uint64_t before_ = 0;       // superblocks of sessions before last_session_

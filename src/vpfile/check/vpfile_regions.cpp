@@ -72,7 +72,7 @@ class RegionWalk {
   Status walk_superblock(std::uint64_t number, ByteView image) {
     auto parsed = format::parse_superblock(image, id_, number, geometry_);
     if (!parsed.has_value()) return parsed.error().with_context(fmt::format("'{}'", data_.path()));
-    const format::Seal& seal = parsed.value().seal;
+    const format::FillSlot& seal = parsed.value().seal;
     const std::uint64_t begin = number * geometry_.superblock_bytes;
     const auto number_told = static_cast<std::int64_t>(number);
     const VpRegion unused{VpRegionKind::unused, 0, 0, number_told, -1, -1};
@@ -84,15 +84,15 @@ class RegionWalk {
       go_to(begin + format::block_offset(geometry_, row.first_block + std::uint64_t{row.n} * row.blocks),
             {VpRegionKind::blocks, 0, 0, number_told, first, first + row.n - 1});
     }
-    go_to(begin + geometry_.superblock_bytes - format::kRowBytes * seal.rows, unused);
+    go_to(begin + geometry_.superblock_bytes - format::kRowBytes * seal.rows(), unused);
     go_to(begin + geometry_.superblock_bytes, {VpRegionKind::table, 0, 0, number_told, -1, -1});
     return {};
   }
 
   // The rows with blocks, in the order of their blocks.
-  Result<std::vector<format::SuperblockRow>> rows_of(ByteView image, const format::Seal& seal) const {
+  Result<std::vector<format::SuperblockRow>> rows_of(ByteView image, const format::FillSlot& seal) const {
     std::vector<format::SuperblockRow> rows;
-    for (std::uint32_t i = 0; i < seal.rows; ++i) {
+    for (std::uint32_t i = 0; i < seal.rows(); ++i) {
       TW_ASSIGN_OR_RETURN(const format::SuperblockRow row, format::parse_row(image, geometry_, seal, i));
       if (row.blocks != 0) rows.push_back(row);
     }
@@ -101,7 +101,7 @@ class RegionWalk {
   }
 
   StoredFile& data_;
-  const format::VpIdentity id_;
+  const format::FileIdentity id_;
   VpGeometry geometry_;
   std::uint64_t size_;
   const std::function<bool(const VpRegion&)>& visit_;

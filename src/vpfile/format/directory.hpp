@@ -34,12 +34,15 @@ inline BlockRun decode_pointer(std::uint64_t pointer) {
   return {pointer >> kRunBits, (pointer & (kMostRun - 1)) + 1};
 }
 
+inline FileIdentity side_identity(const FileIdentity& id, DirectoryFile which) {
+  return {id.uuid, static_cast<std::uint32_t>(which)};
+}
 // The header of a side file of the vpfile with this identity and geometry.
-std::array<std::byte, kDirectoryHeader> encode_directory_header(DirectoryFile which, const VpIdentity& id,
+std::array<std::byte, kDirectoryHeader> encode_directory_header(DirectoryFile which, const FileIdentity& id,
                                                                 const VpGeometry& geometry);
 bool begins_as_directory(ByteView file);  // as NAME.first or NAME.dir
 // corrupt_file unless it is the header that this vpfile must have.
-Status check_directory_header(ByteView bytes, DirectoryFile which, const VpIdentity& id, const VpGeometry& geometry);
+Status check_directory_header(ByteView bytes, DirectoryFile which, const FileIdentity& id, const VpGeometry& geometry);
 
 // The fields of an entry in its bytes. `amount`: in NAME.first the bytes of the stream in the IB segment; in NAME.dir
 // the index of the entry's first block.
@@ -73,20 +76,9 @@ inline std::uint64_t entry_bytes(std::uint32_t pointers) { return 32 + 8 * std::
 inline std::uint64_t entry_offset(DirectoryFile which, std::uint32_t pointers, std::uint64_t number) {
   return kFirstEntry + (which == DirectoryFile::first ? number : number - 1) * entry_bytes(pointers);
 }
-// Seals and checks the entries of a side file. A checksum covers identity, side file and number of the entry, too.
-class EntrySealer {
- public:
-  EntrySealer(DirectoryFile which, const VpIdentity& id);
-  // Puts the checksum of entry `number` into its place.
-  void seal(ByteSpan entry, std::uint64_t number) const;
-  // corrupt_file: the checksum does not match, or a pointer is invalid. An entry of zeros is empty.
-  Status check(ByteView entry, std::uint64_t number) const;
-
- private:
-  std::uint32_t crc_of(ByteView covered, std::uint64_t number) const;
-  DirectoryFile which_;
-  std::uint32_t before_;  // checksum of identity and side file
-};
+// An entry has a bound checksum (seal()). corrupt_file: it does not match, or a pointer is invalid. An entry of zeros is
+// empty.
+Status check_entry(ByteView entry, DirectoryFile which, const FileIdentity& id, std::uint64_t number);
 
 // Sums of the entries of both files, in NAME.meta. With them a reader of a closed vpfile detects entries that are lost
 // or outdated.

@@ -11,9 +11,7 @@
 
 namespace thalweg::format {
 
-using VpIdentity = std::array<std::byte, 16>;  // the same in all files of a vpfile
-
-// The two side files of the directory, and an array with one element for each.
+// The two side files of the directory, with the numbers of their identities, and an array with one element for each.
 enum class DirectoryFile : std::uint32_t { first = 1, overflow = 2 };  // NAME.first, NAME.dir
 inline constexpr DirectoryFile kDirectoryFiles[2] = {DirectoryFile::first, DirectoryFile::overflow};
 template <class T>
@@ -35,7 +33,7 @@ inline constexpr std::uint64_t kMostSuperblock = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kBlocksPerSuperblock = 8;  // at least
 inline constexpr std::uint32_t kMostPointers = 64;
 inline constexpr std::uint64_t kCbAlignment = 4096;
-inline constexpr std::uint64_t kSuperblockHeader = 256;
+inline constexpr std::uint64_t kSuperblockHeader = 256;  // the frame, its fill slots, reserved bytes
 
 struct VpGeometry {
   std::uint64_t n = 1;             // VPs

@@ -7,8 +7,7 @@
 #include <string>
 
 #include "base/checked_math.hpp"
-#include "base/crc32c.hpp"
-#include "base/fields.hpp"
+#include "store/format/field_list.hpp"
 #include "vpfile/format/directory.hpp"
 
 namespace thalweg::format {
@@ -17,44 +16,33 @@ namespace {
 
 constexpr std::string_view kMetaMagic = "TWVPMETA";
 constexpr const char* kMetaName = "NAME.meta";
-constexpr std::size_t kStateBytes =
-    512;                              // a sector, which the death of a machine does not tear; the shape is behind it
-constexpr std::size_t kCrcBytes = 4;  // at the end of both
+constexpr std::size_t kStateBytes = 512;  // a sector, which the death of a machine does not tear; then the shape
 constexpr std::size_t kIdOffset = 24;
-constexpr std::uint32_t kOpen = 1;
-constexpr std::uint32_t kClosed = 2;
+constexpr std::uint32_t kMetaFile = 3;  // its number in identities
 
-std::uint32_t state_crc(ByteView slot) { return crc32c(slot.first(kStateBytes - kCrcBytes)); }
-
-// The checksum covers the identity, so that a shape left in this place by another vpfile does not verify.
-std::uint32_t shape_crc(ByteView slot) {
-  const std::uint32_t id = crc32c(slot.subspan(kIdOffset, sizeof(VpIdentity)));
-  return crc32c(slot.subspan(kStateBytes, kMetaSlotBytes - kStateBytes - kCrcBytes), id);
+FileIdentity identity_in(ByteView slot) {
+  FileIdentity id{.physical = kMetaFile};
+  FieldReader in(slot.subspan(kIdOffset));
+  move_fields(in, id);
+  return id;
 }
 
-bool verifies(ByteView slot) {
-  return FieldReader(slot).get_magic(kMetaMagic) &&
-         state_crc(slot) == load_le<std::uint32_t>(slot.subspan(kStateBytes - kCrcBytes)) &&
-         shape_crc(slot) == load_le<std::uint32_t>(slot.subspan(kMetaSlotBytes - kCrcBytes));
+bool verifies(ByteView slot, std::uint64_t offset) {
+  const FileIdentity id = identity_in(slot);
+  return FieldReader(slot).get_magic(kMetaMagic) && is_sealed(slot.first(kStateBytes), id, offset) &&
+         is_sealed(slot.subspan(kStateBytes, kMetaSlotBytes - kStateBytes), id, offset + kStateBytes);
 }
 
-// The numbers of a slot behind its flags, in the order of the table in the format document.
-template <class Meta, class Visit>
-void each_number_of_slot(Meta& meta, Visit visit) {
-  auto& geometry = meta.geometry;
-  for (auto* number :
-       {&geometry.n, &geometry.record_bytes, &geometry.nb_bytes, &geometry.buffer_bytes, &geometry.cb_bytes})
-    visit(*number);
-  std::uint32_t unused = 0;
-  visit(geometry.block_bytes);
-  visit(geometry.superblock_bytes);
-  visit(geometry.pointers);
-  visit(unused);
-  for (auto* number :
-       {&geometry.first_superblock, &meta.end_of_superblocks, &meta.end_of_entries, &meta.ib_bytes, &meta.session,
-        &meta.side_bytes[DirectoryFile::first], &meta.side_bytes[DirectoryFile::overflow], &meta.data_bytes,
-        &meta.side_seals[DirectoryFile::first], &meta.side_seals[DirectoryFile::overflow], &meta.superblocks})
-    visit(*number);
+// The fields behind the magic. `dimensions`: their number.
+template <class Io, class Meta>
+void list_slot(Io& io, Meta& m, std::uint32_t& dimensions, std::uint64_t& features, FileState& state) {
+  auto& g = m.geometry;
+  std::uint32_t unused = 0, session_high = 0;
+  move_fields(io, m.major, m.minor, dimensions, m.sequence, m.id, features, state, m.durable, g.n, g.record_bytes,
+              g.nb_bytes, g.buffer_bytes, g.cb_bytes, g.block_bytes, g.superblock_bytes, g.pointers, unused,
+              g.first_superblock, m.end_of_superblocks, m.end_of_entries, m.ib_bytes, m.session, session_high,
+              m.side_bytes[DirectoryFile::first], m.side_bytes[DirectoryFile::overflow], m.data_bytes,
+              m.side_seals[DirectoryFile::first], m.side_seals[DirectoryFile::overflow], m.superblocks);
 }
 
 Status check_version(ByteView slot) {
@@ -124,19 +112,20 @@ bool begins_as_meta(ByteView slot) { return begins_with(slot, kMetaMagic); }
 std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
   std::array<std::byte, kMetaSlotBytes> slot{};
   FieldWriter out(slot);
-  out.put_magic(kMetaMagic).put(meta.major).put(meta.minor).put(static_cast<std::uint32_t>(meta.shape.size()));
-  out.put(meta.sequence).put_bytes(meta.id).put(std::uint64_t{0});
-  out.put(meta.closed ? kClosed : kOpen).put(std::uint32_t{meta.durable});
-  each_number_of_slot(meta, [&](const auto& number) { out.put(number); });
-  FieldWriter dimensions(ByteSpan(slot).subspan(kStateBytes));
-  for (std::size_t i = 0; i + 1 < meta.shape.size(); ++i) dimensions.put(meta.shape[i]);
-  seal_meta(slot);
+  out.put_magic(kMetaMagic);
+  auto dimensions = static_cast<std::uint32_t>(meta.shape.size());
+  std::uint64_t features = 0;
+  FileState state = meta.closed ? FileState::closed : FileState::open;
+  list_slot(out, meta, dimensions, features, state);
+  FieldWriter others(ByteSpan(slot).subspan(kStateBytes));
+  for (std::size_t i = 0; i + 1 < meta.shape.size(); ++i) others.put(meta.shape[i]);
+  seal_meta(slot, meta_offset(meta.sequence));
   return slot;
 }
 
-void seal_meta(ByteSpan slot) {
-  store_le<std::uint32_t>(slot.subspan(kStateBytes - kCrcBytes), state_crc(slot));
-  store_le<std::uint32_t>(slot.subspan(kMetaSlotBytes - kCrcBytes), shape_crc(slot));
+void seal_meta(ByteSpan slot, std::uint64_t offset) {
+  seal(slot.first(kStateBytes), identity_in(slot), offset);
+  seal(slot.subspan(kStateBytes), identity_in(slot), offset + kStateBytes);
 }
 
 Result<ByteView> find_meta_slot(ByteView file) {
@@ -147,7 +136,7 @@ Result<ByteView> find_meta_slot(ByteView file) {
     const ByteView slot = file.subspan(at, kMetaSlotBytes);
     if (FieldReader(slot).get_magic(kMetaMagic)) TW_RETURN_IF_ERROR(check_version(slot));
     const auto sequence = load_le<std::uint64_t>(slot.subspan(16));
-    if (!verifies(slot) || sequence <= highest || meta_offset(sequence) != at) continue;
+    if (!verifies(slot, at) || sequence <= highest || meta_offset(sequence) != at) continue;
     holds = slot;
     highest = sequence;
   }
@@ -159,20 +148,17 @@ Result<VpMeta> parse_meta_slot(ByteView slot) {
   VpMeta meta;
   FieldReader in(slot);
   in.get_magic(kMetaMagic);
-  meta.major = in.get<std::uint16_t>();
-  meta.minor = in.get<std::uint16_t>();
-  const auto dimensions = in.get<std::uint32_t>();
-  meta.sequence = in.get<std::uint64_t>();
-  std::ranges::copy(in.get_bytes(meta.id.size()), meta.id.begin());
-  const auto features = in.get<std::uint64_t>();
+  std::uint32_t dimensions = 0;
+  std::uint64_t features = 0;
+  FileState state{};
+  list_slot(in, meta, dimensions, features, state);
   if (features != 0)
     return Status::error(Code::unsupported_version,
                          "NAME.meta: required features {} are not known to this version; use a newer one", features);
-  const auto state = in.get<std::uint32_t>();
-  if (state != kOpen && state != kClosed) return bad_field(kMetaName, "state", state, "1 or 2");
-  meta.closed = state == kClosed;
-  meta.durable = (in.get<std::uint32_t>() & 1) != 0;
-  each_number_of_slot(meta, [&](auto& number) { number = in.get<std::remove_reference_t<decltype(number)>>(); });
+  if (state != FileState::open && state != FileState::closed)
+    return bad_field(kMetaName, "state", static_cast<std::uint32_t>(state), "1 or 2");
+  meta.closed = state == FileState::closed;
+  if (meta.session == ~0U) return bad_field(kMetaName, "session", meta.session, "less than 2^32-1");
   TW_RETURN_IF_ERROR(check_geometry(meta.geometry));
   TW_RETURN_IF_ERROR(check_ends(meta));
   TW_RETURN_IF_ERROR(read_shape(slot, dimensions, meta));

@@ -3,148 +3,121 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 
 #include "base/crc32c.hpp"
-#include "base/fields.hpp"
 #include "base/size_units.hpp"
 
 namespace thalweg::format {
 
 namespace {
 
-constexpr std::string_view kSuperblockMagic = "TWVPSUPR";
-constexpr std::size_t kSuperblockCrcOffset = kSuperblockFixed - 4;
-constexpr std::size_t kSealCrcOffset = 28;
+constexpr const char* kHeader = "superblock header";
+constexpr std::uint64_t kAnyBytes = std::numeric_limits<std::uint64_t>::max();
 
-std::string name_of(std::uint64_t number) { return fmt::format("superblock {}", number); }
-
-constexpr std::uint32_t kUpdating = 1;  // flags of a seal
-constexpr std::uint32_t kOrdered = 2;
-
-std::uint32_t seal_crc(ByteView seal, const VpIdentity& id, std::uint64_t number) {
-  std::array<std::byte, 8> bytes;
-  store_le<std::uint64_t>(bytes, number);
-  return crc32c(seal.first(kSealCrcOffset), crc32c(bytes, crc32c(id)));
+template <class Io, class Header>
+void list_superblock(Io& io, Header& h, FrameKind& kind, std::uint64_t& extent, std::uint64_t& data_offset) {
+  auto& g = h.geometry;
+  move_fields(io, kind, h.session, extent, data_offset, h.id, g.n, g.record_bytes, g.nb_bytes, g.buffer_bytes,
+              g.cb_bytes, g.first_superblock, g.block_bytes, g.pointers, h.previous_rows, h.previous, h.before);
 }
 
 // None: it was never written, or is not whole.
-std::optional<Seal> parse_seal(ByteView image, int place, const SuperblockHeader& header) {
-  const ByteView bytes = image.subspan(kSealOffset[place], kSealBytes);
-  FieldReader in(bytes);
-  Seal seal;
-  seal.turn = in.get<std::uint32_t>();
-  const auto flags = in.get<std::uint32_t>();
-  seal.updating = (flags & kUpdating) != 0;
-  seal.ordered = (flags & kOrdered) != 0;
-  for (auto* number : {&seal.rows, &seal.blocks, &seal.table_crc, &seal.block_crc}) *number = in.get<std::uint32_t>();
-  const bool stands_there = seal.turn != 0 && seal.offset() == kSealOffset[place];
-  if (!stands_there ||
-      load_le<std::uint32_t>(bytes.subspan(kSealCrcOffset)) != seal_crc(bytes, header.id, header.number))
+std::optional<FillSlot> parse_seal(ByteView image, int place, const SuperblockHeader& header) {
+  const std::uint64_t at = kFillSlotOffset[place];
+  const auto seal = parse_fill(image.subspan(at, kFillSlotBytes), header.id, header.offset() + at, kAnyBytes);
+  if (!seal.has_value() || slot_of(seal->count) != place || !has_room(header.geometry, seal->blocks(), seal->rows()))
     return std::nullopt;
-  if (!has_room(header.geometry, seal.blocks, seal.rows)) return std::nullopt;
-  if (seal.table_crc != table_crc(image, header.geometry, seal.rows)) return std::nullopt;
-  return seal;
+  return seal->table_seal == table_crc(image, header.geometry, seal->rows()) ? seal : std::nullopt;
 }
 
-// The numbers of a header behind the identity, in the order of the table in the format document.
-template <class Header, class Visit>
-void each_number_of_header(Header& header, Visit visit) {
-  auto& geometry = header.geometry;
-  for (auto* number : {&header.number, &geometry.n, &geometry.record_bytes, &geometry.nb_bytes, &geometry.buffer_bytes,
-                       &geometry.cb_bytes, &geometry.first_superblock, &header.session})
-    visit(*number);
-  for (auto* number : {&geometry.block_bytes, &geometry.superblock_bytes, &geometry.pointers, &header.previous_rows})
-    visit(*number);
-  visit(header.previous);
-  visit(header.before);
+bool blocks_match(ByteView image, const VpGeometry& geometry, const FillSlot& seal) {
+  return block_crc(image, geometry, seal.blocks()) == seal.tail_seal;
 }
 
-bool blocks_match(ByteView image, const VpGeometry& geometry, const Seal& seal) {
-  return block_crc(image, geometry, seal.blocks) == seal.block_crc;
+Status check_superblock(const SuperblockHeader& header) {
+  const VpGeometry& geometry = header.geometry;
+  TW_RETURN_IF_ERROR(check_geometry(geometry));
+  if (header.number < geometry.first_superblock || header.number >= kMostOffset / geometry.superblock_bytes)
+    return bad_field(kHeader, "number", header.number, "what is behind the lattice and below 2^63");
+  if (header.previous < geometry.first_superblock || header.previous > header.number)
+    return bad_field(kHeader, "previous superblock", header.previous, "at most its own number");
+  if (header.previous == header.number && header.previous_rows != 0)
+    return bad_field(kHeader, "rows of the previous superblock", header.previous_rows, "0");
+  return {};
 }
 
 }  // namespace
 
-std::array<std::byte, kSuperblockHeader> encode_superblock_header(const SuperblockHeader& header) {
-  std::array<std::byte, kSuperblockHeader> bytes{};
+std::array<std::byte, kFrameBytes> encode_superblock_header(const SuperblockHeader& header) {
+  std::array<std::byte, kFrameBytes> bytes{};
   FieldWriter out(bytes);
-  out.put_magic(kSuperblockMagic).put_bytes(header.id);
-  each_number_of_header(header, [&](const auto& number) { out.put(number); });
-  out.put(crc32c(ByteView(bytes).first(kSuperblockCrcOffset)));
+  FrameKind kind = FrameKind::superblock;
+  std::uint64_t extent = header.geometry.superblock_bytes, data_offset = block_offset(header.geometry, 0);
+  out.put_magic(kFrameMagic);
+  list_superblock(out, header, kind, extent, data_offset);
+  seal(bytes, header.id, header.offset());
   return bytes;
 }
 
-bool begins_as_superblock(ByteView bytes) { return begins_with(bytes, kSuperblockMagic); }
+bool begins_as_superblock(ByteView bytes) { return begins_with(bytes, kFrameMagic); }
 
-Result<SuperblockHeader> parse_superblock_header(ByteView bytes) {
-  if (bytes.size() < kSuperblockHeader) return bad_size("superblock header", bytes.size(), kSuperblockHeader);
+Result<SuperblockHeader> parse_superblock_header(ByteView bytes, std::uint64_t offset) {
+  if (bytes.size() < kFrameBytes) return bad_size(kHeader, bytes.size(), kFrameBytes);
   FieldReader in(bytes);
-  if (!in.get_magic(kSuperblockMagic)) return corrupt("superblock header: wrong magic");
+  if (!in.get_magic(kFrameMagic)) return corrupt("superblock header: wrong magic");
   SuperblockHeader header;
-  const VpGeometry& geometry = header.geometry;
-  std::ranges::copy(in.get_bytes(header.id.size()), header.id.begin());
-  each_number_of_header(header, [&](auto& number) { number = in.get<std::remove_reference_t<decltype(number)>>(); });
-  if (load_le<std::uint32_t>(bytes.subspan(kSuperblockCrcOffset)) != crc32c(bytes.first(kSuperblockCrcOffset)))
+  FrameKind kind{};
+  std::uint64_t extent = 0, data_offset = 0;
+  list_superblock(in, header, kind, extent, data_offset);
+  if (!is_sealed(bytes.first(kFrameBytes), header.id, offset))
     return corrupt("superblock header: its checksum does not match");
-  if (!geometry.has_ib()) return bad_field("superblock header", "block bytes", 0, "16 to 1048576");
-  TW_RETURN_IF_ERROR(check_geometry(geometry));
-  const std::uint64_t end = kMostOffset / geometry.superblock_bytes;
-  if (header.number < geometry.first_superblock || header.number >= end)
-    return bad_field("superblock header", "number", header.number, "what is behind the lattice and below 2^63");
-  if (header.previous < geometry.first_superblock || header.previous > header.number)
-    return bad_field("superblock header", "previous superblock", header.previous, "at most its own number");
-  if (header.previous == header.number && header.previous_rows != 0)
-    return bad_field("superblock header", "rows of the previous superblock", header.previous_rows, "0");
-  return header;
+  VpGeometry& geometry = header.geometry;
+  if (kind != FrameKind::superblock) return bad_field(kHeader, "kind", static_cast<std::uint32_t>(kind), "3");
+  if (!geometry.has_ib()) return bad_field(kHeader, "block bytes", 0, "16 to 1048576");
+  if (extent == 0 || extent > kMostSuperblock || offset % extent != 0)
+    return bad_field(kHeader, "extent", extent, "up to 2^24, with the offset as a multiple,");
+  geometry.superblock_bytes = static_cast<std::uint32_t>(extent);
+  header.number = offset / extent;
+  TW_RETURN_IF_ERROR(check_superblock(header));
+  if (data_offset == block_offset(geometry, 0)) return header;
+  return bad_field(kHeader, "data offset", data_offset, std::to_string(block_offset(geometry, 0)));
 }
 
-std::array<std::byte, kSealBytes> encode_seal(const Seal& seal, const SuperblockHeader& header) {
-  std::array<std::byte, kSealBytes> bytes{};
-  FieldWriter out(bytes);
-  out.put(seal.turn).put((seal.updating ? kUpdating : 0) | (seal.ordered ? kOrdered : 0));
-  for (const std::uint32_t number : {seal.rows, seal.blocks, seal.table_crc, seal.block_crc}) out.put(number);
-  store_le<std::uint32_t>(ByteSpan(bytes).subspan(kSealCrcOffset), seal_crc(bytes, header.id, header.number));
-  return bytes;
+std::array<std::byte, kFillSlotBytes> encode_seal(const FillSlot& seal, const SuperblockHeader& header) {
+  return encode_fill(seal, header.id, header.offset() + seal_offset(seal));
 }
 
-Result<ParsedSuperblock> parse_superblock(ByteView image, const VpIdentity& id, std::uint64_t number,
+Result<ParsedSuperblock> parse_superblock(ByteView image, const FileIdentity& id, std::uint64_t number,
                                           const VpGeometry& geometry) {
-  ParsedSuperblock parsed;
-  auto header = parse_superblock_header(image);
-  if (!header.has_value()) return header.error().with_context(name_of(number));
-  parsed.header = header.value();
-  if (parsed.header.id != id || parsed.header.number != number)
-    return corrupt("{}: it belongs to another place or file", name_of(number));
-  if (geometry.has_ib() && parsed.header.geometry != geometry)
-    return corrupt("{}: it tells another layout than NAME.meta", name_of(number));
-  if (image.size() != parsed.header.geometry.superblock_bytes)
-    return bad_size("superblock", image.size(), parsed.header.geometry.superblock_bytes);
-  const auto odd = parse_seal(image, 0, parsed.header);
-  const auto even = parse_seal(image, 1, parsed.header);
-  if (!odd.has_value() && !even.has_value()) return corrupt("{}: no seal of its table matches", name_of(number));
-  const bool odd_holds = odd.has_value() && (!even.has_value() || odd->turn > even->turn);
-  parsed.seal = odd_holds ? *odd : *even;
-  if (blocks_match(image, parsed.header.geometry, parsed.seal)) return parsed;
+  const std::string name = fmt::format("superblock {}", number);
+  auto header = parse_superblock_header(image, number * geometry.superblock_bytes);
+  if (!header.has_value()) return header.error().with_context(name);
+  if (header->id != id) return corrupt("{}: it belongs to another file", name);
+  if (header->geometry != geometry) return corrupt("{}: it tells another layout than NAME.meta", name);
+  if (image.size() != geometry.superblock_bytes) return bad_size("superblock", image.size(), geometry.superblock_bytes);
+  const auto odd = parse_seal(image, 0, *header), even = parse_seal(image, 1, *header);
+  if (!odd.has_value() && !even.has_value()) return corrupt("{}: no seal of its table matches", name);
+  const bool odd_holds = odd.has_value() && (!even.has_value() || odd->count > even->count);
   const auto& other = odd_holds ? even : odd;
-  if (parsed.seal.updating) return parsed;
-  parsed.damaged = !other.has_value() || !blocks_match(image, parsed.header.geometry, *other);
+  ParsedSuperblock parsed{*header, odd_holds ? *odd : *even};
+  if (parsed.seal.updating || blocks_match(image, geometry, parsed.seal)) return parsed;
+  parsed.damaged = !other.has_value() || !blocks_match(image, geometry, *other);
   if (!parsed.damaged) parsed.seal = *other;
   return parsed;
 }
 
-Result<SuperblockRow> parse_row(ByteView image, const VpGeometry& geometry, const Seal& seal, std::uint32_t i) {
-  FieldReader in(image.subspan(row_offset(geometry, i), kRowBytes));
+Result<SuperblockRow> parse_row(ByteView image, const VpGeometry& geometry, const FillSlot& seal, std::uint32_t i) {
   SuperblockRow row;
-  for (auto* number : {&row.vp, &row.index}) *number = in.get<std::uint64_t>();
-  for (auto* number : {&row.n, &row.blocks, &row.first_block, &row.bytes}) *number = in.get<std::uint32_t>();
+  list_row(FieldReader(image.subspan(row_offset(geometry, i), kRowBytes)), row);
   constexpr const char* kWhat = "row of a superblock";
   if (row.vp >= geometry.n) return bad_field(kWhat, "vp", row.vp, fmt::format("less than {}", geometry.n));
   if (row.n < 1 || row.n > geometry.n - row.vp)
     return bad_field(kWhat, "number of VPs", row.n, fmt::format("1 to {}", geometry.n - row.vp));
   const std::uint64_t blocks = std::uint64_t{row.n} * row.blocks;
-  if (row.blocks > seal.blocks || row.first_block > seal.blocks || blocks > seal.blocks - row.first_block)
+  if (row.blocks > seal.blocks() || row.first_block > seal.blocks() || blocks > seal.blocks() - row.first_block)
     return bad_field(kWhat, "blocks", row.blocks, "what the superblock has");
   if (row.index > kMostOffset / geometry.block_bytes - row.blocks - 1)
     return bad_field(kWhat, "index", row.index, "what ends below 2^63");

@@ -21,10 +21,10 @@ EntryFile::EntryFile(const SegmentSetup& setup, format::DirectoryFile which, std
     : which_(which),
       file_(setup.sides->file(which)),
       stored_(setup.sides->sums(which)),
-      session_(static_cast<std::uint32_t>(setup.session)),
+      session_(setup.session),
       alone_(setup.alone),
       own_from_(own_from),
-      sealer_(which, setup.id),
+      id_(setup.id),
       base_(which == format::DirectoryFile::overflow ? 1 : 0),
       entry_bytes_(format::entry_bytes(setup.geometry.pointers)),
       stored_end_(stored_ != nullptr ? stored_->bytes() : 0),
@@ -52,7 +52,7 @@ void EntryFile::seal(Page& page, std::uint64_t slot) {
     entry.set_session(session_);
     entry.set_before(old);
   }
-  sealer_.seal(bytes_of(page, slot), number);
+  format::seal(bytes_of(page, slot), format::side_identity(id_, which_), offset_of(page.number) + slot * entry_bytes_);
   change += format::entry_hash(number, entry.crc()) - format::entry_hash(number, old);
 }
 
@@ -136,7 +136,7 @@ Status EntryFile::fill(Page& page, std::uint64_t number) const {
   page.bytes.resize(kPerPage * entry_bytes_);
   if (!is_new) return read_stored(page, number);
   TW_RETURN_IF_ERROR(read(page, number));
-  if (std::ranges::all_of(page.bytes, [](std::byte byte) { return byte == std::byte{0}; })) return {};
+  if (format::all_zero(page.bytes)) return {};
   std::ranges::fill(page.bytes, std::byte{0});
   return file_->write(offset_of(number), page.bytes);
 }
@@ -150,7 +150,7 @@ Result<EntryFile::Page*> EntryFile::load(std::uint64_t number) {
 }
 
 Status EntryFile::verify(Page& page, std::uint64_t slot) const {
-  const Status whole = sealer_.check(bytes_of(page, slot), first_of(page.number) + slot);
+  const Status whole = format::check_entry(bytes_of(page, slot), which_, id_, first_of(page.number) + slot);
   if (!whole.ok()) return broken(whole.message());
   page.verified[slot] = true;
   return {};

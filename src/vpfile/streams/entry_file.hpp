@@ -83,7 +83,7 @@ class EntryFile {
   std::uint32_t session_;    // that changes entries here
   bool alone_;               // no other task writes entries
   std::uint64_t own_from_;
-  format::EntrySealer sealer_;
+  format::FileIdentity id_;
   std::uint64_t base_;  // number of the first entry
   std::uint64_t entry_bytes_;
   std::uint64_t stored_end_ = 0;  // bytes that the file is known to have

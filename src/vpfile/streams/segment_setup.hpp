@@ -10,9 +10,9 @@ namespace thalweg {
 struct SegmentSetup {
   StoredFile* data = nullptr;
   const SideFiles* sides = nullptr;  // open
-  format::VpIdentity id{};
+  format::FileIdentity id;
   format::VpGeometry geometry;
-  std::uint64_t session = 1;
+  std::uint32_t session = 1;
   std::uint64_t end_of_superblocks = 0;  // superblocks of earlier sessions have lower numbers and are not changed
   std::uint64_t superblocks = 0;         // number of superblocks of earlier sessions
   std::uint64_t end_of_entries = 0;      // likewise of entries of NAME.dir

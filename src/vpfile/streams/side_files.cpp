@@ -41,7 +41,7 @@ Status SideFiles::open(Backend& backend, const std::string& path, const format::
 }
 
 // The header identifies a side file: after a death of the machine, no entries without it may lie beside closed bytes.
-Status SideFiles::make(Backend& backend, const std::string& path, const format::VpIdentity& id,
+Status SideFiles::make(Backend& backend, const std::string& path, const format::FileIdentity& id,
                        const format::VpGeometry& geometry, bool synced, StoredFile* repaired) {
   const std::lock_guard guard(mutex_);
   for (const DirectoryFile which : kDirectoryFiles) {

@@ -19,7 +19,7 @@ class SideFiles {
   Status open(Backend& backend, const std::string& path, const format::VpMeta& meta, OpenMode mode);
   // Makes both files of a vpfile with this id and geometry, unless they are open. `synced`: also syncs their headers.
   // `repaired`: the data file under repair: both files are emptied, as long as its name leads to it.
-  Status make(Backend& backend, const std::string& path, const format::VpIdentity& id,
+  Status make(Backend& backend, const std::string& path, const format::FileIdentity& id,
               const format::VpGeometry& geometry, bool synced, StoredFile* repaired = nullptr);
   Status sync();
   Status close();

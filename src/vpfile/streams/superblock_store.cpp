@@ -31,9 +31,9 @@ SuperblockStore::SuperblockStore(const SegmentSetup& setup)
       next_(setup.end_of_superblocks + setup.task),
       cache_(kLeastSuperblocks, setup.cache_bytes / setup.geometry.superblock_bytes) {}
 
-Status SuperblockStore::write_seal(Superblock& superblock, const format::Seal& seal) {
+Status SuperblockStore::write_seal(Superblock& superblock, const format::FillSlot& seal) {
   const auto bytes = encode_seal(seal, header_of(superblock));
-  TW_RETURN_IF_ERROR(setup_.data->write(offset_of(superblock) + seal.offset(), bytes));
+  TW_RETURN_IF_ERROR(setup_.data->write(offset_of(superblock) + seal_offset(seal), bytes));
   superblock.seal = seal;
   return {};
 }
@@ -51,10 +51,10 @@ Status SuperblockStore::sync_before_update(std::uint64_t last) {
 
 // Writes an "updating" seal before sealed blocks are overwritten.
 Status SuperblockStore::announce_change(Superblock& superblock) {
-  format::Seal seal = superblock.seal;
-  ++seal.turn;
+  format::FillSlot seal = superblock.seal;
+  ++seal.count;
   seal.updating = true;
-  seal.ordered = durable_;
+  seal.synced = durable_;
   return write_seal(superblock, seal);
 }
 
@@ -65,11 +65,11 @@ Status SuperblockStore::store_content(Superblock& superblock) {
   if (superblock.is_changed())
     TW_RETURN_IF_ERROR(write(superblock, block_offset(geometry, superblock.changed_begin),
                              block_offset(geometry, superblock.changed_end)));
-  const std::uint64_t begin = block_offset(geometry, superblock.seal.blocks);
+  const std::uint64_t begin = block_offset(geometry, superblock.seal.blocks());
   const std::uint64_t end = block_offset(geometry, superblock.blocks);
   const std::uint64_t rows_begin = geometry.superblock_bytes - format::kRowBytes * std::uint64_t{superblock.rows};
-  const std::uint64_t rows_end = geometry.superblock_bytes - format::kRowBytes * std::uint64_t{superblock.seal.rows};
-  if (superblock.seal.turn == 0 && rows_begin - end <= kOneWrite && begin <= kOneWrite) {
+  const std::uint64_t rows_end = geometry.superblock_bytes - format::kRowBytes * std::uint64_t{superblock.seal.rows()};
+  if (superblock.seal.count == 0 && rows_begin - end <= kOneWrite && begin <= kOneWrite) {
     std::memset(superblock.memory.get(), 0, begin);
     std::memset(superblock.memory.get() + end, 0, rows_begin - end);
     return write(superblock, 0, rows_end);
@@ -81,21 +81,17 @@ Status SuperblockStore::store_content(Superblock& superblock) {
 // Writes the seal; the content is stored already.
 Status SuperblockStore::seal(Superblock& superblock) {
   const std::span<std::byte> image = image_of(superblock);
-  format::Seal seal = superblock.seal;
-  const bool fresh = seal.turn == 0;
-  ++seal.turn;
-  seal.updating = false;
-  seal.ordered = durable_;
-  seal.rows = superblock.rows;
-  seal.blocks = superblock.blocks;
-  seal.table_crc = table_crc(image, setup_.geometry, superblock.rows);
-  seal.block_crc = block_crc(image, setup_.geometry, superblock.blocks);
-  if (fresh) {
+  format::FillSlot seal{.bytes = format::rows_and_blocks(superblock.rows, superblock.blocks),
+                        .count = superblock.seal.count + 1,
+                        .synced = durable_};
+  seal.table_seal = table_crc(image, setup_.geometry, superblock.rows);
+  seal.tail_seal = block_crc(image, setup_.geometry, superblock.blocks);
+  if (seal.count == 1) {
     const auto header = encode_superblock_header(header_of(superblock));
     const auto bytes = encode_seal(seal, header_of(superblock));
     std::ranges::fill(image.first(format::kSuperblockHeader), std::byte{0});
     std::ranges::copy(header, image.begin());
-    std::ranges::copy(bytes, image.begin() + static_cast<std::ptrdiff_t>(seal.offset()));
+    std::ranges::copy(bytes, image.begin() + static_cast<std::ptrdiff_t>(seal_offset(seal)));
     TW_RETURN_IF_ERROR(write(superblock, 0, format::kSuperblockHeader));
     superblock.seal = seal;
     ++made_;
@@ -168,8 +164,8 @@ Result<SuperblockStore::Superblock*> SuperblockStore::load(std::uint64_t number)
                          number);
   cache_.put(*place, number);
   place->seal = found.value().seal;
-  place->rows = place->seal.rows;
-  place->blocks = place->seal.blocks;
+  place->rows = place->seal.rows();
+  place->blocks = place->seal.blocks();
   return place;
 }
 
@@ -209,7 +205,7 @@ Status SuperblockStore::add_length(std::uint64_t vp, std::uint64_t bytes) {
 
 void SuperblockStore::mark_changed(Superblock& superblock, std::uint64_t first, std::uint64_t blocks) {
   const auto begin = static_cast<std::uint32_t>(first);
-  const auto end = std::min(begin + static_cast<std::uint32_t>(blocks), superblock.seal.blocks);
+  const auto end = std::min(begin + static_cast<std::uint32_t>(blocks), superblock.seal.blocks());
   if (!superblock.is_changed()) {
     superblock.changed_begin = begin;
     superblock.changed_end = end;

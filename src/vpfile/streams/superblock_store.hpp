@@ -64,7 +64,7 @@ class SuperblockStore {
     const std::uint64_t first = run.address - (number << superblock_shift_) - header_blocks_;
     if (first > superblock->blocks || run.blocks > superblock->blocks - first) [[unlikely]]
       return no_such_blocks(number);
-    if (change && first < superblock->seal.blocks) mark_changed(*superblock, first, run.blocks);
+    if (change && first < superblock->seal.blocks()) mark_changed(*superblock, first, run.blocks);
     return superblock->memory.get() + ((header_blocks_ + first) << block_shift_);
   }
   // Adds a row with the length of `vp`, `bytes` in the IB segment, for blocks that exist already.
@@ -86,7 +86,7 @@ class SuperblockStore {
     std::uint64_t number = kNoPage;
     bool used = false;
     std::unique_ptr<std::byte[]> memory;
-    format::Seal seal;  // as stored; turn 0: not stored yet
+    format::FillSlot seal;  // as stored; count 0: not stored yet
     std::uint32_t rows = 0;
     std::uint32_t blocks = 0;
     std::uint32_t changed_begin = 0;  // blocks, of those that are sealed
@@ -95,7 +95,7 @@ class SuperblockStore {
     std::uint32_t partial = 0;        // blocks that were not full when they were taken
     bool has_copies = false;          // copies of blocks of earlier sessions that are not sealed yet
     bool is_changed() const { return changed_end > changed_begin; }
-    bool dirty() const { return seal.rows != rows || seal.blocks != blocks || is_changed(); }
+    bool dirty() const { return seal.bytes != format::rows_and_blocks(rows, blocks) || is_changed(); }
   };
 
   std::span<std::byte> image_of(const Superblock& superblock) const {
@@ -135,7 +135,7 @@ class SuperblockStore {
   Status announce_change(Superblock& superblock);
   Status store_content(Superblock& superblock);
   Status seal(Superblock& superblock);
-  Status write_seal(Superblock& superblock, const format::Seal& seal);
+  Status write_seal(Superblock& superblock, const format::FillSlot& seal);
   Status order_on_storage() { return durable_ ? setup_.data->sync() : Status{}; }
   Status write(const Superblock& superblock, std::uint64_t from, std::uint64_t to) {
     return setup_.data->write(offset_of(superblock) + from, image_of(superblock).subspan(from, to - from));
@@ -143,7 +143,7 @@ class SuperblockStore {
   // Extends the last row, unless it is sealed, where the new row follows it: with the next VP, or the next blocks of
   // its VP.
   bool extend_last_row(const format::SuperblockRow& row) {
-    if (current_->rows == current_->seal.rows) return false;
+    if (current_->rows == current_->seal.rows()) return false;
     format::SuperblockRow& last = last_row_;
     if (row.vp == last.vp + last.n && row.index == last.index && row.blocks == last.blocks && row.bytes == last.bytes) {
       ++last.n;

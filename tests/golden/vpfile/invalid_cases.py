@@ -8,9 +8,14 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "interop"))
 from multifile_base import crc32c  # noqa: E402
-from vpfile_parts import SLOTS, SUMS, mix  # noqa: E402
+from vpfile_parts import META_FILE, SLOTS, SUMS, bound, mix  # noqa: E402
 
 SIDES = ("", ".meta", ".first", ".dir")
+
+
+def seal_at(raw, uuid, number, at, size):
+    """Makes the bound CRC at the end of a structure right again."""
+    struct.pack_into("<I", raw, at + size - 4, bound(uuid, number, at, bytes(raw[at:at + size - 4])))
 
 
 class Files:
@@ -33,14 +38,13 @@ class Files:
     # Each changes some bytes, and seals what they are in.
     def change_meta(self, at, form, *values):
         struct.pack_into("<" + form, self.meta, self.slot + at, *values)
-        slot = self.meta[self.slot:self.slot + 1024]
-        struct.pack_into("<I", self.meta, self.slot + 508, crc32c(slot[:508]))
-        struct.pack_into("<I", self.meta, self.slot + 1020, crc32c(slot[24:40] + slot[512:1020]))
+        for sector in (self.slot, self.slot + 512):
+            seal_at(self.meta, self.id, META_FILE, sector, 512)
 
     def change_side(self, which, at, form, value):
         header = self.parts[which]
         struct.pack_into("<" + form, header, at, value)
-        struct.pack_into("<I", header, 60, crc32c(header[:60]))
+        seal_at(header, self.id, which - 1, 0, 64)
 
     def entry_at(self, which, number):
         return 4096 + (number if which == 2 else number - 1) * (32 + 8 * self.pointers)
@@ -48,8 +52,7 @@ class Files:
     def change_entry(self, which, number, at, form, value, summed=True):
         begin, size = self.entry_at(which, number), 32 + 8 * self.pointers
         struct.pack_into("<" + form, self.parts[which], begin + at, value)
-        body = self.id + struct.pack("<IQ", which - 1, number) + self.parts[which][begin:begin + size - 4]
-        struct.pack_into("<I", self.parts[which], begin + size - 4, crc32c(body))
+        seal_at(self.parts[which], self.id, which - 1, begin, size)
         if summed:
             self.sum_up(which)
 
@@ -77,17 +80,16 @@ class Files:
         """`number`: among the superblocks, from 0."""
         begin = self.superblock + number * self.z
         struct.pack_into("<" + form, self.data, begin + at, value)
-        struct.pack_into("<I", self.data, begin + 120, crc32c(self.data[begin:begin + 120]))
+        seal_at(self.data, bytes(self.data[begin + 32:begin + 48]), 0, begin, 128)
 
     def seals(self):
         return [at for at in (self.superblock + 128, self.superblock + 160) if any(self.data[at:at + 32])]
 
     def seal(self, at):
-        rows = struct.unpack_from("<I", self.data, at + 8)[0]
+        rows = struct.unpack_from("<I", self.data, at + 4)[0]
         table = b"".join(self.data[self.superblock + self.z - 32 * (r + 1):][:32] for r in range(rows))
-        struct.pack_into("<I", self.data, at + 16, crc32c(table))
-        bound = self.id + struct.pack("<Q", self.first_superblock) + self.data[at:at + 28]
-        struct.pack_into("<I", self.data, at + 28, crc32c(bound))
+        struct.pack_into("<I", self.data, at + 24, crc32c(table))
+        seal_at(self.data, self.id, 0, at, 32)
 
     def change_seals(self, at, form, value):
         for seal in self.seals():
@@ -144,10 +146,10 @@ CASES = [
     ("meta_crc", "crc of NAME.meta", "three_segments", CORRUPT, lambda f: both_slots(f, 300)),
     ("meta_shape_crc", "crc of the dimensions", "three_segments", CORRUPT, lambda f: both_slots(f, 900)),
     ("meta_shape_of_another", "the dimensions are bound to the id: the slot before says open", "array", NOT_CLOSED,
-     lambda f: struct.pack_into("<I", f.meta, f.slot + 1020, crc32c(f.meta[f.slot + 512:f.slot + 1020]))),
+     lambda f: seal_at(f.meta, bytes(16), META_FILE, f.slot + 512, 512)),
     ("meta_torn", "the newest slot is cut off: the one before says open", "three_segments", NOT_CLOSED, lambda f: f.flip(1, f.slot + 700)),
     ("meta_cut", "NAME.meta is shorter than a slot", "three_segments", CORRUPT, cut(1, 1000)),
-    ("meta_version", "a higher version", "three_segments", VERSION, meta(8, "H", 4)),
+    ("meta_version", "a higher version", "three_segments", VERSION, meta(8, "H", 5)),
     ("meta_feature", "a required feature that is not known", "array", VERSION, meta(40, "Q", 4)),
     ("meta_place", "odd sequences are at 0", "array", CORRUPT, swap_slots),
     ("meta_open", "state open", "rounds", NOT_CLOSED, meta(48, "I", 1)),
@@ -162,6 +164,7 @@ CASES = [
     ("meta_no_record", "R is 0 where b is", "array", CORRUPT, meta(64, "Q", 0)),
     ("meta_no_round", "C is 0 where B is", "rounds", CORRUPT, meta(80, "Q", 0)),
     ("meta_long_rounds", "the data file reaches the end of the lattice", "rounds", CORRUPT, meta(80, "Q", 4096)),
+    ("meta_session", "there is a session behind", "sessions", CORRUPT, meta(144, "I", 2**32 - 1)),
     ("meta_sums", "no sum exceeds 2^63-1", "rounds", CORRUPT, meta(88, "Q", 2**61)),
     ("meta_block", "S is a power of two", "sessions", CORRUPT, meta(96, "I", 48)),
     ("meta_superblock", "Z is 4096 or more", "sessions", CORRUPT, meta(100, "I", 2048)),
@@ -182,22 +185,26 @@ CASES = [
     ("meta_dir_seal_without_blocks", "the seal of NAME.dir is 0 where S is", "rounds", CORRUPT, meta(184, "Q", 1)),
     ("superblock_magic", "magic of a superblock", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock)),
     ("superblock_crc", "crc of the header", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock + 40)),
-    ("superblock_id", "the id is that of NAME.meta", "three_segments", CORRUPT, lambda f: f.change_superblock(8, "Q", 1)),
-    ("superblock_number", "the number tells its place", "three_segments", CORRUPT, lambda f: f.change_superblock(24, "Q", 77)),
-    ("superblock_layout", "it repeats NAME.meta", "three_segments", CORRUPT, lambda f: f.change_superblock(40, "Q", 4)),
+    ("superblock_id", "the id is that of NAME.meta", "three_segments", CORRUPT, lambda f: f.change_superblock(32, "Q", 1)),
+    ("superblock_kind", "the kind of its frame", "three_segments", CORRUPT, lambda f: f.change_superblock(8, "I", 2)),
+    ("superblock_extent", "its extent is Z", "three_segments", CORRUPT, lambda f: f.change_superblock(16, "Q", 8192)),
+    ("superblock_data_offset", "the blocks are behind the header", "three_segments", CORRUPT, lambda f: f.change_superblock(24, "Q", 512)),
+    ("superblock_place", "it is bound to its place", "three_segments", CORRUPT,
+     lambda f: struct.pack_into("<I", f.data, f.superblock + 124, bound(f.id, 0, 0, bytes(f.data[f.superblock:f.superblock + 124])))),
+    ("superblock_layout", "it repeats NAME.meta", "three_segments", CORRUPT, lambda f: f.change_superblock(56, "Q", 4)),
     ("superblock_previous", "the previous one has no higher number", "three_segments", CORRUPT,
-     lambda f: f.change_superblock(104, "Q", f.first_superblock + 1)),
+     lambda f: f.change_superblock(108, "Q", f.first_superblock + 1)),
     ("superblock_before", "earlier sessions left as many superblocks as the header says", "three_segments", CORRUPT,
-     lambda f: f.change_superblock(112, "Q", 1)),
-    ("superblock_no_previous", "without a previous one it has no rows", "chains", CORRUPT, lambda f: f.change_superblock(100, "I", 1)),
+     lambda f: f.change_superblock(116, "Q", 1)),
+    ("superblock_no_previous", "without a previous one it has no rows", "chains", CORRUPT, lambda f: f.change_superblock(104, "I", 1)),
     ("superblock_previous_rows", "the previous one has the rows that the header says", "successors", CORRUPT,
-     lambda f: f.change_superblock(100, "I", 3, number=2)),
+     lambda f: f.change_superblock(104, "I", 3, number=2)),
     ("superblock_lost", "the previous one is there", "successors", CORRUPT,
      lambda f: f.data.__setitem__(slice(f.superblock, f.superblock + 256), bytes(256))),
     ("seal_crc", "crc of the seals", "three_segments", CORRUPT, lambda f: both_seals(f, 29)),
-    ("seal_rows", "blocks and rows have room", "three_segments", CORRUPT, lambda f: f.change_seals(12, "I", 64)),
-    ("seal_turn", "turn 0 is no seal", "three_segments", CORRUPT, lambda f: f.change_seals(0, "I", 0)),
-    ("seal_place", "even turns are seal B", "three_segments", CORRUPT, lambda f: f.change_seals(0, "I", 2)),
+    ("seal_rows", "blocks and rows have room", "three_segments", CORRUPT, lambda f: f.change_seals(0, "I", 64)),
+    ("seal_count", "count 0 is no seal", "three_segments", CORRUPT, lambda f: f.change_seals(8, "Q", 0)),
+    ("seal_place", "even counts are seal B", "three_segments", CORRUPT, lambda f: f.change_seals(8, "Q", 2)),
     ("table_crc", "crc of the rows", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock + f.z - 3)),
     ("block_crc", "crc of the blocks", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock + 256 + 5)),
     ("row_vp", "VPs of a row are below N", "three_segments", CORRUPT, lambda f: f.change_row(0, "Q", 6)),

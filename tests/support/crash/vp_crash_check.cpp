@@ -77,8 +77,8 @@ bool is_being_changed(const VpAftermath& at, const VpFile& file) {
   EXPECT_TRUE(each_superblock(*data.value(), file.geometry(), [&](std::uint64_t number, ByteView image) {
                 const auto parsed = format::parse_superblock(image, meta.value().id, number, file.geometry());
                 if (!parsed.has_value() || !parsed.value().seal.updating) return Status{};
-                const format::Seal& seal = parsed.value().seal;
-                found |= format::block_crc(image, file.geometry(), seal.blocks) != seal.block_crc;
+                const format::FillSlot& seal = parsed.value().seal;
+                found |= format::block_crc(image, file.geometry(), seal.blocks()) != seal.tail_seal;
                 return Status{};
               }).ok());
   return found;

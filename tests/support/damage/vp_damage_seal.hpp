@@ -6,7 +6,6 @@
 #include <cstring>
 #include <vector>
 
-#include "base/crc32c.hpp"
 #include "base/endian.hpp"
 #include "vpfile/format/directory.hpp"
 #include "vpfile/format/meta.hpp"
@@ -27,50 +26,45 @@ inline bool has_magic(const VpBytes& file, std::uint64_t at, const char* magic) 
   return at + 8 <= file.size() && std::memcmp(file.data() + at, magic, 8) == 0;
 }
 
-inline void seal_end(ByteSpan structure) {
-  const std::size_t body = structure.size() - 4;
-  store_le(structure.subspan(body), crc32c(structure.first(body)));
-}
-
 inline void seal_vp_meta(VpBytes& meta) {
   for (std::size_t at : {std::size_t{0}, format::kMetaSlotStep})
     if (has_magic(meta, at, "TWVPMETA") && at + format::kMetaSlotBytes <= meta.size())
-      format::seal_meta(ByteSpan(meta).subspan(at, format::kMetaSlotBytes));
+      format::seal_meta(ByteSpan(meta).subspan(at, format::kMetaSlotBytes), at);
 }
 
-// `image`: the file from the beginning of the superblock, at least to its end.
-inline void seal_superblock(ByteSpan image) {
-  if (image.size() < format::kSuperblockHeader) return;
-  seal_end(image.first(format::kSuperblockFixed));
-  const auto header = format::parse_superblock_header(image);
+// The identity that a superblock names.
+inline format::FileIdentity identity_in(ByteView superblock) {
+  format::FileIdentity id;
+  std::memcpy(id.uuid.data(), superblock.data() + 32, id.uuid.size());
+  return id;
+}
+
+// `image`: the file from the beginning of the superblock, which is `offset`, at least to its end.
+inline void seal_superblock(ByteSpan image, std::uint64_t offset = 0) {
+  if (image.size() < format::kFrameBytes) return;
+  format::seal(image.first(format::kFrameBytes), identity_in(image), offset);
+  const auto header = format::parse_superblock_header(image, offset);
   if (!header.has_value()) return;
   const format::VpGeometry& geometry = header.value().geometry;
   if (geometry.superblock_bytes > image.size()) return;
-  for (const std::size_t place : format::kSealOffset) {
-    const ByteSpan seal = image.subspan(place, format::kSealBytes);
-    format::Seal fields;
-    fields.turn = load_le<std::uint32_t>(seal);
-    fields.updating = (load_le<std::uint32_t>(seal.subspan(4)) & 1) != 0;
-    fields.ordered = (load_le<std::uint32_t>(seal.subspan(4)) & 2) != 0;
-    fields.rows = load_le<std::uint32_t>(seal.subspan(8));
-    fields.blocks = load_le<std::uint32_t>(seal.subspan(12));
-    if (fields.turn == 0 || !format::has_room(geometry, fields.blocks, fields.rows)) continue;
-    fields.table_crc = format::table_crc(image, geometry, fields.rows);
-    fields.block_crc = format::block_crc(image, geometry, fields.blocks);
-    std::ranges::copy(format::encode_seal(fields, header.value()), seal.begin());
+  for (const std::size_t place : format::kFillSlotOffset) {
+    const ByteSpan seal = image.subspan(place, format::kFillSlotBytes);
+    const auto blocks = load_le<std::uint32_t>(seal), rows = load_le<std::uint32_t>(seal.subspan(4));
+    if (load_le<std::uint64_t>(seal.subspan(8)) == 0 || !format::has_room(geometry, blocks, rows)) continue;
+    store_le(seal.subspan(16), format::block_crc(image, geometry, blocks));
+    store_le(seal.subspan(24), format::table_crc(image, geometry, rows));
+    format::seal(seal, header.value().id, offset + place);
   }
 }
 
-inline void seal_vp_entries(VpBytes& file, format::DirectoryFile which, const format::VpIdentity& id,
+inline void seal_vp_entries(VpBytes& file, format::DirectoryFile which, const format::FileIdentity& id,
                             std::uint32_t pointers) {
   if (file.size() < format::kDirectoryHeader) return;
-  seal_end(ByteSpan(file).first(format::kDirectoryHeader));
+  format::seal(ByteSpan(file).first(format::kDirectoryHeader), format::side_identity(id, which), 0);
   const std::uint64_t bytes = format::entry_bytes(pointers);
-  std::uint64_t number = which == format::DirectoryFile::first ? 0 : 1;
-  for (std::uint64_t at = format::kFirstEntry; at + bytes <= file.size(); at += bytes, ++number) {
+  for (std::uint64_t at = format::kFirstEntry; at + bytes <= file.size(); at += bytes) {
     const ByteSpan entry = ByteSpan(file).subspan(at, bytes);
-    if (std::ranges::any_of(entry, [](std::byte byte) { return byte != std::byte{0}; }))
-      format::EntrySealer(which, id).seal(entry, number);
+    if (!format::all_zero(entry)) format::seal(entry, format::side_identity(id, which), at);
   }
 }
 
@@ -100,7 +94,7 @@ inline std::uint64_t seal_vp_sums(VpBytes& meta_file, const VpBytes& file, forma
 inline void seal_vp_images(VpImages& images) {
   seal_vp_meta(images.meta);
   for (std::uint64_t at = 0; at < images.data.size(); at += format::kLeastSuperblock)
-    if (has_magic(images.data, at, "TWVPSUPR")) seal_superblock(ByteSpan(images.data).subspan(at));
+    if (has_magic(images.data, at, "TWFRAME1")) seal_superblock(ByteSpan(images.data).subspan(at), at);
   const auto meta = format::parse_meta(images.meta);
   if (!meta.has_value() || !meta.value().geometry.has_ib()) return;
   const std::uint32_t pointers = meta.value().geometry.pointers;

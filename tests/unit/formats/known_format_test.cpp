@@ -40,6 +40,7 @@ TEST(KnownFormats, OfOurOwnAreTheirs) {
   for (const DirectoryFile which : {DirectoryFile::first, DirectoryFile::overflow})
     EXPECT_EQ(recognise(encode_directory_header(which, {}, {})), KnownFormat::vp_side);
   SuperblockHeader superblock;
+  superblock.geometry.block_bytes = 64;
   EXPECT_EQ(recognise(encode_superblock_header(superblock)), KnownFormat::vpfile);
   for (const KnownFormat own : {KnownFormat::multifile, KnownFormat::vpfile, KnownFormat::vp_side})
     EXPECT_TRUE(is_own(own));

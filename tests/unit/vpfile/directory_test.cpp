@@ -7,7 +7,11 @@ namespace thalweg::format {
 namespace {
 
 constexpr std::uint32_t kPointers = 3;
-const VpIdentity kId = {std::byte{7}, std::byte{8}};
+const FileIdentity kId = {{7, 8}};
+
+void seal_entry(ByteSpan entry, DirectoryFile which, std::uint64_t number) {
+  seal(entry, side_identity(kId, which), entry_offset(which, kPointers, number));
+}
 
 Bytes sound_entry(DirectoryFile which = DirectoryFile::first, std::uint64_t number = 4) {
   Bytes bytes(entry_bytes(kPointers));
@@ -19,7 +23,7 @@ Bytes sound_entry(DirectoryFile which = DirectoryFile::first, std::uint64_t numb
   entry.set_session(3);
   entry.set_before(0xBEF0);
   entry.set_used(2);
-  EntrySealer(which, kId).seal(bytes, number);
+  seal_entry(bytes, which, number);
   return bytes;
 }
 
@@ -51,8 +55,8 @@ TEST(DirectoryHeaders, AreThoseOfTheirFile) {
     EXPECT_EQ(of_another([](VpGeometry& g) { g.n = 101; }), Code::corrupt_file);
     EXPECT_EQ(of_another([](VpGeometry& g) { g.pointers = 7; }), Code::corrupt_file);
     EXPECT_EQ(of_another([](VpGeometry& g) { g.block_bytes = 32; }), Code::corrupt_file);
-    VpIdentity other_id = kId;
-    other_id[15] = std::byte{1};
+    FileIdentity other_id = kId;
+    other_id.uuid[15] = 1;
     EXPECT_EQ(check_directory_header(bytes, which, other_id, geometry).code(), Code::corrupt_file);
     const DirectoryFile other = which == DirectoryFile::first ? DirectoryFile::overflow : DirectoryFile::first;
     EXPECT_EQ(check_directory_header(bytes, other, kId, geometry).code(), Code::corrupt_file);
@@ -62,7 +66,7 @@ TEST(DirectoryHeaders, AreThoseOfTheirFile) {
 TEST(Entries, GiveBackEveryField) {
   Bytes bytes = sound_entry();
   const EntryView entry(bytes);
-  ASSERT_TRUE(EntrySealer(DirectoryFile::first, kId).check(bytes, 4).ok());
+  ASSERT_TRUE(check_entry(bytes, DirectoryFile::first, kId, 4).ok());
   EXPECT_EQ(entry.link(), 9u);
   EXPECT_EQ(entry.amount(), 1000u);
   EXPECT_EQ(entry.session(), 3u);
@@ -76,17 +80,17 @@ TEST(Entries, GiveBackEveryField) {
 
 TEST(Entries, EveryBitMattersAndZerosAreAnEmptyOne) {
   expect_every_bit_matters(sound_entry(),
-                           [](ByteView bytes) { return EntrySealer(DirectoryFile::first, kId).check(bytes, 4).ok(); });
-  EXPECT_TRUE(EntrySealer(DirectoryFile::first, kId).check(Bytes(entry_bytes(kPointers)), 4).ok());
+                           [](ByteView bytes) { return check_entry(bytes, DirectoryFile::first, kId, 4).ok(); });
+  EXPECT_TRUE(check_entry(Bytes(entry_bytes(kPointers)), DirectoryFile::first, kId, 4).ok());
 }
 
 TEST(Entries, AreBoundToTheirPlaceAndFile) {
   const Bytes bytes = sound_entry();
-  VpIdentity other = kId;
-  other[5] = std::byte{1};
-  EXPECT_EQ(EntrySealer(DirectoryFile::overflow, kId).check(bytes, 4).code(), Code::corrupt_file);
-  EXPECT_EQ(EntrySealer(DirectoryFile::first, kId).check(bytes, 5).code(), Code::corrupt_file);
-  EXPECT_EQ(EntrySealer(DirectoryFile::first, other).check(bytes, 4).code(), Code::corrupt_file);
+  FileIdentity other = kId;
+  other.uuid[5] = 1;
+  EXPECT_EQ(check_entry(bytes, DirectoryFile::overflow, kId, 4).code(), Code::corrupt_file);
+  EXPECT_EQ(check_entry(bytes, DirectoryFile::first, kId, 5).code(), Code::corrupt_file);
+  EXPECT_EQ(check_entry(bytes, DirectoryFile::first, other, 4).code(), Code::corrupt_file);
   EXPECT_EQ(entry_offset(DirectoryFile::first, kPointers, 0), 4096u);
   EXPECT_EQ(entry_offset(DirectoryFile::first, kPointers, 2), 4096u + 2 * 56);
   EXPECT_EQ(entry_offset(DirectoryFile::overflow, kPointers, 1), 4096u);
@@ -96,8 +100,8 @@ TEST(Entries, PointersInUseAreLegalOrRefused) {
   const auto code = [](const std::function<void(Bytes&)>& change) {
     Bytes bytes = sound_entry();
     change(bytes);
-    EntrySealer(DirectoryFile::first, kId).seal(bytes, 4);
-    return EntrySealer(DirectoryFile::first, kId).check(bytes, 4).code();
+    seal_entry(bytes, DirectoryFile::first, 4);
+    return check_entry(bytes, DirectoryFile::first, kId, 4).code();
   };
   EXPECT_EQ(code([](Bytes& b) { EntryView(b).set_used(3); }), Code::corrupt_file);  // there is no third one
   EXPECT_EQ(code([](Bytes& b) { EntryView(b).set_used(4); }), Code::corrupt_file);

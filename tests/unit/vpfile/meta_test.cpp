@@ -9,8 +9,8 @@ namespace {
 VpMeta sound_meta(std::uint64_t sequence = 1) {
   VpMeta meta;
   meta.sequence = sequence;
-  meta.id[0] = std::byte{0xA0};
-  meta.id[15] = std::byte{0x0A};
+  meta.id.uuid[0] = 0xA0;
+  meta.id.uuid[15] = 0x0A;
   meta.shape = {3, 2};
   meta.geometry.n = 6;
   return meta;
@@ -47,7 +47,7 @@ Bytes file_of(const VpMeta& one, const VpMeta& other) {
   return file;
 }
 
-void seal(Bytes& file) { seal_meta(ByteSpan(file).first(kMetaSlotBytes)); }
+void seal(Bytes& file) { seal_meta(ByteSpan(file).first(kMetaSlotBytes), 0); }
 
 Code after(const std::function<void(VpMeta&)>& change) {
   VpMeta meta = full_meta();
@@ -128,7 +128,7 @@ TEST(VpMeta, SlotsThatTheDeathOfTheMachineTearsAreWhole) {
 
 TEST(VpMeta, TheShapeOfAnotherVpfileIsNone) {
   VpMeta other = full_meta();
-  other.id[3] = std::byte{1};
+  other.id.uuid[3] = 1;
   Bytes file = file_of(full_meta());
   const Bytes old = file_of(other);
   std::copy_n(old.begin() + 512, 512, file.begin() + 512);
@@ -155,7 +155,7 @@ TEST(VpMeta, FieldsAreLegalOrRefused) {
   const Code bad = Code::corrupt_file;
   EXPECT_EQ(after([](VpMeta&) {}), Code::ok);
   EXPECT_EQ(after([](VpMeta& m) { m.minor = 9; }), Code::ok);
-  for (const std::uint16_t major : {0, 2, 4})
+  for (const std::uint16_t major : {0, 3, 5})
     EXPECT_EQ(after([&](VpMeta& m) { m.major = major; }), Code::unsupported_version);
   EXPECT_EQ(after([](VpMeta& m) { m.sequence = 0; }), bad);
   EXPECT_EQ(after([](VpMeta& m) { m.shape.clear(); }), bad);
@@ -188,6 +188,7 @@ TEST(VpMeta, FieldsAreLegalOrRefused) {
   EXPECT_EQ(poked<std::uint64_t>(40, 1), Code::unsupported_version);
   EXPECT_EQ(poked<std::uint32_t>(48, 0), bad);
   EXPECT_EQ(poked<std::uint32_t>(48, 3), bad);
+  EXPECT_EQ(poked<std::uint32_t>(144, ~0u), bad);
   EXPECT_EQ(poked<std::uint64_t>(512, 0), bad);
   EXPECT_EQ(poked<std::uint64_t>(512, ~0ull), bad);
   EXPECT_EQ(poked<std::uint32_t>(108, 7), Code::ok);  // reserved
@@ -195,12 +196,12 @@ TEST(VpMeta, FieldsAreLegalOrRefused) {
 }
 
 TEST(VpMeta, AnotherVersionIsNamedBesideTheOneThatIsRead) {
-  for (const std::uint16_t major : {2, 4}) {
+  for (const std::uint16_t major : {3, 5}) {
     VpMeta meta = full_meta();
     meta.major = major;
     const std::string said = parse_meta(file_of(meta)).status().message();
     EXPECT_NE(said.find("version " + std::to_string(major)), std::string::npos) << said;
-    EXPECT_NE(said.find("reads version 3"), std::string::npos) << said;
+    EXPECT_NE(said.find("reads version 4"), std::string::npos) << said;
   }
 }
 

@@ -22,7 +22,7 @@ constexpr std::uint64_t kVps = format::kMostVps;
 constexpr const char* kPath = "f";
 
 struct Origin {
-  std::uint64_t session = 1;
+  std::uint32_t session = 1;
   std::optional<std::uint64_t> previous = std::nullopt;
   std::uint32_t previous_rows = 0;
   std::uint64_t before = 0;
@@ -35,26 +35,26 @@ class ScanOfMany : public testing::Test {
     geometry_.block_bytes = 16;
     geometry_.superblock_bytes = 4096;
     geometry_.pointers = 1;
-    id_[0] = std::byte{7};
+    id_.uuid[0] = 7;
     data_ = backend_->open(kPath, OpenMode::create).value();
   }
 
   // Stores a superblock with these rows; its blocks are consecutive.
   void put(std::uint64_t number, std::vector<SuperblockRow> rows, const Origin& origin = {}) {
     std::vector<std::byte> image(geometry_.superblock_bytes);
-    format::Seal seal;
-    seal.turn = 1;
+    std::uint32_t blocks = 0, n_rows = 0;
     for (SuperblockRow& row : rows) {
-      row.first_block = seal.blocks;
-      seal.blocks += row.n * row.blocks;
-      encode_row(row, std::span(image).subspan(row_offset(geometry_, seal.rows++), format::kRowBytes));
+      row.first_block = blocks;
+      blocks += row.n * row.blocks;
+      encode_row(row, std::span(image).subspan(row_offset(geometry_, n_rows++), format::kRowBytes));
     }
-    seal.table_crc = table_crc(image, geometry_, seal.rows);
-    seal.block_crc = block_crc(image, geometry_, seal.blocks);
+    format::FillSlot seal{.bytes = format::rows_and_blocks(n_rows, blocks), .count = 1};
+    seal.table_seal = table_crc(image, geometry_, n_rows);
+    seal.tail_seal = block_crc(image, geometry_, blocks);
     const format::SuperblockHeader header{
         id_, number, origin.session, origin.previous_rows, origin.previous.value_or(number), origin.before, geometry_};
     std::ranges::copy(encode_superblock_header(header), image.begin());
-    std::ranges::copy(encode_seal(seal, header), image.begin() + static_cast<std::ptrdiff_t>(seal.offset()));
+    std::ranges::copy(encode_seal(seal, header), image.begin() + static_cast<std::ptrdiff_t>(seal_offset(seal)));
     ASSERT_TRUE(data_->write(number * geometry_.superblock_bytes, image).ok());
   }
 
@@ -83,7 +83,7 @@ class ScanOfMany : public testing::Test {
   std::shared_ptr<Backend> backend_ = make_memory_backend();
   std::unique_ptr<StoredFile> data_;
   format::VpGeometry geometry_;
-  format::VpIdentity id_{};
+  format::FileIdentity id_;
 };
 
 TEST_F(ScanOfMany, VpsThatNoRowNamesArePassedBy) {
@@ -141,7 +141,7 @@ TEST_F(ScanOfSessions, AnUnclosedSessionThatFollowsAnIncompleteOneIsDropped) {
 
 TEST_F(ScanOfSessions, ManyThatCountTooManyEarlierSuperblocksAreScannedInLinearTime) {
   constexpr std::uint64_t kMany = 20000;
-  for (std::uint64_t i = 0; i < kMany; ++i) put(i, {kRow}, {.session = i + 1, .before = kMany});
+  for (std::uint32_t i = 0; i < kMany; ++i) put(i, {kRow}, {.session = i + 1, .before = kMany});
 
   EXPECT_EQ(scan(kMany).findings().size(), kMany);
 }

@@ -10,7 +10,7 @@ constexpr std::uint64_t kNumber = 5;
 
 SuperblockHeader sound_superblock() {
   SuperblockHeader header;
-  header.id[3] = std::byte{0x33};
+  header.id.uuid[3] = 0x33;
   header.number = kNumber;
   header.session = 4;
   header.previous_rows = 5;
@@ -22,12 +22,15 @@ SuperblockHeader sound_superblock() {
 
 const VpGeometry kGeometry = sound_superblock().geometry;
 
-Seal seal_of(const Bytes& image, std::uint32_t turn, std::uint32_t rows, std::uint32_t blocks, bool updating = false) {
-  return {turn, updating, false, rows, blocks, table_crc(image, kGeometry, rows), block_crc(image, kGeometry, blocks)};
+FillSlot seal_of(const Bytes& image, std::uint64_t count, std::uint32_t rows, std::uint32_t blocks,
+                 bool updating = false) {
+  return {rows_and_blocks(rows, blocks),    count, block_crc(image, kGeometry, blocks), false, updating,
+          table_crc(image, kGeometry, rows)};
 }
 
-void put_seal(Bytes& image, const Seal& seal) {
-  std::ranges::copy(encode_seal(seal, sound_superblock()), image.begin() + static_cast<std::ptrdiff_t>(seal.offset()));
+void put_seal(Bytes& image, const FillSlot& seal) {
+  std::ranges::copy(encode_seal(seal, sound_superblock()),
+                    image.begin() + static_cast<std::ptrdiff_t>(seal_offset(seal)));
 }
 
 // Two rows, three blocks, all sealed.
@@ -45,7 +48,7 @@ Result<ParsedSuperblock> parsed(const Bytes& image) {
   return parse_superblock(image, sound_superblock().id, kNumber, kGeometry);
 }
 bool has_its_blocks(ByteView image, const ParsedSuperblock& found) {
-  return !found.damaged && block_crc(image, kGeometry, found.seal.blocks) == found.seal.block_crc;
+  return !found.damaged && block_crc(image, kGeometry, found.seal.blocks()) == found.seal.tail_seal;
 }
 bool is_whole(ByteView image) {
   const auto found = parse_superblock(image, sound_superblock().id, kNumber, kGeometry);
@@ -66,19 +69,19 @@ TEST(Superblock, GivesBackEveryField) {
   EXPECT_EQ(back.value().header.before, 2u);
   EXPECT_EQ(back.value().header.geometry, kGeometry);
   EXPECT_FALSE(back.value().damaged);
-  EXPECT_EQ(back.value().seal.rows, 2u);
-  EXPECT_EQ(back.value().seal.blocks, 3u);
+  EXPECT_EQ(back.value().seal.rows(), 2u);
+  EXPECT_EQ(back.value().seal.blocks(), 3u);
   EXPECT_EQ(parse_row(image, kGeometry, back.value().seal, 0).value(), (SuperblockRow{3, 0, 1, 2, 0, 100}));
   EXPECT_EQ(parse_row(image, kGeometry, back.value().seal, 1).value(), (SuperblockRow{4, 7, 1, 1, 2, 64}));
 }
 
 TEST(Superblock, TellsWhetherASealCameBehindWhatItCovers) {
   Bytes image = sound_image();
-  EXPECT_FALSE(parsed(image).value().seal.ordered);
-  Seal seal = seal_of(image, 2, 2, 3);
-  seal.ordered = true;
+  EXPECT_FALSE(parsed(image).value().seal.synced);
+  FillSlot seal = seal_of(image, 2, 2, 3);
+  seal.synced = true;
   put_seal(image, seal);
-  EXPECT_TRUE(parsed(image).value().seal.ordered);
+  EXPECT_TRUE(parsed(image).value().seal.synced);
   EXPECT_FALSE(parsed(image).value().seal.updating);
 }
 
@@ -99,35 +102,35 @@ TEST(Superblock, EveryBitOfHeaderSealRowsAndBlocksMatters) {
       image[bit / 8] ^= std::byte{1} << (bit % 8);
     }
   };
-  expect_matters(0, kSuperblockFixed);
-  expect_matters(kSealOffset[0], kSealOffset[0] + kSealBytes);
+  expect_matters(0, kFrameBytes);
+  expect_matters(kFillSlotOffset[0], kFillSlotOffset[0] + kFillSlotBytes);
   expect_matters(block_offset(kGeometry, 0), block_offset(kGeometry, 3));
   expect_matters(row_offset(kGeometry, 1), 4096);
 }
 
 TEST(Superblock, IsBoundToItsPlaceFileAndLayout) {
   const Bytes image = sound_image();
-  VpIdentity other = sound_superblock().id;
-  other[0] ^= std::byte{1};
+  FileIdentity other = sound_superblock().id;
+  other.uuid[0] ^= 1;
   VpGeometry wider = kGeometry;
   wider.nb_bytes = 24;
   EXPECT_EQ(parse_superblock(image, other, kNumber, kGeometry).status().code(), Code::corrupt_file);
   EXPECT_EQ(parse_superblock(image, sound_superblock().id, kNumber + 1, kGeometry).status().code(), Code::corrupt_file);
   EXPECT_EQ(parse_superblock(image, sound_superblock().id, kNumber, wider).status().code(), Code::corrupt_file);
-  EXPECT_TRUE(parse_superblock(image, sound_superblock().id, kNumber, VpGeometry{}).has_value());
   EXPECT_FALSE(is_whole(ByteView(image).first(4000)));
-  expect_no_prefix_accepted(Bytes(image.begin(), image.begin() + 256),
-                            [](ByteView bytes) { return parse_superblock_header(bytes).has_value(); });
+  expect_no_prefix_accepted(Bytes(image.begin(), image.begin() + kFrameBytes), [](ByteView bytes) {
+    return parse_superblock_header(bytes, sound_superblock().offset()).has_value();
+  });
 }
 
 TEST(Superblock, HeaderFieldsAreLegalOrRefused) {
   const auto code = [](const std::function<void(SuperblockHeader&)>& change) {
     SuperblockHeader header = sound_superblock();
     change(header);
-    return parse_superblock_header(encode_superblock_header(header)).status().code();
+    return parse_superblock_header(encode_superblock_header(header), header.offset()).status().code();
   };
   EXPECT_EQ(code([](SuperblockHeader&) {}), Code::ok);
-  EXPECT_EQ(code([](SuperblockHeader& h) { h.geometry.block_bytes = 0; }), Code::corrupt_file);
+  EXPECT_EQ(code([](SuperblockHeader& h) { h.geometry.block_bytes = 8; }), Code::corrupt_file);
   EXPECT_EQ(code([](SuperblockHeader& h) { h.geometry.pointers = 99; }), Code::corrupt_file);
   EXPECT_EQ(code([](SuperblockHeader& h) { h.number = 0; }), Code::corrupt_file);
   EXPECT_EQ(code([](SuperblockHeader& h) { h.number = ~0ull; }), Code::corrupt_file);
@@ -145,15 +148,15 @@ TEST(Superblock, TheLaterOfTwoSealsHolds) {
   Bytes image = sound_image();
   encode_row({5, 0, 1, 1, 3, 9}, ByteSpan(image).subspan(row_offset(kGeometry, 2), kRowBytes));
   image[block_offset(kGeometry, 3)] = std::byte{9};
-  EXPECT_EQ(parsed(image).value().seal.rows, 2u) << "what is not sealed is not there";
+  EXPECT_EQ(parsed(image).value().seal.rows(), 2u) << "what is not sealed is not there";
   put_seal(image, seal_of(image, 2, 3, 4));
-  EXPECT_EQ(parsed(image).value().seal.rows, 3u);
+  EXPECT_EQ(parsed(image).value().seal.rows(), 3u);
 
   image[row_offset(kGeometry, 2)] ^= std::byte{1};
-  EXPECT_EQ(parsed(image).value().seal.rows, 2u) << "its table does not match";
+  EXPECT_EQ(parsed(image).value().seal.rows(), 2u) << "its table does not match";
   image[row_offset(kGeometry, 2)] ^= std::byte{1};
   image[block_offset(kGeometry, 3)] ^= std::byte{1};
-  EXPECT_EQ(parsed(image).value().seal.rows, 2u) << "its blocks do not match";
+  EXPECT_EQ(parsed(image).value().seal.rows(), 2u) << "its blocks do not match";
   EXPECT_TRUE(is_whole(image));
 }
 
@@ -167,7 +170,7 @@ TEST(Superblock, UpdatedBlocksMayDiffer) {
   put_seal(image, seal_of(image, 3, 2, 3));
   EXPECT_TRUE(is_whole(image));
   image[block_offset(kGeometry, 1)] ^= std::byte{1};
-  EXPECT_EQ(parsed(image).value().seal.turn, 2u) << "as it was before the update";
+  EXPECT_EQ(parsed(image).value().seal.count, 2u) << "as it was before the update";
   image[block_offset(kGeometry, 2)] ^= std::byte{1};
   EXPECT_TRUE(parsed(image).value().damaged);
 }
@@ -175,14 +178,14 @@ TEST(Superblock, UpdatedBlocksMayDiffer) {
 TEST(Superblock, ASealThatTellsMoreThanThereIsRoomForIsNone) {
   Bytes image = sound_image();
   for (const auto& [rows, blocks] : {std::pair{2u, 60u}, std::pair{120u, 3u}, std::pair{~0u, 3u}, std::pair{2u, ~0u}}) {
-    put_seal(image, {2, false, false, rows, blocks, 0, 0});
-    EXPECT_EQ(parsed(image).value().seal.turn, 1u);
+    put_seal(image, {.bytes = rows_and_blocks(rows, blocks), .count = 2});
+    EXPECT_EQ(parsed(image).value().seal.count, 1u);
   }
 }
 
 TEST(Superblock, RowsAreLegalOrRefused) {
   const Bytes image = sound_image();
-  const Seal seal = parsed(image).value().seal;
+  const FillSlot seal = parsed(image).value().seal;
   const auto code = [&](const SuperblockRow& row) {
     Bytes changed = image;
     encode_row(row, ByteSpan(changed).subspan(row_offset(kGeometry, 0), kRowBytes));

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "base/fields.hpp"
-#include "multifile/format/layout.hpp"
+#include "store/format/bound_seal.hpp"
 
 namespace thalweg::format {
 
@@ -43,15 +43,5 @@ template <class... Field>
 void move_fields(FieldReader& in, Field&... field) {
   (move_field(in, field), ...);
 }
-
-// Stores the bound checksum of a structure that lies at `offset` in its last four bytes.
-inline void seal(ByteSpan bytes, const FileIdentity& id, std::uint64_t offset) {
-  const std::size_t sealed = bytes.size() - sizeof(std::uint32_t);
-  store_le(bytes.subspan(sealed), bound_crc(id, offset, bytes.first(sealed)));
-}
-
-// Checks the size, the magic bytes and the seal of a page.
-Status check_sealed_page(const std::string& structure, std::string_view magic, ByteView page, const FileIdentity& id,
-                         std::uint64_t offset);
 
 }  // namespace thalweg::format
