@@ -52,23 +52,17 @@ Result<VpHints> parse_vp_hints(std::string_view text, std::string& of_file) {
 
 Status VpParts::make_blocks() {
   const bool stored = geometry.has_ib();
-  SegmentSetup setup;
-  setup.geometry = stored ? geometry : with_segment(geometry, hints);
+  SegmentSetup setup{.data = &data(), .sides = sides.get(), .meta = meta};
+  setup.meta.geometry = stored ? geometry : with_segment(geometry, hints);
   TW_RETURN_IF_ERROR(stored ? sides->open(*backend, path, meta, may_write ? OpenMode::read_write : OpenMode::read)
-                            : sides->make(*backend, path, meta.id, setup.geometry, !truncates));
-  setup.data = &data();
-  setup.sides = sides.get();
-  setup.id = meta.id;
-  setup.session = meta.session;
-  setup.end_of_superblocks = std::max(meta.end_of_superblocks, setup.geometry.first_superblock);
-  setup.superblocks = meta.superblocks;
-  setup.end_of_entries = meta.end_of_entries;
+                            : sides->make(*backend, path, meta.id, setup.meta.geometry, !truncates));
+  setup.meta.end_of_superblocks = std::max(meta.end_of_superblocks, setup.meta.geometry.first_superblock);
   setup.task = static_cast<std::uint64_t>(group().rank());
   setup.tasks = static_cast<std::uint64_t>(group().size());
   setup.alone = !may_write || setup.tasks == 1;
   setup.cache_bytes = hints.cache_bytes;
   blocks = std::make_unique<BlockStore>(setup);
-  geometry = setup.geometry;
+  geometry = setup.meta.geometry;
   if (durable) blocks->set_durable();
   return {};
 }

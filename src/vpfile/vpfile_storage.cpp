@@ -8,6 +8,7 @@
 #include "base/shell_word.hpp"
 #include "formats/known_file.hpp"
 #include "os/random_bytes.hpp"
+#include "store/places.hpp"
 #include "vpfile/format/superblock.hpp"
 
 namespace thalweg {
@@ -25,17 +26,10 @@ static Status remove_if_there(Backend& backend, const std::string& name) {
 
 // Whether a file is empty or all zeros, as a side file is whose bytes never reached the storage.
 static Result<bool> is_blank(StoredFile& file) {
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
-  std::vector<std::byte> bytes(std::min<std::uint64_t>(size, kBlankAtOnce));
-  for (std::uint64_t at = 0; at < size; at += bytes.size()) {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t data, file.next_data(at));
-    at = std::max(at, data);
-    TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(at, bytes));
-    if (got == 0) break;
-    const auto part = std::span(bytes).first(got);
-    if (std::ranges::any_of(part, [](std::byte byte) { return byte != std::byte{0}; })) return false;
-  }
-  return true;
+  bool blank = true;
+  const auto look = [&](std::uint64_t, ByteView bytes) -> Result<bool> { return blank = format::all_zero(bytes); };
+  TW_RETURN_IF_ERROR(each_place(file, 0, kBlankAtOnce, kBlankAtOnce, look));
+  return blank;
 }
 
 // Whether a side file may be written in the place of `name`: true also where there is no file.

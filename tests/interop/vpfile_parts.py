@@ -198,15 +198,14 @@ class Superblock:
         return seal if crc32c(self.table(seal)) == seal.table_crc else None
 
     def table(self, seal):
-        raw = self.data.read(self.at + self.geometry.Z - 32 * seal.rows, 32 * seal.rows)
-        return b"".join(raw[i:i + 32] for i in range(len(raw) - 32, -1, -32))
+        return self.data.read(self.at + self.geometry.Z - 32 * seal.rows, 32 * seal.rows)
 
     def block_crc(self, seal):
         g = self.geometry
         return crc32c(self.data.read(self.at + g.head * g.S, seal.blocks * g.S))
 
     def read_rows(self, seal):
-        rows, g = [Row(*row) for row in ROW.iter_unpack(self.table(seal))], self.geometry
+        rows, g = [Row(*row) for row in ROW.iter_unpack(self.table(seal))][::-1], self.geometry
         for row in rows:
             need(row.n >= 1 and row.vp + row.n <= g.N and row.first + row.n * row.blocks <= seal.blocks
                  and row.bytes <= max(row.blocks, 1) * g.S and (row.index + row.blocks + 1) * g.S <= LIMIT,

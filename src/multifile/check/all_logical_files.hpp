@@ -1,45 +1,15 @@
-// The common part of verify, repair and defrag: reports to the caller, and reading every logical file of a multifile.
+// The common part of verify, repair and defrag: reading every logical file of a multifile.
 #pragma once
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/read/read_handle.hpp"
+#include "store/reporter.hpp"
 
 namespace thalweg {
 
 inline constexpr std::size_t kReadBytes = 1 << 20;
-
-class Reporter {
- public:
-  Reporter(const Watch& watch, CheckResult& result) : watch_(watch), result_(result) {}
-  void finding(const std::string& text) {
-    ++result_.findings;
-    if (watch_.finding) watch_.finding(text);
-  }
-  bool shows_progress() const { return static_cast<bool>(watch_.progress); }
-  // Returns false once the caller has stopped the work; it is not asked again.
-  bool progress(std::uint64_t done, std::uint64_t total) {
-    done_ = done;
-    total_ = total;
-    if (!stopped_ && watch_.progress) stopped_ = !watch_.progress(done, total);
-    return !stopped_;
-  }
-  // Repeats the last report, during work that counts nothing.
-  bool go_on() { return progress(done_, total_); }
-  Watch watch() {
-    return {[this](const std::string& text) { finding(text); },
-            [this](std::uint64_t done, std::uint64_t total) { return progress(done, total); },
-            [this] { return go_on(); }};
-  }
-
- private:
-  const Watch& watch_;
-  CheckResult& result_;
-  std::uint64_t done_ = 0, total_ = 0;  // last report
-  bool stopped_ = false;
-};
 
 // A handle that serves every logical file. `watch`: for the recovery of an unclosed multifile.
 Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string& path, ReadSet::Unclosed unclosed,

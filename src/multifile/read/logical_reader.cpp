@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <utility>
 
 #include "base/compress.hpp"
@@ -51,25 +50,10 @@ Status LogicalReader::resolve() {
       add(pieces_[i].logical_offset, pieces_[i].logical_offset + pieces_[i].logical_bytes, i);
     return {};
   }
-  std::map<std::uint64_t, Span> shown;  // by begin
+  Overlay shown;
   for (std::uint32_t i = 0; i < pieces_.size(); ++i) {
     if (i % kAskEach == kAskEach - 1 && settings_.go_on && !settings_.go_on()) return physical_.stopped();
-    const std::uint64_t begin = pieces_[i].logical_offset, end = begin + pieces_[i].logical_bytes;
-    auto at = shown.upper_bound(begin);
-    if (at != shown.begin()) {
-      const auto before = std::prev(at);
-      const Span cut = before->second;
-      if (cut.end > begin) before->second.end = begin;
-      if (cut.end > end) shown.emplace(end, Span{end, cut.end, cut.piece});
-      if (cut.begin == begin) shown.erase(before);
-    }
-    at = shown.lower_bound(begin);
-    while (at != shown.end() && at->second.begin < end) {
-      const Span hidden = at->second;
-      at = shown.erase(at);
-      if (hidden.end > end) at = shown.emplace(end, Span{end, hidden.end, hidden.piece}).first;
-    }
-    shown[begin] = {begin, end, i};
+    put_over(shown, {pieces_[i].logical_offset, pieces_[i].logical_offset + pieces_[i].logical_bytes, i});
   }
   for (const auto& [begin, span] : shown) spans_.push_back(span);
   return {};

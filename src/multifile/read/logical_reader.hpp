@@ -18,6 +18,7 @@
 
 #include "multifile/rank_ranges.hpp"
 #include "multifile/read/physical_reader.hpp"
+#include "store/overlay.hpp"
 
 namespace thalweg {
 
@@ -67,11 +68,7 @@ class LogicalReader {
   Result<format::Frame> frame_of(const format::PieceEntry& piece) const;
 
  private:
-  // A range of the logical file in which one piece is visible.
-  struct Span {
-    std::uint64_t begin = 0, end = 0;
-    std::uint32_t piece = 0;
-  };
+  using Span = PieceSpan;
 
   LogicalReader(const PhysicalReader& physical, const PlacedRange& at, const format::FileEntry& entry,
                 std::vector<format::PieceEntry> pieces, ReaderSettings& settings)

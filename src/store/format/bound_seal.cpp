@@ -24,7 +24,9 @@ void seal(ByteSpan bytes, const FileIdentity& id, std::uint64_t offset) {
 }
 
 bool all_zero(ByteView bytes) {
-  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+  std::size_t at = 0;
+  while (at + 8 <= bytes.size() && load_le<std::uint64_t>(bytes.subspan(at)) == 0) at += 8;
+  return std::ranges::all_of(bytes.subspan(at), [](std::byte b) { return b == std::byte{0}; });
 }
 
 }  // namespace thalweg::format

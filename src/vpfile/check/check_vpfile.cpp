@@ -15,6 +15,7 @@
 #include "base/watch.hpp"
 #include "formats/known_file.hpp"
 #include "storage/hold_file.hpp"
+#include "store/reporter.hpp"
 #include "vpfile/check/superblock_scan.hpp"
 #include "vpfile/streams/block_directory.hpp"
 #include "vpfile/vpfile_storage.hpp"
@@ -39,7 +40,7 @@ Status next_run(BlockDirectory& directory, std::uint64_t vp, std::uint64_t index
 class CheckedVpfile {
  public:
   CheckedVpfile(Backend& backend, std::string path, const Watch& watch, CheckResult& health)
-      : backend_(backend), path_(std::move(path)), health_(health), watch_(watch) {
+      : backend_(backend), path_(std::move(path)), health_(health), report_(watch, health) {
     health_ = {};
   }
 
@@ -61,11 +62,11 @@ class CheckedVpfile {
     done_ = checked_ = next_ = 0;
     lost_.clear();
     if (!meta_.has_value()) {
-      find(no_meta_.message());
+      report_.finding(no_meta_.message());
       return no_meta_;
     }
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, data_->size());
-    if (const Status whole = check_data_bytes(path_, *meta_, size); !whole.ok()) find(whole.message());
+    if (const Status whole = check_data_bytes(path_, *meta_, size); !whole.ok()) report_.finding(whole.message());
     health_.logical_bytes = meta_->geometry.lattice_bytes() * meta_->geometry.n;
     if (!meta_->closed)
       return Status::error(Code::not_closed, "'{}' was not closed; {} brings back what was flushed", path_,
@@ -79,9 +80,7 @@ class CheckedVpfile {
   // Scans the superblocks by the geometry of `meta_`, or by that of the first one found.
   Result<SuperblockScan> scan() {
     done_ = 0;
-    const GoOn go_on = [this] {
-      return !watch_.progress || watch_.progress(done_, meta_.has_value() ? meta_->geometry.n : 0);
-    };
+    const GoOn go_on = [this] { return report_.progress(done_, meta_.has_value() ? meta_->geometry.n : 0); };
     if (!meta_.has_value())  // which sessions were closed is unknown: none is dropped
       return SuperblockScan::of(*data_, std::nullopt, format::VpGeometry{}, kMostOffset, go_on);
     const bool is_open = !meta_->closed && meta_->session > 0;
@@ -90,20 +89,15 @@ class CheckedVpfile {
 
   // The directory in `sides`: that of the closed file, or a new one.
   BlockDirectory directory_in(const SideFiles& sides) const {
-    SegmentSetup setup;
-    setup.sides = &sides;
-    setup.id = meta_->id;
-    setup.geometry = meta_->geometry;
-    setup.cache_bytes = kCacheBytes;
-    setup.session = meta_->session;
-    if (sides.sums(format::DirectoryFile::first) != nullptr) setup.end_of_entries = meta_->end_of_entries;
+    SegmentSetup setup{.sides = &sides, .meta = *meta_, .cache_bytes = kCacheBytes};
+    if (sides.sums(format::DirectoryFile::first) == nullptr) setup.meta.end_of_entries = 0;
     return BlockDirectory(setup);
   }
 
   // Reports the progress. Code::stopped: the caller's function returned false.
   Status step(std::uint64_t done, std::uint64_t total) {
     done_ = std::max(done_, done);
-    if (!watch_.progress || watch_.progress(done_, total)) return {};
+    if (report_.progress(done_, total)) return {};
     return Status::error(Code::stopped, "'{}': stopped", path_);
   }
 
@@ -116,23 +110,19 @@ class CheckedVpfile {
   std::uint64_t shortened_ = 0;  // streams that have fewer bytes than they had, and are whole otherwise
 
  private:
-  void find(const std::string& text) {
-    ++health_.findings;
-    if (watch_.finding) watch_.finding(text);
-  }
-
   Status check_directory() {
     TW_ASSIGN_OR_RETURN(auto found, scan());
-    for (const std::string& text : found.findings()) find(text);
+    for (const std::string& text : found.findings()) report_.finding(text);
     if (found.end() > meta_->end_of_superblocks)
-      find(fmt::format("there is a superblock {}, NAME.meta says that all are below {}", found.end() - 1,
-                       meta_->end_of_superblocks));
+      report_.finding(fmt::format("there is a superblock {}, NAME.meta says that all are below {}", found.end() - 1,
+                                  meta_->end_of_superblocks));
     if (found.closed_count() != meta_->superblocks)
-      find(fmt::format("there are {} superblocks, NAME.meta says {}", found.closed_count(), meta_->superblocks));
+      report_.finding(
+          fmt::format("there are {} superblocks, NAME.meta says {}", found.closed_count(), meta_->superblocks));
     SideFiles sides;
     const Status opened = sides.open(backend_, path_, *meta_, OpenMode::read);
     if (opened.code() == Code::corrupt_file) {
-      find(opened.message());
+      report_.finding(opened.message());
       return {};
     }
     TW_RETURN_IF_ERROR(opened);
@@ -224,7 +214,7 @@ class CheckedVpfile {
   }
 
   Status lose_chain(std::uint64_t vp, const std::string& what) {
-    find(fmt::format("virtual processor {}: {}", vp, what));
+    report_.finding(fmt::format("virtual processor {}: {}", vp, what));
     ++health_.damaged_logical;
     return {};
   }
@@ -242,7 +232,7 @@ class CheckedVpfile {
     return ++checked_ % kAskEach == 0 ? step(vp, meta_->geometry.n) : Status{};
   }
 
-  const Watch& watch_;
+  Reporter report_;
   std::uint64_t checked_ = 0;   // VPs and runs
   std::uint64_t next_ = 0;      // VP to be checked
   std::string lost_;            // message of the entry that was lost last

@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <utility>
+
+#include "store/overlay.hpp"
+#include "store/places.hpp"
 
 namespace thalweg {
 
@@ -20,68 +21,33 @@ constexpr std::uint64_t kMostLostRuns = std::uint64_t{1} << 16;  // of a gap
 
 std::string name_of(std::uint64_t number) { return fmt::format("superblock {}", number); }
 
-// Enters a run; it replaces earlier runs where they overlap.
-void put_over(std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>>& all, std::uint64_t index,
-              std::uint64_t blocks, std::uint64_t address) {
-  const std::uint64_t end = index + blocks;
-  auto at = all.lower_bound(index);
-  if (at != all.begin()) {
-    auto before = std::prev(at);
-    const std::uint64_t before_end = before->first + before->second.first;
-    if (before_end > index) {
-      if (before_end > end)
-        all.emplace(end, std::pair(before_end - end, before->second.second + (end - before->first)));
-      before->second.first = index - before->first;
-    }
-  }
-  for (at = all.lower_bound(index); at != all.end() && at->first < end;) {
-    const std::uint64_t its_end = at->first + at->second.first;
-    if (its_end > end) all.emplace(end, std::pair(its_end - end, at->second.second + (end - at->first)));
-    at = all.erase(at);
-  }
-  all.emplace(index, std::pair(blocks, address));
-}
-
 }  // namespace
-
-Status read_superblock(StoredFile& data, const format::VpGeometry& geometry, std::uint64_t number,
-                       std::vector<std::byte>& image) {
-  image.resize(geometry.superblock_bytes);
-  TW_ASSIGN_OR_RETURN(const std::size_t got, data.read(number * geometry.superblock_bytes, image));
-  std::fill(image.begin() + static_cast<std::ptrdiff_t>(got), image.end(), std::byte{0});
-  return {};
-}
 
 Status each_superblock(StoredFile& data, const format::VpGeometry& geometry,
                        const std::function<Status(std::uint64_t number, ByteView image)>& visit) {
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
   const std::uint64_t bytes = geometry.superblock_bytes;
-  std::vector<std::byte> image;
-  for (std::uint64_t number = geometry.first_superblock; number * bytes < size; ++number) {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t next, data.next_data(number * bytes));
-    number = std::max(number, next / bytes);
-    if (number * bytes >= size) break;
-    TW_RETURN_IF_ERROR(read_superblock(data, geometry, number, image));
-    TW_RETURN_IF_ERROR(visit(number, image));
-  }
-  return {};
+  return each_place(data, geometry.first_superblock * bytes, bytes, bytes,
+                    [&](std::uint64_t at, ByteView image) -> Result<bool> {
+                      TW_RETURN_IF_ERROR(visit(at / bytes, image));
+                      return true;
+                    });
 }
 
 Result<std::optional<format::SuperblockHeader>> find_superblock(
     StoredFile& data, std::uint64_t from, const std::optional<format::FileIdentity>& id,
     const std::function<Status(std::uint64_t offset)>& passed) {
-  constexpr std::uint64_t kStep = format::kLeastSuperblock;
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
-  std::array<std::byte, format::kFrameBytes> header;
-  for (std::uint64_t at = from / kStep * kStep; at < size;) {
-    TW_ASSIGN_OR_RETURN(const std::size_t got, data.read(at, header));
-    const auto parsed = format::parse_superblock_header(std::span(header).first(got), at);
-    if (parsed.has_value() && (!id.has_value() || parsed.value().id == *id)) return std::optional(parsed.value());
-    TW_ASSIGN_OR_RETURN(const std::uint64_t next, data.next_data(at + kStep));
-    at = std::max(next / kStep * kStep, at + kStep);
+  std::optional<format::SuperblockHeader> found;
+  const auto look = [&](std::uint64_t at, ByteView image) -> Result<bool> {
+    auto parsed = format::parse_superblock_header(image, at);
+    if (parsed.has_value() && (!id.has_value() || parsed->id == *id)) {
+      found = *parsed;
+      return false;
+    }
     TW_RETURN_IF_ERROR(passed(at));
-  }
-  return std::optional<format::SuperblockHeader>();
+    return true;
+  };
+  TW_RETURN_IF_ERROR(each_place(data, from, format::kLeastSuperblock, format::kFrameBytes, look));
+  return found;
 }
 
 Status SuperblockScan::ask() const {
@@ -263,7 +229,8 @@ std::uint64_t SuperblockScan::end_of_window(std::uint64_t begin) const {
 template <class Visit>
 Status SuperblockScan::each_row(const Found& found, std::vector<std::byte>& image, Visit visit) const {
   TW_RETURN_IF_ERROR(ask());
-  TW_RETURN_IF_ERROR(read_superblock(*data_, geometry_, found.number, image));
+  image.resize(geometry_.superblock_bytes);
+  TW_RETURN_IF_ERROR(read_padded(*data_, found.number * image.size(), image));
   for (std::uint32_t i = 0; i < found.seal.rows(); ++i) {
     TW_ASSIGN_OR_RETURN(const format::SuperblockRow row, format::parse_row(image, geometry_, found.seal, i));
     visit(row);
@@ -338,23 +305,20 @@ bool SuperblockScan::add_gap(std::uint64_t blocks, VpChain& chain) {
 
 // Makes the runs of a chain up to chain.bytes; later elements of `placed` hide earlier ones.
 void SuperblockScan::join(std::span<const Placed> placed, VpChain& chain) {
-  std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> all;
-  for (const Placed& one : placed) put_over(all, one.index, one.blocks, one.address);
+  Overlay all;
+  for (std::uint32_t i = 0; i < placed.size(); ++i)
+    put_over(all, {placed[i].index, placed[i].index + placed[i].blocks, i});
   const std::uint64_t end = (chain.bytes + geometry_.block_bytes - 1) / geometry_.block_bytes;
   std::uint64_t next = 0;
   bool cut = false;
-  for (const auto& [index, run] : all) {
+  for (const auto& [index, shown] : all) {
     if (index >= end) break;
     cut = index > next && !add_gap(index - next, chain);
     if (cut) break;
-    std::uint64_t left = std::min(run.first, end - index);
-    for (std::uint64_t address = run.second; left > 0;) {
-      const std::uint64_t part = std::min(left, format::kMostRun);
-      chain.runs.push_back({address, part});
-      address += part;
-      left -= part;
-    }
-    next = std::min(index + run.first, end);
+    next = std::min(shown.end, end);
+    const Placed& one = placed[shown.piece];
+    for (std::uint64_t at = index; at < next; at += format::kMostRun)
+      chain.runs.push_back({one.address + (at - one.index), std::min(next - at, format::kMostRun)});
   }
   if (!cut && next < end) cut = !add_gap(end - next, chain);
   if (cut) chain.bytes = next * geometry_.block_bytes;

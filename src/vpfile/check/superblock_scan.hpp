@@ -25,10 +25,6 @@ struct VpChain {
   bool damaged = false;  // a block of it is in a superblock that is not whole
 };
 
-// Reads the image of a superblock; bytes behind the end of the file are zeros.
-Status read_superblock(StoredFile& data, const format::VpGeometry& geometry, std::uint64_t number,
-                       std::vector<std::byte>& image);
-
 // Calls visit(number, image) for each place of a superblock behind the lattice, except holes, until a call fails.
 Status each_superblock(StoredFile& data, const format::VpGeometry& geometry,
                        const std::function<Status(std::uint64_t number, ByteView image)>& visit);

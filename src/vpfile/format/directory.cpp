@@ -15,13 +15,6 @@ std::string_view magic_of(DirectoryFile which) { return which == DirectoryFile::
 
 const char* name_of(DirectoryFile which) { return which == DirectoryFile::first ? "NAME.first" : "NAME.dir"; }
 
-// Entries are whole words.
-bool is_zero(ByteView bytes) {
-  std::uint64_t any = 0;
-  for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) any |= load_le<std::uint64_t>(bytes.subspan(at));
-  return any == 0;
-}
-
 }  // namespace
 
 bool begins_as_directory(ByteView file) {
@@ -46,7 +39,7 @@ Status check_directory_header(ByteView bytes, DirectoryFile which, const FileIde
 }
 
 Status check_entry(ByteView entry, DirectoryFile which, const FileIdentity& id, std::uint64_t number) {
-  if (is_zero(entry)) return {};
+  if (all_zero(entry)) return {};
   const auto pointers = static_cast<std::uint32_t>((entry.size() - 32) / 8);
   const auto where = [&] { return fmt::format("{}, entry {}", name_of(which), number); };
   if (!is_sealed(entry, side_identity(id, which), entry_offset(which, pointers, number)))

@@ -127,9 +127,8 @@ Result<SuperblockRow> parse_row(ByteView image, const VpGeometry& geometry, cons
 }
 
 std::uint32_t table_crc(ByteView image, const VpGeometry& geometry, std::uint32_t rows) {
-  std::uint32_t crc = 0;
-  for (std::uint32_t i = 0; i < rows; ++i) crc = crc32c(image.subspan(row_offset(geometry, i), kRowBytes), crc);
-  return crc;
+  const std::uint64_t bytes = kRowBytes * std::uint64_t{rows};
+  return crc32c(image.subspan(geometry.superblock_bytes - bytes, bytes));
 }
 
 std::uint32_t block_crc(ByteView image, const VpGeometry& geometry, std::uint32_t blocks) {

@@ -19,10 +19,10 @@ std::uint64_t first_of_page(std::uint64_t page) { return page * EntryFile::kPerP
 
 BlockDirectory::BlockDirectory(const SegmentSetup& setup)
     : setup_(setup),
-      first_page_((setup.end_of_entries == 0 ? 0 : format::sums_for(setup.end_of_entries - 1)) + setup.task),
+      first_page_((setup.meta.end_of_entries == 0 ? 0 : format::sums_for(setup.meta.end_of_entries - 1)) + setup.task),
       may_be_wrong_(setup.sides->sums(format::DirectoryFile::first) != nullptr),
-      superblock_shift_(std::countr_zero(setup.geometry.superblock_bytes) -
-                        std::countr_zero(setup.geometry.block_bytes)),
+      superblock_shift_(std::countr_zero(setup.meta.geometry.superblock_bytes) -
+                        std::countr_zero(setup.meta.geometry.block_bytes)),
       first_(setup, format::DirectoryFile::first),
       overflow_(setup, format::DirectoryFile::overflow, first_page_),
       next_(first_of_page(first_page_)) {}
@@ -34,7 +34,7 @@ Status BlockDirectory::broken(const EntryFile& file, std::uint64_t vp, const cha
 
 Status BlockDirectory::find_end(std::uint64_t vp, std::uint64_t& bytes, Cursor& last) {
   TW_ASSIGN_OR_RETURN(const EntryView found, entry(vp, 0, false));
-  if (found.amount() > kMostOffset - setup_.geometry.lattice_bytes())
+  if (found.amount() > kMostOffset - setup_.meta.geometry.lattice_bytes())
     return broken(first_, vp, "says more bytes than a file has");
   TW_RETURN_IF_ERROR(check_link(vp, found.link()));
   bytes = found.amount();
@@ -46,7 +46,7 @@ Status BlockDirectory::find_end(std::uint64_t vp, std::uint64_t& bytes, Cursor& 
 Status BlockDirectory::check_link(std::uint64_t vp, Cursor link) const {
   const std::uint64_t page = (link - 1) / EntryFile::kPerPage;
   const bool made_here = link < end_ && page >= first_page_ && (page - first_page_) % setup_.tasks == 0;
-  if (link == 0 || link < setup_.end_of_entries || made_here) return {};
+  if (link == 0 || link < setup_.meta.end_of_entries || made_here) return {};
   return broken(overflow_, vp, "goes on behind the last entry");
 }
 
@@ -106,13 +106,13 @@ Result<std::uint64_t> BlockDirectory::holes_behind(std::uint64_t vp, Place place
 
 Result<std::uint64_t> BlockDirectory::next_entry(std::uint64_t vp) const {
   StoredFile& file = *setup_.sides->file(format::DirectoryFile::first);
-  const std::uint64_t n = setup_.geometry.n;
-  const std::uint64_t offset = format::entry_offset(format::DirectoryFile::first, setup_.geometry.pointers, vp);
+  const std::uint64_t n = setup_.meta.geometry.n;
+  const std::uint64_t offset = format::entry_offset(format::DirectoryFile::first, setup_.meta.geometry.pointers, vp);
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
   std::uint64_t next = n;
   if (offset < size) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t data, file.next_data(offset));
-    const std::uint64_t entry_bytes = format::entry_bytes(setup_.geometry.pointers);
+    const std::uint64_t entry_bytes = format::entry_bytes(setup_.meta.geometry.pointers);
     if (data < size) next = std::max(vp, (data - format::kFirstEntry) / entry_bytes);
   }
   // Entries with a sum from the last close are not skipped: a hole there is damage, which reading them detects.
@@ -128,7 +128,7 @@ BlockDirectory::Cursor BlockDirectory::behind(Cursor made) const {
 
 void BlockDirectory::put(EntryView to, std::span<const BlockRun> runs) const {
   for (std::uint32_t i = 0; i < runs.size(); ++i) to.set_run(i, runs[i]);
-  for (auto i = static_cast<std::uint32_t>(runs.size()); i < setup_.geometry.pointers; ++i) to.clear_run(i);
+  for (auto i = static_cast<std::uint32_t>(runs.size()); i < setup_.meta.geometry.pointers; ++i) to.clear_run(i);
   to.set_used(static_cast<std::uint32_t>(runs.size()));
 }
 
@@ -138,7 +138,7 @@ Result<BlockDirectory::Cursor> BlockDirectory::make_entries(std::uint64_t vp, st
                                                             std::uint64_t index, Cursor link, Cursor& next) {
   Cursor last = 0;
   while (!runs.empty()) {
-    const auto part = runs.first(std::min<std::size_t>(runs.size(), setup_.geometry.pointers));
+    const auto part = runs.first(std::min<std::size_t>(runs.size(), setup_.meta.geometry.pointers));
     runs = runs.subspan(part.size());
     last = std::exchange(next, behind(next));
     TW_ASSIGN_OR_RETURN(EntryView entered, entry(vp, last, true));
@@ -195,7 +195,7 @@ Status BlockDirectory::replace(std::uint64_t vp, std::uint64_t index, BlockRun r
   }
   // The runs were in one entry, and may be too many for it now.
   const auto all = std::span<const BlockRun>(runs);
-  const auto kept = all.first(std::min<std::size_t>(all.size(), setup_.geometry.pointers));
+  const auto kept = all.first(std::min<std::size_t>(all.size(), setup_.meta.geometry.pointers));
   std::uint64_t begin = place.entry == 0 ? 0 : old.amount();
   for (const BlockRun& one : kept) begin += one.blocks;
   return change(vp, place.entry, all.subspan(kept.size()), begin, kept, last);

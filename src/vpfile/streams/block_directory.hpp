@@ -121,7 +121,7 @@ class BlockDirectory {
         return true;
       }
     }
-    if (used >= setup_.geometry.pointers) return false;
+    if (used >= setup_.meta.geometry.pointers) return false;
     tail.set_run(used, run);
     tail.set_used(used + 1);
     return true;

@@ -11,7 +11,7 @@ namespace thalweg {
 using format::BlockRun;
 
 BlockStore::BlockStore(const SegmentSetup& setup)
-    : block_(setup.geometry.block_bytes),
+    : block_(setup.meta.geometry.block_bytes),
       block_shift_(std::countr_zero(block_)),
       stored_(setup.sides->sums(format::DirectoryFile::first) != nullptr),
       superblocks_(setup),

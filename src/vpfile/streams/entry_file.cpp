@@ -21,12 +21,12 @@ EntryFile::EntryFile(const SegmentSetup& setup, format::DirectoryFile which, std
     : which_(which),
       file_(setup.sides->file(which)),
       stored_(setup.sides->sums(which)),
-      session_(setup.session),
+      session_(setup.meta.session),
       alone_(setup.alone),
       own_from_(own_from),
-      id_(setup.id),
+      id_(setup.meta.id),
       base_(which == format::DirectoryFile::overflow ? 1 : 0),
-      entry_bytes_(format::entry_bytes(setup.geometry.pointers)),
+      entry_bytes_(format::entry_bytes(setup.meta.geometry.pointers)),
       stored_end_(stored_ != nullptr ? stored_->bytes() : 0),
       cache_(kLeastPages, setup.cache_bytes / 4 / (kPerPage * entry_bytes_)) {}
 

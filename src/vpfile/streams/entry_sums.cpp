@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "store/places.hpp"
+
 namespace thalweg {
 
 using format::DirectoryFile;
@@ -11,7 +13,6 @@ using format::kSumsPerPage;
 namespace {
 
 constexpr const char* kWayOut = "; `thalweg repair` makes them anew";
-constexpr std::uint64_t kReadAtOnce = 64 * kSumPageBytes;
 
 }  // namespace
 
@@ -29,27 +30,17 @@ std::uint64_t EntrySums::next(std::uint64_t at) const {
   return kNone;
 }
 
-// Reads the sums between two offsets. Large holes are skipped, and bytes behind the end of the file are zero.
+// Reads the sums between two offsets, pages of them at a time.
 Status EntrySums::read_between(StoredFile& meta_file, std::uint64_t begin, std::uint64_t end) {
-  std::vector<std::byte> bytes(std::min(kReadAtOnce, end - begin));
-  for (std::uint64_t at = begin; at < end;) {
-    if (end - at > bytes.size()) {
-      TW_ASSIGN_OR_RETURN(const std::uint64_t data, meta_file.next_data(at));
-      at = std::max(at, data / kSumPageBytes * kSumPageBytes);
-      if (at >= end) break;
-    }
-    const auto part = std::span(bytes).first(std::min<std::uint64_t>(bytes.size(), end - at));
-    TW_ASSIGN_OR_RETURN(const std::size_t got, meta_file.read(at, part));
-    if (got == 0) break;
-    std::fill(part.begin() + static_cast<std::ptrdiff_t>(got), part.end(), std::byte{0});
-    for (std::uint64_t i = 0; i < part.size(); i += 8) {
-      const auto sum = load_le<std::uint64_t>(part.subspan(i));
+  const auto add = [&](std::uint64_t at, ByteView page) -> Result<bool> {
+    for (std::uint64_t i = 0; i < page.size() && at + i < end; i += 8) {
+      const auto sum = load_le<std::uint64_t>(page.subspan(i));
       const std::uint64_t number = (at - begin + i) / 8;
       if (sum != 0) pages_[number / kSumsPerPage][number % kSumsPerPage] = sum;
     }
-    at += part.size();
-  }
-  return {};
+    return at + page.size() < end;
+  };
+  return begin == end ? Status{} : each_place(meta_file, begin, kSumPageBytes, kSumPageBytes, add);
 }
 
 Result<EntrySums> EntrySums::read(StoredFile& meta_file, const format::VpMeta& meta, DirectoryFile which) {
@@ -74,9 +65,7 @@ static Result<std::uint64_t> change_page(StoredFile& meta_file, std::uint64_t of
                                          std::span<const SumChange> changes) {
   std::array<std::byte, kSumPageBytes> bytes{};
   if (stored > 0) {
-    const std::size_t known = 8 * std::min(stored, kSumsPerPage);
-    TW_ASSIGN_OR_RETURN(const std::size_t got, meta_file.read(offset, std::span(bytes).first(known)));
-    std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(got), bytes.end(), std::byte{0});
+    TW_RETURN_IF_ERROR(read_padded(meta_file, offset, std::span(bytes).first(8 * std::min(stored, kSumsPerPage))));
   }
   std::uint64_t seal = 0;
   for (const SumChange& change : changes) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/size_units.hpp"
+#include "store/places.hpp"
 
 namespace thalweg {
 
@@ -25,11 +26,11 @@ constexpr std::uint64_t kOneWrite = 4096;  // bytes of a gap that is written rat
 
 SuperblockStore::SuperblockStore(const SegmentSetup& setup)
     : setup_(setup),
-      block_shift_(std::countr_zero(setup.geometry.block_bytes)),
-      header_blocks_(setup.geometry.header_blocks()),
-      superblock_shift_(std::countr_zero(setup.geometry.superblock_bytes) - block_shift_),
-      next_(setup.end_of_superblocks + setup.task),
-      cache_(kLeastSuperblocks, setup.cache_bytes / setup.geometry.superblock_bytes) {}
+      block_shift_(std::countr_zero(setup.meta.geometry.block_bytes)),
+      header_blocks_(setup.meta.geometry.header_blocks()),
+      superblock_shift_(std::countr_zero(setup.meta.geometry.superblock_bytes) - block_shift_),
+      next_(setup.meta.end_of_superblocks + setup.task),
+      cache_(kLeastSuperblocks, setup.cache_bytes / setup.meta.geometry.superblock_bytes) {}
 
 Status SuperblockStore::write_seal(Superblock& superblock, const format::FillSlot& seal) {
   const auto bytes = encode_seal(seal, header_of(superblock));
@@ -60,7 +61,7 @@ Status SuperblockStore::announce_change(Superblock& superblock) {
 
 // Writes changed blocks, then new blocks and rows. The header of a new superblock follows with its seal.
 Status SuperblockStore::store_content(Superblock& superblock) {
-  const format::VpGeometry& geometry = setup_.geometry;
+  const format::VpGeometry& geometry = setup_.meta.geometry;
   if (superblock.has_copies && !durable_) unsynced_copies_from_ = std::min(unsynced_copies_from_, superblock.number);
   if (superblock.is_changed())
     TW_RETURN_IF_ERROR(write(superblock, block_offset(geometry, superblock.changed_begin),
@@ -84,8 +85,8 @@ Status SuperblockStore::seal(Superblock& superblock) {
   format::FillSlot seal{.bytes = format::rows_and_blocks(superblock.rows, superblock.blocks),
                         .count = superblock.seal.count + 1,
                         .synced = durable_};
-  seal.table_seal = table_crc(image, setup_.geometry, superblock.rows);
-  seal.tail_seal = block_crc(image, setup_.geometry, superblock.blocks);
+  seal.table_seal = table_crc(image, setup_.meta.geometry, superblock.rows);
+  seal.tail_seal = block_crc(image, setup_.meta.geometry, superblock.blocks);
   if (seal.count == 1) {
     const auto header = encode_superblock_header(header_of(superblock));
     const auto bytes = encode_seal(seal, header_of(superblock));
@@ -140,7 +141,7 @@ Result<SuperblockStore::Superblock*> SuperblockStore::make_room(std::uint64_t nu
   TW_ASSIGN_OR_RETURN(Superblock * place, cache_.make_room(number, current_, store_one));
   *place = Superblock(std::move(place->memory));
   if (place->memory == nullptr)
-    place->memory = std::make_unique_for_overwrite<std::byte[]>(setup_.geometry.superblock_bytes);
+    place->memory = std::make_unique_for_overwrite<std::byte[]>(setup_.meta.geometry.superblock_bytes);
   return place;
 }
 
@@ -148,16 +149,15 @@ Result<SuperblockStore::Superblock*> SuperblockStore::make_room(std::uint64_t nu
 // and those of other tasks may not be stored yet.
 Result<SuperblockStore::Superblock*> SuperblockStore::load(std::uint64_t number) {
   const std::string where = fmt::format("'{}'", setup_.data->path());
-  const std::uint64_t sealed = setup_.end_of_superblocks;
+  const std::uint64_t sealed = setup_.meta.end_of_superblocks;
   const bool made_here = number >= sealed && number < end_ && (number - sealed) % setup_.tasks == setup_.task;
   if (number >= sealed && !made_here)
     return Status::error(Code::corrupt_file, "{}: a pointer names superblock {}, which is behind the last one", where,
                          number);
   TW_ASSIGN_OR_RETURN(Superblock * place, make_room(number));
   const std::span<std::byte> image = image_of(*place);
-  TW_ASSIGN_OR_RETURN(const std::size_t got, setup_.data->read(number * image.size(), image));
-  std::fill(image.begin() + static_cast<std::ptrdiff_t>(got), image.end(), std::byte{0});
-  const auto found = parse_superblock(image, setup_.id, number, setup_.geometry);
+  TW_RETURN_IF_ERROR(read_padded(*setup_.data, number * image.size(), image));
+  const auto found = parse_superblock(image, setup_.meta.id, number, setup_.meta.geometry);
   if (!found.has_value()) return found.error().with_context(where);
   if (found.value().damaged)
     return Status::error(Code::corrupt_file, "{}: superblock {}: the checksum of its blocks does not match", where,
@@ -183,7 +183,7 @@ Result<SuperblockStore::Superblock*> SuperblockStore::place_for_new(std::uint64_
 }
 
 Status SuperblockStore::make_new() {
-  if (next_ >= kMostOffset / setup_.geometry.superblock_bytes)
+  if (next_ >= kMostOffset / setup_.meta.geometry.superblock_bytes)
     return Status::error(Code::out_of_range, "'{}' would end above 2^63-1", setup_.data->path());
   if (current_ != nullptr) full_rows_ = current_->rows;
   TW_ASSIGN_OR_RETURN(Superblock * place, place_for_new(next_));
@@ -196,7 +196,7 @@ Status SuperblockStore::make_new() {
 }
 
 Status SuperblockStore::add_length(std::uint64_t vp, std::uint64_t bytes) {
-  const bool fits = current_ != nullptr && has_room(setup_.geometry, current_->blocks, current_->rows + 1);
+  const bool fits = current_ != nullptr && has_room(setup_.meta.geometry, current_->blocks, current_->rows + 1);
   if (!fits) TW_RETURN_IF_ERROR(make_new());
   const std::uint64_t index = bytes >> block_shift_;
   add_row({vp, index, 1, 0, 0, static_cast<std::uint32_t>(bytes - (index << block_shift_))});

@@ -53,7 +53,9 @@ class SuperblockStore {
   // The blocks that take() took last are copies of blocks of an earlier session.
   void mark_copies() { current_->has_copies = true; }
   // Whether the blocks of a run may be changed: they are of this session.
-  bool may_change(format::BlockRun run) const { return run.address >> superblock_shift_ >= setup_.end_of_superblocks; }
+  bool may_change(format::BlockRun run) const {
+    return run.address >> superblock_shift_ >= setup_.meta.end_of_superblocks;
+  }
   // The blocks of a run. `change`: the caller writes to them. Valid until the next call.
   Result<std::byte*> blocks(format::BlockRun run, bool change) {
     const std::uint64_t number = run.address >> superblock_shift_;
@@ -99,26 +101,26 @@ class SuperblockStore {
   };
 
   std::span<std::byte> image_of(const Superblock& superblock) const {
-    return {superblock.memory.get(), setup_.geometry.superblock_bytes};
+    return {superblock.memory.get(), setup_.meta.geometry.superblock_bytes};
   }
   format::SuperblockHeader header_of(const Superblock& superblock) const {
     const std::uint64_t number = superblock.number;
-    const bool first = number - setup_.end_of_superblocks < setup_.tasks;
-    return {setup_.id,
+    const bool first = number - setup_.meta.end_of_superblocks < setup_.tasks;
+    return {setup_.meta.id,
             number,
-            setup_.session,
+            setup_.meta.session,
             superblock.previous_rows,
             first ? number : number - setup_.tasks,
-            setup_.superblocks,
-            setup_.geometry};
+            setup_.meta.superblocks,
+            setup_.meta.geometry};
   }
   std::uint64_t offset_of(const Superblock& superblock) const {
-    return superblock.number * setup_.geometry.superblock_bytes;
+    return superblock.number * setup_.meta.geometry.superblock_bytes;
   }
   // Blocks that fit beside one more row of the table.
   std::uint64_t room_of(const Superblock& superblock) const {
     const std::uint64_t rows_end = format::kRowBytes * (superblock.rows + std::uint64_t{1});
-    const std::uint64_t blocks = (setup_.geometry.superblock_bytes - rows_end) >> block_shift_;
+    const std::uint64_t blocks = (setup_.meta.geometry.superblock_bytes - rows_end) >> block_shift_;
     const std::uint64_t used = header_blocks_ + superblock.blocks;
     return blocks > used ? blocks - used : 0;
   }
@@ -163,7 +165,7 @@ class SuperblockStore {
       ++current_->rows;
     }
     encode_row(last_row_,
-               image_of(*current_).subspan(row_offset(setup_.geometry, current_->rows - 1), format::kRowBytes));
+               image_of(*current_).subspan(row_offset(setup_.meta.geometry, current_->rows - 1), format::kRowBytes));
   }
 
   SegmentSetup setup_;

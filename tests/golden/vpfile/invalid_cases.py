@@ -87,8 +87,8 @@ class Files:
 
     def seal(self, at):
         rows = struct.unpack_from("<I", self.data, at + 4)[0]
-        table = b"".join(self.data[self.superblock + self.z - 32 * (r + 1):][:32] for r in range(rows))
-        struct.pack_into("<I", self.data, at + 24, crc32c(table))
+        end = self.superblock + self.z
+        struct.pack_into("<I", self.data, at + 24, crc32c(bytes(self.data[end - 32 * rows:end])))
         seal_at(self.data, self.id, 0, at, 32)
 
     def change_seals(self, at, form, value):
