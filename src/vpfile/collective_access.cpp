@@ -12,15 +12,20 @@ using format::LatticeRow;
 
 namespace {
 
-constexpr std::uint64_t kLeastRound = 256;
+constexpr std::uint64_t kLeastRound = 256;                    // unless a row has kWorthARow bytes of a task
+constexpr std::uint64_t kWorthARow = std::uint64_t{1} << 20;  // a write of its own, which a core's cache holds
 constexpr std::uint64_t kMostRound = std::uint64_t{1} << 16;
 constexpr std::uint64_t kMostRow = std::uint64_t{1} << 26;  // bytes of one task
 
 // Bytes of each VP in one round of the CB segment: a whole number of small accesses, at most kMostRound, and kMostRow
-// for all VPs of a task where one access fits.
-std::uint64_t round_for(std::uint64_t bytes, std::uint64_t most_vps) {
-  std::uint64_t round = bytes >= kLeastRound ? bytes : (kLeastRound + bytes - 1) / bytes * bytes;
-  const std::uint64_t most = std::max(std::min(kMostRound, kMostRow / std::max<std::uint64_t>(most_vps, 1)), bytes);
+// for all VPs of a task where one access fits. Small records of another size suggest that both take turns, as a count and
+// its values do.
+std::uint64_t round_for(std::uint64_t bytes, std::uint64_t record, std::uint64_t most_vps) {
+  const std::uint64_t vps = std::max<std::uint64_t>(most_vps, 1);
+  const std::uint64_t unit = record < kLeastRound && record != bytes ? bytes + record : bytes;
+  const std::uint64_t least = std::min(kLeastRound, kWorthARow / vps);
+  std::uint64_t round = bytes >= kLeastRound ? bytes : std::max((least + unit - 1) / unit, std::uint64_t{1}) * unit;
+  const std::uint64_t most = std::max(std::min(kMostRound, kMostRow / vps), bytes);
   if (round > most) round = std::max(most / bytes * bytes, bytes);
   return std::min(round, kMostRound);
 }
@@ -199,44 +204,59 @@ class CollectiveAccess {
     co_return finish(std::move(status), row.bytes);
   }
 
-  Op<Status> write() {
+  // Sets the size of records or rounds at the first write of one.
+  void extend_lattice() {
     format::VpGeometry& geometry = parts_.geometry;
-    parts_.last_choice = choose_write(all_, parts_.mode, geometry.record_bytes);
-    if (parts_.last_choice.mode == VpMode::ib) co_return co_await move_independently();
-    TW_CO_RETURN_IF_ERROR(check_end());
     if (parts_.last_choice.mode == VpMode::nb) {
       if (geometry.record_bytes == 0) geometry.record_bytes = all_.most_bytes;
-    } else {
-      parts_.note(VpMode::cb, parts_.last_choice.cause);
-      const std::uint64_t given = parts_.hints.round_bytes;
-      if (geometry.buffer_bytes == 0)
-        geometry.buffer_bytes = given != 0 ? given : round_for(all_.most_bytes, all_.most_vps);
+      return;
     }
+    parts_.note(VpMode::cb, parts_.last_choice.cause);
+    const std::uint64_t given = parts_.hints.round_bytes;
+    if (geometry.buffer_bytes == 0)
+      geometry.buffer_bytes = given != 0 ? given : round_for(all_.most_bytes, geometry.record_bytes, all_.most_vps);
+  }
+
+  Op<Status> write() {
+    const bool rewrites =
+        (parts_.mode == VpMode::ib || all_.has_ib != 0) && all_.uniform() && in_lattice() == all_.most_bytes;
+    parts_.last_choice =
+        rewrites ? choose_stored(true, true) : choose_write(all_, parts_.mode, parts_.geometry.record_bytes);
+    if (parts_.last_choice.mode == VpMode::ib) co_return co_await move_independently();
+    TW_CO_RETURN_IF_ERROR(check_end());
+    if (!rewrites) extend_lattice();
     what_.bytes = all_.most_bytes;  // also of a task without VPs
-    Status status = co_await parts_.lattice->move(what_, all_, parts_.last_choice.mode, all_.most_bytes);
+    Status status = co_await parts_.lattice->move(what_, all_, all_.most_bytes);
     if (!status.ok()) co_return co_await forget_failed(std::move(status));
     co_return finish(std::move(status), all_.most_bytes);
   }
 
-  Op<Status> read() {
+  // Bytes of each stream that the access has in the lattice.
+  std::uint64_t in_lattice() const {
+    const std::uint64_t end = parts_.geometry.lattice_bytes();
+    return std::min(end - std::min(end, all_.most_position), all_.most_bytes);
+  }
+
+  // How stored bytes are moved. A row of more than kMostRow bytes on a task is not moved as a whole for a part of it.
+  VpChoice choose_stored(bool in_lattice, bool all_there) const {
     const format::VpGeometry& geometry = parts_.geometry;
-    const std::uint64_t position = all_.most_position;
-    const std::uint64_t end = geometry.lattice_bytes();
-    const std::uint64_t there = position < end ? std::min(end - position, all_.most_bytes) : 0;
-    bool in_lattice = all_.has_ib == 0 || there == all_.most_bytes;
     bool whole_row = false;
-    if (all_.uniform() && there == all_.most_bytes) {
-      const LatticeRow row = row_at(geometry, position);
-      whole_row = row.begin == position && row.bytes == all_.most_bytes;
+    if (all_.uniform() && all_there) {
+      const LatticeRow row = row_at(geometry, all_.most_position);
+      whole_row = row.begin == all_.most_position && row.bytes == all_.most_bytes;
     }
-    // A row of more than kMostRow bytes on a task is not read as a whole for a part of it.
     const std::uint64_t largest = std::max(geometry.record_bytes, geometry.buffer_bytes);
     const bool fits = largest <= kMostRow / std::max<std::uint64_t>(all_.most_vps, 1);
-    if (!whole_row && !fits) in_lattice = false;
-    parts_.last_choice = choose_read(all_, in_lattice, whole_row);
+    return choose_read(all_, in_lattice && (whole_row || fits), whole_row);
+  }
+
+  Op<Status> read() {
+    const std::uint64_t there = in_lattice();
+    const bool all_there = there == all_.most_bytes;
+    parts_.last_choice = choose_stored(all_.has_ib == 0 || all_there, all_there);
     if (parts_.last_choice.mode == VpMode::ib) co_return co_await move_independently();
     what_.bytes = all_.most_bytes;
-    Status status = co_await parts_.lattice->move(what_, all_, parts_.last_choice.mode, there);
+    Status status = co_await parts_.lattice->move(what_, all_, there);
     co_return finish(std::move(status), there);
   }
 

@@ -123,13 +123,13 @@ Status Lattice::move_in_pieces(const VpTransfer& what, const LatticeRow& row) {
   return {};
 }
 
-Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, VpMode mode, std::uint64_t bytes) {
+Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, std::uint64_t bytes) {
   for (std::uint64_t done = 0; done < bytes;) {
     const std::uint64_t at = all.most_position + done;
     const LatticeRow row = row_at(geometry_, at);
     const std::uint64_t part = std::min(row.end() - at, bytes - done);
     const bool whole = part == row.bytes && part == what.bytes;
-    const bool packed = whole && mode == VpMode::nb;
+    const bool packed = whole && all.strided == 0;
     const bool in_pieces = whole && !packed && !row_dirty_ && all.least_run >= kPieceBytes / row.bytes;
     Status status;
     if (packed && !what.writes()) status = co_await store_row();

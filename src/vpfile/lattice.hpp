@@ -22,8 +22,8 @@ class Lattice {
       : file_(file), vps_(vps), geometry_(geometry) {}
 
   // Collective, where all VPs are alike: moves `bytes` bytes of each stream from their common position on, within the
-  // lattice or extending it. `mode`: NB or CB.
-  Op<Status> move(const VpTransfer& what, const StreamAccess& all, VpMode mode, std::uint64_t bytes);
+  // lattice or extending it.
+  Op<Status> move(const VpTransfer& what, const StreamAccess& all, std::uint64_t bytes);
   // Collective. `packed`: the bytes of this task's VPs, one behind the other. `mine`: an error that this task found
   // before.
   Op<Status> move_row(Direction direction, const format::LatticeRow& row, std::byte* packed, Status mine = {});

@@ -107,10 +107,19 @@ TEST_F(VpModes, AnotherSizeIsCb) {
     expect_change(file, 0, 1, TW_VPFILE_NB, TW_VPFILE_CB, kSize);
     EXPECT_EQ(summary(file).nb_bytes, 4);
     EXPECT_EQ(summary(file).cb_bytes, 8);
-    EXPECT_EQ(summary(file).cb_round, 256);
+    EXPECT_EQ(summary(file).cb_round, 264);
     seek(file, 0);
     read(file, 2);
     expect_last(file, TW_VPFILE_CB, kSize);
+  });
+}
+
+// A row is worth a write of its own, so it need not gather small accesses; both sizes have room in it.
+TEST_F(VpModes, RoundsOfVeryManyVpsAreShort) {
+  on_vpfile(1, "w", {.shape = {1 << 16}}, [](tw_vpfile* file, int) {
+    write(file, 8);
+    write(file, 56);
+    EXPECT_EQ(summary(file).cb_round, 64);
   });
 }
 
@@ -135,6 +144,11 @@ TEST_F(VpModes, AMaskIsIbAndStaysIb) {
     seek(file, 100);
     write(file, 4);
     expect_last(file, TW_VPFILE_IB, kBefore);
+    seek(file, 0);
+    write(file, 4);
+    expect_last(file, TW_VPFILE_NB, kNone);  // over a record
+    write(file, 4);
+    expect_last(file, TW_VPFILE_CB, kSize);  // over a part of a round
     expect_change(file, 0, 1, TW_VPFILE_NB, TW_VPFILE_CB, kSize);
     expect_change(file, 1, 2, TW_VPFILE_CB, TW_VPFILE_IB, kMasked);
     expect_no_change(file, 2);
