@@ -216,13 +216,14 @@ Status VpFile::store_own() {
   return status.or_else(or_out_of_memory([&] { return store_blocks(parts_, false); }));
 }
 
-// The part of a row that was not flushed before counts only where all tasks have stored theirs.
+// The part of a row that was not flushed before counts only where all tasks have stored theirs, or where superblocks
+// state it.
 Status VpFile::tell_stored(bool by_all) {
   if (!may_write() || parts_.unmarked) return {};
   format::VpMeta& meta = parts_.meta;
   format::VpGeometry& geometry = parts_.geometry;
   const format::VpGeometry all = geometry;
-  if (const auto unstored = parts_.lattice->unstored_from(); unstored.has_value() && !by_all) {
+  if (const auto unstored = parts_.lattice->unstored_from(); unstored.has_value() && !by_all && !geometry.has_ib()) {
     const std::uint64_t told = std::max(meta.geometry.lattice_bytes(), *unstored);
     geometry.nb_bytes = std::min(geometry.nb_bytes, told);
     geometry.cb_bytes = std::min(geometry.cb_bytes, told - geometry.nb_bytes);

@@ -146,6 +146,33 @@ TEST_F(VpUnclosed, SideFilesBesideAFileWithoutBlocksAreForgotten) {
 
 // ---- Streams that are shorter than they were
 
+// The superblocks state the lattice with the row that was never stored: NAME.meta must not state a shorter one.
+TEST_F(VpUnclosed, ARowThatWasNotStoredBesideBlocksIsNoDamage) {
+  for (const bool seeks_back : {false, true}) {
+    on_team(2, [&](tw_group* group, int task) {
+      tw_vpfile* file = open_vp(group, "w", {.shape = {4}, .hints = "superblock_bytes=4096,round_bytes=5000"});
+      const std::string bytes(2 * 5000, 'c');
+      for (const std::size_t n : {4, 5000, 4})  // a record, a round, a part of a round
+        EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(bytes.data(), n), nullptr, nullptr), TW_OK);
+      const std::int64_t first = number(file, 0);
+      if (seeks_back) {
+        EXPECT_EQ(tw_vpfile_write(file, first, "behind", 6, nullptr), TW_OK);
+        EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
+        EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(bytes.data(), 2), nullptr, nullptr), TW_OK);
+      } else if (task == 0) {
+        EXPECT_EQ(tw_vpfile_write(file, first, "behind", 6, nullptr), TW_OK);
+      }
+      EXPECT_EQ(tw_group_barrier(group), TW_OK);
+      EXPECT_EQ(tw_vpfile_abandon(&file), TW_OK);
+    });
+
+    EXPECT_EQ(repair(), TW_OK) << tw_last_error() << (seeks_back ? " after a seek back" : "");
+
+    EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+    EXPECT_EQ(streams()[0].substr(5008), "behind");
+  }
+}
+
 TEST_F(VpUnclosed, RecordsThatWereCutOffAreToldByRepair) {
   for (const bool closed : {true, false}) {
     const std::string records = "aabbccAABBCC";
