@@ -140,9 +140,11 @@ class SimulatedRun {
   }
 
   Status metadata(std::int64_t& bytes) {
-    for (std::uint32_t k = 0;; ++k) {
+    TW_ASSIGN_OR_RETURN(auto first, backend_->open(kPath, OpenMode::read));
+    TW_ASSIGN_OR_RETURN(const auto opened, PhysicalReader::open(std::move(first), 0));
+    for (std::uint32_t k = 0; k < opened->header().n_physical + opened->header().n_later; ++k) {
       TW_ASSIGN_OR_RETURN(const bool there, backend_->exists(format::physical_name(kPath, k)));
-      if (!there) break;
+      if (!there) continue;
       TW_ASSIGN_OR_RETURN(auto file, backend_->open(format::physical_name(kPath, k), OpenMode::read));
       TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
       for (std::uint64_t at = 0; at < size; at += 4096) {  // not a hole

@@ -324,7 +324,7 @@ enum { TW_CODEC_NONE = 0, TW_CODEC_LZ4 = 1, TW_CODEC_ZSTD = 2 };
 typedef struct tw_multifile_summary {
   size_t struct_size;
   int64_t n_logical; /* while it is written: without those that other tasks add */
-  int32_t n_physical;
+  int32_t n_physical; /* that exist; while it is written: those made when it was opened */
   int32_t version_major, version_minor; /* of the format */
   int32_t checksum;                     /* TW_CHECKSUM_* */
   int64_t alignment_bytes;              /* data of a chunk starts on a multiple of this */
@@ -337,8 +337,12 @@ typedef struct tw_multifile_summary {
    * ext4); chunks of 8 MiB (as asked for); ...". A chunk is larger where one call writes more, or where a logical file
    * has many. For people: its words may change. Borrowed until the handle is closed. */
   const char* strategy;
+  /* The physical files that there may be: NAME, NAME.000001, ... to NAME.%06d with n_planned - 1. Where the library
+   * chose their number (hint physical_files=auto), all but the first are made when they are needed. Since 0.2. */
+  int32_t n_planned;
 } tw_multifile_summary;
-/* Fills *summary, up to its struct_size. A multifile being written is not closed. Reads no file.
+/* Fills *summary, up to its struct_size. A multifile being written is not closed. Reads at most the part of the index
+ * that names the physical files; where that cannot be read, n_physical is n_planned.
  * Returns TW_OK, TW_ERR_INVALID (NULL, or struct_size is not set). */
 TW_API_STATUS tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary);
 

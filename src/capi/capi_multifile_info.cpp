@@ -1,4 +1,5 @@
 // multifile.h, part three: names, attributes, and the structure of a multifile.
+#include <algorithm>
 #include <cstring>
 
 #include "capi/multifile_handle.hpp"
@@ -51,6 +52,7 @@ Result<const format::Attributes*> attributes_of(const Multifile& file) {
 void fill_summary(const format::FileHeader& header, tw_multifile_summary& out) {
   out.n_logical = static_cast<int64_t>(header.n_logical);
   out.n_physical = static_cast<int32_t>(header.n_physical);
+  out.n_planned = static_cast<int32_t>(header.n_physical + header.n_later);
   out.version_major = header.major;
   out.version_minor = header.minor;
   out.checksum = static_cast<int32_t>(header.checksum);
@@ -58,6 +60,13 @@ void fill_summary(const format::FileHeader& header, tw_multifile_summary& out) {
   out.granule_bytes = header.granule;
   const std::string uuid = format::uuid_text(header.id.uuid);
   std::strncpy(out.uuid, uuid.c_str(), sizeof out.uuid - 1);
+}
+
+int32_t n_existing(const ReadSet& files, int32_t n_planned) {
+  auto ends = later_ends(files.first());
+  if (!ends.has_value()) return n_planned;
+  const auto missing = std::ranges::count(*ends, 0U);
+  return n_planned - static_cast<int32_t>(missing);
 }
 
 }  // namespace
@@ -197,6 +206,7 @@ tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* 
       const ReadSet& files = open.file->reading->files();
       fill_summary(files.header(), all);
       all.n_logical = static_cast<int64_t>(files.n_logical());
+      all.n_physical = n_existing(files, all.n_planned);
       all.sessions = int64_t{files.first().state().session} + 1;
       all.recovered = files.first().recovered() != nullptr;
       all.closed = files.first().closed() && !all.recovered;
@@ -244,7 +254,7 @@ tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, int64_t i, t
     TW_ASSIGN_OR_RETURN(const std::uint64_t offset, handle.physical_position(r, found));
     *piece = tw_piece{static_cast<int32_t>(found.kind),
                       static_cast<int32_t>(found.codec),
-                      static_cast<int32_t>(at.physical),
+                      static_cast<int32_t>(found.later != 0 ? found.later : at.physical),
                       0,
                       static_cast<int64_t>(offset),
                       static_cast<int64_t>(found.stored_bytes),

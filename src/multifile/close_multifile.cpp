@@ -107,6 +107,17 @@ std::vector<format::AddedRun> all_added(const WriteRoot& root, std::vector<forma
   return joined_runs(std::move(fresh));
 }
 
+// The end of each later physical file by all sessions.
+std::vector<std::uint64_t> ends_of_later(const WriteRoot& root, const CloseContributions& collected) {
+  std::vector<std::uint64_t> ends = root.plan.later_ends;
+  const format::FileHeader& header = root.plan.files[0].header;
+  ends.resize(header.n_later);
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    for (const PhysicalContribution& c : collected.files[header.n_physical + i])
+      ends[i] = std::max({ends[i], c.high_water, format::kFirstSection});
+  return ends;
+}
+
 // Index, then state slot. `used`: first offset behind everything that task 0 wrote into the file.
 Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions& collected, std::uint64_t used) {
   const PlannedFile& planned = root.plan.files[k];
@@ -127,6 +138,7 @@ Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions
                {},
                {},
                &collected.names,
+               {},
                root.go_on};
   if (root.old) {
     TW_ASSIGN_OR_RETURN(job.old, root.old->physical(k));
@@ -134,6 +146,7 @@ Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions
   if (k == 0) {
     TW_ASSIGN_OR_RETURN(job.attributes, all_attributes(root, collected));
     job.added = all_added(root, std::move(collected.added));
+    job.later = collected.later;
   }
   TW_ASSIGN_OR_RETURN(const format::IndexPage index, write_index(job));
   if (collected.durable) TW_RETURN_IF_ERROR(file->sync());
@@ -146,7 +159,8 @@ Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions
 // `names`: the places of all.
 Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files,
                             std::vector<format::NamePlace>& names) {
-  TW_ASSIGN_OR_RETURN(CloseContributions collected, collect(gathered, root.plan.files.size(), processes));
+  TW_ASSIGN_OR_RETURN(CloseContributions collected,
+                      collect(gathered, root.plan.files.size() + root.plan.files[0].header.n_later, processes));
   std::vector<std::uint64_t> used;
   const auto n_physical = static_cast<std::uint32_t>(root.plan.files.size());
   for (std::uint32_t k = 0; k < n_physical; ++k) {
@@ -155,9 +169,11 @@ Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int6
   }
   if (collected.durable) TW_RETURN_IF_ERROR(files.sync_data());
   TW_RETURN_IF_ERROR(files.close_files());
+  collected.later = ends_of_later(root, collected);
+  if (collected.durable) TW_RETURN_IF_ERROR(sync_later(*root.backend, root.path, collected.later));
   for (std::uint32_t k = n_physical; k-- > 0;) TW_RETURN_IF_ERROR(close_physical(root, k, collected, used[k]));
   names = std::move(collected.names);
-  return collected.durable ? root.backend->sync_directory_of(root.path) : Status{};
+  return {};
 }
 
 Status with_way_out(const std::string& path, const Status& status) {

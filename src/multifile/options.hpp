@@ -19,6 +19,7 @@ inline constexpr std::uint32_t kOnePerNode = ~0u;
 struct MultifileOptions {
   std::uint64_t chunk_bytes = kAuto;
   std::uint32_t physical_files = kAuto;  // or kOnePerNode
+  std::uint64_t first_bytes = 4 << 20;   // no hint: data of a node before it uses a later physical file (kAuto files)
   std::uint32_t alignment_bytes = kAuto;
   std::uint64_t buffer_bytes = 256 * 1024;
   std::uint32_t granule_bytes = 64 * 1024;

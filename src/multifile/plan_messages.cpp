@@ -10,6 +10,8 @@ void put_common(WireWriter& out, const WriteCommon& common) {
   out.put(common.header);
   out.put(common.reserves);
   out.put(common.direct);
+  out.put(common.first_bytes);
+  out.put(common.session);
   out.put_text(common.strategy);
   out.put(common.first_added);
   out.put(common.usual);
@@ -21,6 +23,8 @@ WriteCommon get_common(WireReader& in) {
   common.header = in.get<format::FileHeader>();
   common.reserves = in.get<bool>();
   common.direct = in.get<DirectSettings>();
+  common.first_bytes = in.get<std::uint64_t>();
+  common.session = in.get<format::SessionPage>();
   common.strategy = in.get_text();
   common.first_added = in.get<std::uint64_t>();
   common.usual = in.get<DomainShare>();
@@ -67,9 +71,28 @@ DomainShare get_domain(WireReader& in, const DomainShare& usual) {
   return domain;
 }
 
+// The later physical file, and the number of the domain in it.
+void put_later(WireWriter& out, const WritePlan& plan, std::size_t task, std::size_t tasks, std::int64_t process,
+               std::uint32_t later) {
+  const format::FileHeader& header = plan.files[0].header;
+  if (header.n_later == 0) return;
+  out.put_near(later, even_share(task, tasks, header.n_later + std::uint64_t{1}));
+  if (later == 0) return;
+  const format::SlabLayout layout = domain_share(plan, later, process)->layout;
+  out.put_short(layout.domain_prefix / layout.domain_bytes);
+}
+
+std::optional<DomainShare> get_later(WireReader& in, const WriteCommon& common, std::size_t task, std::size_t tasks) {
+  if (common.header.n_later == 0) return std::nullopt;
+  const std::uint64_t later = in.get_near(even_share(task, tasks, common.header.n_later + std::uint64_t{1}));
+  if (later == 0) return std::nullopt;
+  return DomainShare{static_cast<std::uint32_t>(later), common.session.session,
+                     common.session.later_layout(in.get_short())};
+}
+
 // The physical files and domains, then the placed ranges, without the numbers that are in the task's request.
-void put_share(WireWriter& out, const WritePlan& plan, std::size_t task, std::size_t tasks,
-               const WriteRequest& request) {
+void put_share(WireWriter& out, const WritePlan& plan, std::size_t task, std::size_t tasks, const WriteRequest& request,
+               std::uint32_t later) {
   std::vector<PlacedRange> placed;
   std::vector<std::uint32_t> physical;
   for (const RankRange& range : request.ranges)
@@ -92,6 +115,7 @@ void put_share(WireWriter& out, const WritePlan& plan, std::size_t task, std::si
     return static_cast<std::uint64_t>(std::ranges::lower_bound(physical, k) - physical.begin());
   };
   out.put_short(number_of(home));
+  put_later(out, plan, task, tasks, request.process, later);
   for (const PlacedRange& p : placed) {
     out.put_short(number_of(p.physical));
     out.put_short(p.count);
@@ -108,8 +132,8 @@ Gathered encode_shares(const WritePlan& plan, const WriteRequests& requests) {
   shares.begin.push_back(0);
   WireWriter out;
   out.reserve(requests.tasks() * kUsualShare);
-  requests.for_each([&](std::size_t task, const WriteRequest& request) {
-    put_share(out, plan, task, requests.tasks(), request);
+  for_each_later(plan, requests, [&](std::size_t task, const WriteRequest& request, std::uint32_t later) {
+    put_share(out, plan, task, requests.tasks(), request, later);
     shares.begin.push_back(out.bytes().size());
   });
   shares.data = out.take();
@@ -129,6 +153,7 @@ WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<con
   }
   share.first_added = common.first_added + task * format::kAddedPerTask;
   share.home = share.domains.at(in.get_short()).physical;
+  share.later = get_later(in, common, task, tasks);
   for (const RankRange& range : ranges) {
     for (std::uint64_t done = 0; done < range.count; done += share.ranges.back().count) {
       const DomainShare& domain = share.domains.at(in.get_short());

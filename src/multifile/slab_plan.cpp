@@ -80,20 +80,30 @@ void for_each_demand(const WritePlanInput& input, const WritePlan& plan, F&& fn)
   });
 }
 
-// As for_each_demand, by physical file, then process.
+// Calls fn(demand) for each task that uses a later physical file.
 template <class F>
-void for_each_demand_in_order(const WritePlanInput& input, const WritePlan& plan, F&& fn) {
+void for_each_later_demand(const WritePlanInput& input, const WritePlan& plan, F&& fn) {
+  for_each_later(plan, input.requests, [&](std::size_t, const WriteRequest& request, std::uint32_t k) {
+    const std::uint64_t extent =
+        request.chunk_bytes == kAuto ? 0 : PhysicalWriter::extent_for(request.chunk_bytes, plan.files[0].header);
+    if (k > 0) fn(Demand{k, 1, request.process, extent, extent});
+  });
+}
+
+// Calls fn for what each(fn) calls it, by physical file, then process.
+template <class Each, class F>
+void in_order(Each&& each, F&& fn) {
   bool sorted = true;
   std::size_t n = 0;
   Demand last;
-  for_each_demand(input, plan, [&](const Demand& d) {
+  each([&](const Demand& d) {
     sorted &= n++ == 0 || !before(d, last);
     last = d;
   });
-  if (sorted) return for_each_demand(input, plan, fn);
+  if (sorted) return each(fn);
   std::vector<Demand> all;
   all.reserve(n);
-  for_each_demand(input, plan, [&](const Demand& d) { all.push_back(d); });
+  each([&](const Demand& d) { all.push_back(d); });
   std::sort(all.begin(), all.end(), before);
   for (const Demand& d : all) fn(d);
 }
@@ -125,6 +135,12 @@ void add_root(std::vector<Demand>& list, std::uint32_t k, std::int64_t root) {
   if (!root_is_there && processes_of(list) != 1) list.insert(place, {k, 1, root, 0, 0});
 }
 
+Status too_large() {
+  return Status::error(Code::out_of_range,
+                       "the chunks of all tasks together exceed the largest file: lower chunk_bytes "
+                       "or raise physical_files");
+}
+
 // Places the slabs of all of `list` in round 0 side by side.
 Status place_in_physical(PlannedFile& file, std::vector<Demand> list, std::int64_t root,
                          std::vector<WritePlan::DomainRow>& out) {
@@ -135,10 +151,7 @@ Status place_in_physical(PlannedFile& file, std::vector<Demand> list, std::int64
     const std::uint64_t bytes = slab_bytes(d, processes, file.header.alignment);
     out.push_back({d.physical, d.count, d.process, prefix, bytes});
     std::uint64_t row = 0;
-    if (mul_overflow<std::uint64_t>(bytes, d.count, &row) || row > format::kMaxOffset / 4 - prefix)
-      return Status::error(Code::out_of_range,
-                           "the chunks of all tasks together exceed the largest file: lower chunk_bytes "
-                           "or raise physical_files");
+    if (mul_overflow<std::uint64_t>(bytes, d.count, &row) || row > format::kMaxOffset / 4 - prefix) return too_large();
     prefix += row;
     largest = std::max(largest, bytes);
   }
@@ -146,6 +159,34 @@ Status place_in_physical(PlannedFile& file, std::vector<Demand> list, std::int64
   file.session.round_bytes = prefix;
   file.session.rounds_per_doubling = kRoundsPerDoubling;
   file.session.most_doublings = most_doublings(largest, prefix);
+  return {};
+}
+
+// All later physical files have as many domains as the one that most processes use, and all slabs are as large as the
+// largest: so a session page describes them with few numbers. What is not used is a hole.
+Status place_later(const WritePlanInput& input, WritePlan& plan) {
+  if (plan.files[0].header.n_later == 0) return {};
+  std::vector<Demand> rows;
+  in_order([&](auto&& fn) { for_each_later_demand(input, plan, fn); }, [&](const Demand& d) { add_demand(rows, d); });
+  join_last(rows);
+  std::vector<std::uint64_t> processes(plan.files[0].header.n_later + 1);
+  for (const Demand& d : rows) processes[d.physical] += d.count;
+  format::SessionPage& session = plan.files[0].session;
+  session.later_domains = std::max<std::uint64_t>(*std::ranges::max_element(processes), 1);
+  session.later_bytes = slab_bytes({}, session.later_domains, plan.files[0].header.alignment);
+  for (const Demand& d : rows)
+    session.later_bytes =
+        std::max(session.later_bytes, slab_bytes(d, session.later_domains, plan.files[0].header.alignment));
+  std::uint64_t round = 0;
+  if (mul_overflow(session.later_bytes, session.later_domains, &round) || round > format::kMaxOffset / 4)
+    return too_large();
+  session.later_doublings = most_doublings(session.later_bytes, round);
+  std::uint64_t prefix = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || rows[i].physical != rows[i - 1].physical) prefix = 0;
+    plan.domains.push_back({rows[i].physical, rows[i].count, rows[i].process, prefix, session.later_bytes});
+    prefix += rows[i].count * session.later_bytes;
+  }
   return {};
 }
 
@@ -161,12 +202,13 @@ Status place_domains(const WritePlanInput& input, WritePlan& plan) {
       status = place_in_physical(plan.files[k], std::exchange(rows, {}), input.requests.root_process(), plan.domains);
     }
   };
-  for_each_demand_in_order(input, plan, [&](const Demand& d) {
-    finish_until(d.physical);
-    add_demand(rows, d);
-  });
+  in_order([&](auto&& fn) { for_each_demand(input, plan, fn); },
+           [&](const Demand& d) {
+             finish_until(d.physical);
+             add_demand(rows, d);
+           });
   finish_until(plan.files.size());
-  return status;
+  return status.ok() ? place_later(input, plan) : status;
 }
 
 }  // namespace thalweg

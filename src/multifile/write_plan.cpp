@@ -28,7 +28,8 @@ constexpr char kAsCreated[] = "as it was created";
 
 // ---- How many physical files -------------------------------------------------------------------------------------
 
-// The reasons are in docs/design/multifile.md. `why` explains the number.
+// The reasons are in docs/design/multifile.md. `why` explains the number. Where it is the library's choice all but the
+// first are made later.
 std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
   const WriteRequests& all = input.requests;
   const auto nodes = static_cast<std::uint64_t>(all.nodes());
@@ -153,15 +154,21 @@ std::string describe_writes(const WritePlan& plan, const WritePlanInput& input) 
   return plan.common.reserves ? "buffered writes into reserved blocks (ext4)" : "buffered writes";
 }
 
+std::string describe_files(const format::FileHeader& header, const std::string& why) {
+  if (header.n_later > 0)
+    return fmt::format("up to {} physical files ({}), the first one for {} of each node", header.n_later + 1, why,
+                       exact_size(MultifileOptions{}.first_bytes));
+  return fmt::format("{} physical file{} ({})", header.n_physical, header.n_physical == 1 ? "" : "s", why);
+}
+
 // The choices in force, with the reasons for the number of files and for the alignment.
 std::string describe(const WritePlan& plan, const WritePlanInput& input, const std::string& why_files,
                      const std::string& why_alignment) {
   const char* codecs[] = {"none", "lz4", "zstd"};
   const format::FileHeader& header = plan.files[0].header;
-  return fmt::format("{} physical file{} ({}); {}; alignment {} ({}); {}; checksum {}; compression {}",
-                     header.n_physical, header.n_physical == 1 ? "" : "s", why_files, describe_writes(plan, input),
-                     exact_size(header.alignment), why_alignment, describe_chunks(plan, input),
-                     header.checksum == format::Checksum::crc32c ? "crc32c" : "none",
+  return fmt::format("{}; {}; alignment {} ({}); {}; checksum {}; compression {}", describe_files(header, why_files),
+                     describe_writes(plan, input), exact_size(header.alignment), why_alignment,
+                     describe_chunks(plan, input), header.checksum == format::Checksum::crc32c ? "crc32c" : "none",
                      codecs[static_cast<int>(input.options.codec)]);
 }
 
@@ -182,7 +189,9 @@ format::FileHeader new_header(const WritePlanInput& input, std::uint32_t n_physi
   format::FileHeader header;
   header.id = new_identity();
   header.n_logical = input.requests.n_logical();
-  header.n_physical = n_physical;
+  const bool later = input.options.physical_files == kAuto;
+  header.n_physical = later ? 1 : n_physical;
+  header.n_later = n_physical - header.n_physical;
   header.mapping = input.mapping ? Mapping::table : Mapping::consecutive;
   header.checksum = input.options.checksum;
   header.granule = input.options.granule_bytes;
@@ -268,6 +277,33 @@ Status invert_ranks(ReadSet& old, WritePlan& plan) {
   return old.first().corrupt(fmt::format("its physical files hold {} of {} logical files", n, plan.ranks.table.size()));
 }
 
+// A further session begins in all later physical files behind the end of the farthest one. Each that was made must be
+// there: in a new one the places of its pieces would be given out again.
+Status begin_later(ReadSet& old, WritePlan& plan) {
+  PlannedFile& file = plan.files[0];
+  if (file.header.n_later == 0) return {};
+  std::uint64_t end = format::kFirstSection;
+  std::vector<std::uint64_t>& ends = plan.later_ends;
+  TW_ASSIGN_OR_RETURN(ends, later_ends(old.first()));
+  for (std::uint32_t k = 1; k <= ends.size(); ++k) {
+    if (ends[k - 1] == 0) continue;
+    TW_ASSIGN_OR_RETURN(const PhysicalReader* later, old.physical(k));
+    end = std::max({end, ends[k - 1], later->file_bytes()});
+  }
+  file.session.later_start = align_up(end, file.header.alignment);
+  return {};
+}
+
+// What all tasks need of a plan that is complete otherwise.
+void fill_common(const WritePlanInput& input, WritePlan& plan) {
+  plan.common.header = plan.files[0].header;
+  plan.common.session = plan.files[0].session;
+  const auto nodes = static_cast<std::uint64_t>(input.requests.nodes());
+  plan.common.first_bytes =
+      std::max<std::uint64_t>(even_share(nodes, input.requests.tasks(), input.options.first_bytes), 1);
+  plan.common.usual = usual_domain(plan);
+}
+
 }  // namespace
 
 Result<WritePlan> plan_create(const WritePlanInput& input) {
@@ -275,10 +311,10 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
   if (input.mapping && (input.options.physical_files == kAuto || input.options.physical_files == kOnePerNode))
     return Status::error(Code::invalid_argument, "a mapping needs the hint physical_files as a number");
   std::string why_files;
-  const std::uint32_t n_physical = choose_n_physical(input, why_files);
+  const format::FileHeader header = new_header(input, choose_n_physical(input, why_files));
+  const std::uint32_t n_physical = header.n_physical;
   WritePlan plan;
   plan.files.resize(n_physical);
-  const format::FileHeader header = new_header(input, n_physical);
   plan.ranks.kind = header.mapping;
   const bool is_table = header.mapping == Mapping::table;
   if (is_table) {
@@ -301,8 +337,8 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
                input.options.alignment_bytes != kAuto ? "as asked for" : "block of " + input.storage.kind);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   place_sections(plan);
-  plan.common.header = plan.files[0].header;
-  plan.common.usual = usual_domain(plan);
+  if (header.n_later > 0) plan.files[0].session.later_start = align_up(format::kFirstSection, header.alignment);
+  fill_common(input, plan);
   return plan;
 }
 
@@ -329,11 +365,11 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   plan.common.chunk_bytes = usual_chunk(input);
   plan.common.reserves = reserves(input);
   TW_ASSIGN_OR_RETURN(plan.common.direct, choose_writes(input));
-  plan.common.header = plan.files[0].header;
   plan.common.strategy = describe(plan, input, kAsCreated, kAsCreated);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   for (PlannedFile& file : plan.files) place_session(file, align_up(file.state.end, kPageBytes));
-  plan.common.usual = usual_domain(plan);
+  TW_RETURN_IF_ERROR(begin_later(old, plan));
+  fill_common(input, plan);
   return plan;
 }
 
@@ -351,7 +387,9 @@ std::optional<DomainShare> domain_share(const WritePlan& plan, std::uint32_t phy
   });
   if (found == plan.domains.end() || found->physical != physical || found->process > process) return std::nullopt;
   const std::uint64_t prefix = found->prefix + static_cast<std::uint64_t>(process - found->process) * found->bytes;
-  const format::SessionPage& session = plan.files[physical].session;
+  const bool later = physical >= plan.files.size();
+  const format::SessionPage& session = plan.files[later ? 0 : physical].session;
+  if (later) return DomainShare{physical, session.session, session.later_layout(prefix / found->bytes)};
   return DomainShare{physical,
                      session.session,
                      {session.data_start, session.round_bytes, prefix, found->bytes, session.rounds_per_doubling,

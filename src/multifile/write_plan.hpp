@@ -30,8 +30,10 @@ struct WriteCommon {
   format::FileHeader header;      // of physical file 0; those of the others differ in number, ranks and map
   bool reserves = false;          // PhysicalWriter::write_data
   DirectSettings direct;          // of the data of chunks
+  std::uint64_t first_bytes = 0;  // of each task go to physical file 0 where there are later ones
   std::string strategy;
   std::uint64_t first_added = format::kFirstAdded;  // number of the first logical file that task 0 adds
+  format::SessionPage session;                      // of physical file 0
   DomainShare usual;  // most domains differ from this one by their place in the round only
 };
 void put_common(WireWriter& out, const WriteCommon& common);
@@ -43,6 +45,7 @@ struct WriteShare {
   std::uint64_t first_added = 0;  // number of the first logical file that the task adds
   std::uint32_t home = 0;         // the physical file in which those lie; one of `domains`
   std::vector<PlacedRange> ranges;
+  std::optional<DomainShare> later;  // its space in a later physical file
 };
 
 // One physical file of the plan.
@@ -65,7 +68,8 @@ struct WritePlan {
     std::uint64_t prefix = 0;  // of the first
     std::uint64_t bytes = 0;   // of each
   };
-  std::vector<DomainRow> domains;  // by physical file, then process
+  std::vector<std::uint64_t> later_ends;  // of the later physical files by the sessions before; 0: it was never made
+  std::vector<DomainRow> domains;         // by physical file, also later ones, then process
 };
 
 struct WritePlanInput {
@@ -83,6 +87,20 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old);
 
 // Fills in plan.domains, and the numbers of each file's session that follow from them. In slab_plan.cpp.
 Status place_domains(const WritePlanInput& input, WritePlan& plan);
+
+// Calls fn(task, request, k) for each task, by rank: k is the later physical file that it uses, or 0. The tasks that
+// serve logical files are dealt evenly to all physical files, and so are the others.
+template <class F>
+void for_each_later(const WritePlan& plan, const WriteRequests& requests, F&& fn) {
+  const std::uint64_t n_files = plan.files[0].header.n_later + std::uint64_t{1};
+  std::uint64_t serving = 0, i = 0;
+  requests.for_each([&](std::size_t, const WriteRequest& request) { serving += request.ranges.empty() ? 0 : 1; });
+  requests.for_each([&](std::size_t task, const WriteRequest& request) {
+    const std::uint64_t k =
+        request.ranges.empty() ? even_share(task, requests.tasks(), n_files) : even_share(i++, serving, n_files);
+    fn(task, request, static_cast<std::uint32_t>(k));
+  });
+}
 
 // The physical file that takes the logical files that a task adds: that of the first one that it serves.
 std::uint32_t home_of(const WritePlan& plan, const WriteRequest& request, std::size_t task, std::size_t tasks);

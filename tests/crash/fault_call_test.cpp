@@ -26,14 +26,17 @@ struct Setting {
   std::string name;
   Kind kind;
   std::int64_t tasks;
-  std::uint64_t step;  // distance of the failing calls
+  std::uint64_t step;      // distance of the failing calls
+  bool makes_later_files;  // all but the first physical file are made when they are needed
 };
 
 // One writer of one logical file per task; its history records what its calls certified.
 class FaultProgram {
  public:
-  FaultProgram(std::int64_t tasks, std::shared_ptr<Backend> backend)
-      : histories(static_cast<std::size_t>(tasks)), backend_(std::move(backend)) {}
+  FaultProgram(const Setting& setting, std::shared_ptr<Backend> backend)
+      : histories(static_cast<std::size_t>(setting.tasks)),
+        makes_later_files_(setting.makes_later_files),
+        backend_(std::move(backend)) {}
 
   Op<Status> session(Group& group, MultifileMode access) {
     auto file = co_await open_multifile(group, request(access));
@@ -70,7 +73,8 @@ class FaultProgram {
     request.path = kPath;
     request.access = access;
     request.options = small_options();
-    request.options.physical_files = 2;
+    request.options.physical_files = makes_later_files_ ? static_cast<std::uint32_t>(kAuto) : 2;
+    request.options.first_bytes = 2000;
     return request;
   }
 
@@ -106,6 +110,7 @@ class FaultProgram {
     if (!judged.empty()) wrong = judged;
   }
 
+  const bool makes_later_files_;
   const std::shared_ptr<Backend> backend_;
   std::mutex mutex_;
   std::map<TaskRank, std::vector<Status>> statuses_;  // guarded by mutex_
@@ -132,7 +137,7 @@ class EveryFault : public testing::TestWithParam<Setting> {
   };
   Run run_with(MultifileMode hit, const FaultScript& script) {
     Run run{make_fault_backend(make_memory_backend()), nullptr};
-    run.program = std::make_unique<FaultProgram>(GetParam().tasks, run.backend);
+    run.program = std::make_unique<FaultProgram>(GetParam(), run.backend);
     if (hit != MultifileMode::create) run_session(*run.program, MultifileMode::create);
     run.backend->restart(script);
     run_session(*run.program, hit);
@@ -196,8 +201,12 @@ TEST_P(EveryFault, InAnAppend) { fail_everywhere(MultifileMode::append); }
 TEST_P(EveryFault, InAReading) { fail_everywhere(MultifileMode::read); }
 
 INSTANTIATE_TEST_SUITE_P(Groups, EveryFault,
-                         testing::Values(Setting{"Sim", Kind::sim, 20, 1}, Setting{"Threads", Kind::threads, 3, 1},
-                                         Setting{"Callbacks", Kind::callbacks, 3, 1}),
+                         testing::Values(Setting{"Sim", Kind::sim, 20, 1, false},
+                                         Setting{"Threads", Kind::threads, 3, 1, false},
+                                         Setting{"Callbacks", Kind::callbacks, 3, 1, false},
+                                         Setting{"SimLater", Kind::sim, 12, 1, true},
+                                         Setting{"ThreadsLater", Kind::threads, 3, 1, true},
+                                         Setting{"CallbacksLater", Kind::callbacks, 3, 1, true}),
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "interop
 from multifile_base import arrival_seal, crc32c  # noqa: E402
 
 PAGE, PAYLOAD = 4096, 4080
-BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES, LISTED, RUNS, PLACES = range(1, 12)
+BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES, LISTED, RUNS, PLACES, LATER = range(1, 13)
 FIRST_ADDED = 2**62
 NAME_CODEC = 255
 UUID = bytes(range(0x10, 0x20))
@@ -33,7 +33,7 @@ class Part:
     """One physical file. Methods put structures in place and remember what the index must tell."""
 
     def __init__(self, n_logical, first=0, n_local=None, *, number=0, n_physical=1, ranks=None, table=None, bounds=None,
-                 checksum=1, alignment=512, granule=4096, uuid=UUID, minor=0, optional=0, reserved=0):
+                 checksum=1, alignment=512, granule=4096, uuid=UUID, minor=0, optional=0, reserved=0, n_later=0):
         n_local = n_logical - first if n_local is None else n_local
         self.number, self.uuid, self.checksum, self.alignment, self.granule = number, uuid, checksum, alignment, granule
         mapping = 0 if ranks is None else 1
@@ -46,6 +46,8 @@ class Part:
         self.stored = dict.fromkeys(self.ranks, 0)  # bytes of each logical file, as its next piece will tell
         self.session_number, self.previous, self.newest_index, self.slot_sequence = -1, 0, (0, 0), 0
         self.covered = 0
+        self.home = 0  # what pieces here have as the number of the later physical file
+        self.n_physical, self.n_later, self.later_ends = n_physical, n_later, [0] * n_later
         map_offset = ranks_offset = 0
         if number == 0:
             entries = [(bounds or [0, n_logical])] if mapping == 0 else []
@@ -58,8 +60,8 @@ class Part:
             ranks_offset = self.end()
             self.section(RANKS, [struct.pack("<Q", rank) for rank in self.ranks])
         head = b"\x89THALW\r\n" + struct.pack(
-            "<HHI16sQQQQQIIIIIIQQQQ", 3, minor, 512, uuid, 0, optional, n_logical, len(self.ranks), 0 if mapping else first,
-            n_physical, number, mapping, checksum, alignment, granule, map_offset, ranks_offset, self.end(), 1700000000)
+            "<HHI16sQQQQQIIIIIIQQQQI", 4, minor, 512, uuid, 0, optional, n_logical, len(self.ranks), 0 if mapping else first,
+            n_physical, number, mapping, checksum, alignment, granule, map_offset, ranks_offset, self.end(), 1700000000, n_later)
         self.put(0, head + bytes([reserved]) * (508 - len(head)))
         self.reseal_header()
 
@@ -99,16 +101,28 @@ class Part:
 
     # -- sessions and states ----------------------------------------------------------------------------------------
 
-    def session(self, domains, growth=0, doublings=0):
-        """Begins a session; gives the offset of its session page. With state() the file says that it is open."""
+    def later(self, number):
+        """A later physical file of this one, which has one domain in it. Its frames count with the sessions of this one."""
+        part = Later.__new__(Later)
+        part.__dict__.update(self.__dict__)
+        part.number, part.home, part.bytes = number, number, bytearray(PAGE)
+        part.put(0, bytes(self.bytes[:512]))
+        for offset, form, value in ((56, "<QQ", (0, 0)), (76, "<I", (number,)), (96, "<Q", (0,)), (112, "<Q", (0,))):
+            part.poke(offset, form, *value)
+        part.reseal_header()
+        return part
+
+    def session(self, domains, growth=0, doublings=0, later=(0, 0, 0, 0)):
+        """Begins a session; gives the offset of its session page. With state() the file says that it is open. `later`: most
+        doublings, data start, domains and slab bytes in later physical files."""
         self.session_number += 1
         self.session_at, self.domains, self.growth, self.doublings = self.end(), domains, growth, doublings
         self.put(self.session_at, bytes(PAGE))
         domains_at = self.section(DOMAINS, [struct.pack("<Q", d) for d in domains])
         self.data_start = up(len(self.bytes), self.alignment)
         self.put(self.session_at, b"TWSESSN1" + struct.pack(
-            "<IIQQQQQI", self.session_number, growth, self.previous, len(domains), domains_at, self.data_start,
-            sum(domains), doublings))
+            "<IIQQQQQIIQQQ", self.session_number, growth, self.previous, len(domains), domains_at, self.data_start,
+            sum(domains), doublings, *later))
         self.reseal(self.session_at, PAGE)
         self.previous = self.session_at
         self.counts = dict.fromkeys([*self.ranks, *self.added], 0)
@@ -140,7 +154,7 @@ class Part:
             size = max([self.sizes[rank]] + [p[0] + p[2] for p in own])
             files.append(struct.pack("<QQIIQII", size, len(pieces), len(own), self.modes.get(rank, 0), len(names), len(name),
                                      self.flags[rank]))
-            pieces += [struct.pack("<QQQQIHH", *p) for p in own]
+            pieces += [struct.pack("<QQQQIBBH", *p) for p in own]
             names += name
         n_added = len(everything) - len(self.ranks)
         is_listed = listed is not None or n_added > 0
@@ -157,9 +171,10 @@ class Part:
                     self.section(NAMES, [bytes([b]) for b in names]), self.section(ATTRIBUTES, [bytes([b]) for b in attributes]),
                     self.section(RUNS, [struct.pack("<QQI4x", *run) for run in runs]),
                     self.section(PLACES, [struct.pack("<IIQ", *place) for place in name_places])]
+        later_at = self.section(LATER, [struct.pack("<Q", end) for end in self.later_ends])
         self.put(offset, b"TWINDEX1" + struct.pack(
-            "<II15Q", self.session_number, 0, len(self.ranks), len(pieces), len(names), len(attributes), *sections, self.end(),
-            len(files), n_added, len(runs), len(name_places)))
+            "<II17Q", self.session_number, 0, len(self.ranks), len(pieces), len(names), len(attributes), *sections, self.end(),
+            len(files), n_added, len(runs), len(name_places), self.n_later, later_at))
         self.reseal(offset, PAGE)
         self.newest_index = (offset, self.end() - offset)
         self.put(self.end() - 1, b"" if len(self.bytes) == self.end() else b"\0")
@@ -221,7 +236,7 @@ class Part:
         for count, (slot, size) in enumerate(fills if fills is not None else [(0, len(data))], 1):
             self.fill(at, slot, size, count, front)
         if in_index and data:
-            self.pieces[rank].append((logical, at, len(data), len(data), 0, 1, 0))
+            self.pieces[rank].append((logical, at, len(data), len(data), 0, 1, 0, self.home))
         return at + front
 
     def pack(self, at, pieces, extent=None, kind=2, in_index=True):
@@ -232,12 +247,16 @@ class Part:
             directory += struct.pack("<QQQQIIII", rank, self.count(rank), logical, self.grow(rank, logical, size), size,
                                      len(stored), crc, codec)
             if in_index and codec != NAME_CODEC:
-                self.pieces[rank].append((logical, at + front + len(payload), size, len(stored), crc, 2, codec))
+                self.pieces[rank].append((logical, at + front + len(payload), size, len(stored), crc, 2, codec, self.home))
             payload += stored
         extent = extent or up(front + len(payload), self.alignment)
         self.put(at + 128, directory + payload)
         self.frame(at, kind, extent, front, *((len(pieces), len(payload), 0, self.bound_crc(at + 128, directory)) if kind else ()))
         return at + extent
+
+
+class Later(Part):
+    """A later physical file; made by Part.later()."""
 
 
 def added_runs(parts):

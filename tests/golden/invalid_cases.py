@@ -64,7 +64,8 @@ def make_header_cases():
     header("major_version_0", 8, "<H", 0)
     header("major_version_1", 8, "<H", 1, VERSION)
     header("major_version_2", 8, "<H", 2, VERSION)
-    header("major_version_4", 8, "<H", 4, VERSION)
+    header("major_version_3", 8, "<H", 3, VERSION)
+    header("major_version_5", 8, "<H", 5, VERSION)
     header("header_bytes", 12, "<I", 513)
     header("required_feature", 32, "<Q", 1 << 5, VERSION)
     header("more_than_2_to_40_logical_files", 48, "<Q", 2**40 + 1)
@@ -73,6 +74,8 @@ def make_header_cases():
     header("no_physical_file", 72, "<I", 0)
     header("too_many_physical_files", 72, "<I", 2**20 + 1)
     header("number_of_file_too_high", 76, "<I", 1)
+    header("more_than_65535_later_physical_files", 128, "<I", 2**16)
+    header("other_number_of_later_physical_files", 128, "<I", 1)
     header("mapping", 80, "<I", 2)
     header("checksum", 84, "<I", 2)
     for value in (256, 3000, 2**27):
@@ -185,6 +188,57 @@ def make_set_cases():
         add("table_with_a_wrong_" + name, "2.1 the table names a logical file that has that rank", parts)
 
 
+def make_later_cases():
+    def made(change, name, rule, code=CORRUPT, case=valid_cases.later_physical_files):
+        parts, _ = case()
+        change(parts)
+        add("later_" + name, rule, parts, "read", code)
+    made(lambda parts: parts.pop(), "lost", "2.5 a piece lies in a file that is missing", NOT_FOUND)
+    rule = "2.1 all files of a set agree"
+    for name, offset, form, value in (("other_uuid", 16, "<B", 9), ("other_number_of_later_files", 128, "<I", 3),
+                                      ("other_granule", 92, "<I", 8192), ("with_logical_files", 56, "<Q", 1),
+                                      ("with_a_session_page", 112, "<Q", PAGE), ("with_another_number", 76, "<I", 2)):
+        def change(parts, offset=offset, form=form, value=value):
+            parts[1].poke(offset, form, value)
+            parts[1].reseal_header()
+        made(change, name, rule)
+
+    def session(name, offset, form, value):
+        def change(parts):
+            parts[0].poke(2 * PAGE + offset, form, value)
+            parts[0].reseal(2 * PAGE, PAGE)
+        made(change, "session_" + name, "2.3 " + name.replace("_", " "))
+    session("41_doublings", 60, "<I", 41)
+    session("data_start_below_4096", 64, "<Q", 512)
+    session("data_start_not_aligned", 64, "<Q", PAGE + 1)
+    session("no_domains", 72, "<Q", 0)
+    session("slabs_not_aligned", 80, "<Q", PAGE + 1)
+    session("slabs_of_0_bytes", 80, "<Q", 0)
+    session("round_beyond_2_to_63", 72, "<Q", 2**60)
+
+    def piece(parts):  # the second one lies in the later physical file
+        at = parts[0].newest_index[0] + 2 * PAGE
+        parts[0].poke(at + 40 + 38, "<H", 3)
+        parts[0].reseal(at, PAGE)
+    made(piece, "piece_in_no_file", "6.3 later physical file <= L")
+
+    def end(parts):
+        at = sum(parts[0].newest_index) - PAGE
+        parts[0].poke(at, "<Q", 4095)
+        parts[0].reseal(at, PAGE)
+    made(end, "end_below_4096", "6.7 0, or 4096 and more")
+
+    def damaged(parts):  # of the pack
+        parts[1].bytes[PAGE + 1024 + 128 + 8] ^= 1
+    made(damaged, "directory_damaged", "4.2 crc of the directory")
+    small("session_with_later_start_without_later_files", "2.3 without later files, only 0", later_start)
+
+
+def later_start(part):
+    part.poke(part.session_at + 64, "<Q", PAGE)
+    part.reseal(part.session_at, PAGE)
+
+
 def make_index_cases():
     index = field("index", "6.1", INDEX_AT, PAGE)
     flip("index_magic", "6.1 magic", INDEX_AT)
@@ -198,7 +252,7 @@ def make_index_cases():
         index(f"{value}_runs", 120, "<Q", value)
         index(f"{value}_places_of_names", 128, "<Q", value)
     for name, offset in (("files", 48), ("pieces", 56), ("names", 64), ("attributes", 72), ("runs", 80),
-                         ("places", 88), ("end", 96)):
+                         ("places", 88), ("end", 96), ("later_ends", 144)):
         index("offset_of_" + name, offset, "<Q", END + PAGE)
 
     entry = field("file_entry", "6.2", FILES_AT, PAGE)
@@ -264,10 +318,11 @@ def make_piece_cases():
     chunk("logical_bytes_differ", 16, "<Q", 299)
     chunk("stored_bytes_differ", 24, "<Q", 299)
     chunk("with_a_crc", 32, "<I", 1)
-    chunk("of_kind_0", 36, "<H", 0)
-    chunk("of_kind_3_that_is_stored", 36, "<H", 3)
-    chunk("of_kind_4", 36, "<H", 4)
-    chunk("with_a_codec", 38, "<H", 1)
+    chunk("of_kind_0", 36, "<B", 0)
+    chunk("of_kind_3_that_is_stored", 36, "<B", 3)
+    chunk("of_kind_4", 36, "<B", 4)
+    chunk("with_a_codec", 37, "<B", 1)
+    chunk("in_a_later_physical_file", 38, "<H", 1)
 
     def both(part, value):
         part.poke(PIECES_AT + 16, "<QQ", value, value)
@@ -289,10 +344,10 @@ def make_piece_cases():
     packed("of_0_bytes", 16, "<QQ", 0, 0)
     packed("stored_bytes_differ", 24, "<Q", 99)
     packed("with_another_crc", 32, "<I", 1)
-    packed("with_codec_3", 38, "<H", 3, code=VERSION)
-    packed("of_more_than_2_to_26_with_a_codec", 16, "<QQIHH", 2**26 + 1, 100, crc32c(valid_cases.pattern(100, 2)), 2, 1)
-    packed("that_is_no_lz4", 38, "<H", 1)
-    packed("that_is_no_zstd", 38, "<H", 2)
+    packed("with_codec_3", 37, "<B", 3, code=VERSION)
+    packed("of_more_than_2_to_26_with_a_codec", 16, "<QQIBB", 2**26 + 1, 100, crc32c(valid_cases.pattern(100, 2)), 2, 1)
+    packed("that_is_no_lz4", 37, "<B", 1)
+    packed("that_is_no_zstd", 37, "<B", 2)
 
 
 def make_data_cases():
@@ -390,7 +445,7 @@ def make_recovery_cases():
     for value in (0, 4096 + 512, 4000):
         small(f"domain_of_{value}_bytes", "3 domains are positive multiples of alignment and sum up to round bytes",
               domain(value), "recover")
-    header("recovered_with_another_major_version", 8, "<H", 4, VERSION, "recover")
+    header("recovered_with_another_major_version", 8, "<H", 5, VERSION, "recover")
 
     parts, _ = valid_cases.appended()
     part = parts[0]
@@ -563,7 +618,7 @@ class Kept:
 
 
 def make_old_version_cases():
-    for version in (1, 2):
+    for version in (1, 2, 3):
         name = f"written_as_version_{version}"
         for mode in ("read", "recover"):
             add(name if mode == "read" else name + "_recovered", "2.1 major version", [Kept(name)], mode, VERSION)
@@ -571,7 +626,7 @@ def make_old_version_cases():
 
 def all_cases():
     for make in (make_header_cases, make_state_cases, make_section_cases, make_set_cases, make_index_cases, make_piece_cases,
-                 make_data_cases, make_attribute_cases, make_recovery_cases, make_added_cases, make_old_version_cases):
+                 make_data_cases, make_attribute_cases, make_recovery_cases, make_added_cases, make_later_cases, make_old_version_cases):
         make()
     names = [case[0] for case in CASES]
     assert len(set(names)) == len(names)

@@ -159,10 +159,10 @@ def later_minor_version():
     part.reseal(at, 128)
     part.poke(at + 128 + 20, "<II", 0xFFFFFFFE, 0xEEEEEEEE)
     part.reseal(at + 128, 32)
-    part.put(session + 60, b"\xee" * 4032)
+    part.put(session + 88, b"\xee" * 4004)
     part.reseal(session, PAGE)
     part.poke(index + 12, "<I", 0xEEEEEEEE)
-    part.put(index + 136, b"\xee" * 3956)
+    part.put(index + 152, b"\xee" * 3940)
     part.reseal(index, PAGE)
     for slot in (512, 1024):
         part.put(slot + 56, b"\xfe" + b"\xee" * 7)
@@ -728,15 +728,81 @@ def unclosed_names_with_a_logical_offset():
     return [part], {0: b"", 1: b"data"}
 
 
+LATER = (0, 4096, 1, 8192)  # one domain in each later physical file
+
+
+def later_physical_files():
+    """Of two later physical files the first was made; a logical file has pieces in it and in physical file 0."""
+    part = Part(2, n_later=2)
+    part.session([8192], later=LATER)
+    text = pattern(900, 5)
+    part.chunk(part.slab(0, 0), 0, 0, text[:300])
+    part.frame(part.slab(0, 0) + 1024, 3, 512, 128, 1)
+    part.later_ends[0] = 6144
+    later = part.later(1)
+    later.chunk(4096, 0, 300, text[300:700])
+    later.pack(5120, [(0, 700, 200, text[700:], 0), (1, 0, 5, b"other", 0)])
+    part.names[1] = b"other"
+    part.close()
+    return [part, later], {0: text, 1: b"other"}
+
+
+def later_files_appended():
+    """A second session in the same later physical file; it hides bytes of the first one, and adds a logical file."""
+    parts, content = later_physical_files()
+    part, later = parts
+    part.session([8192], later=(1, 8192, 2, 4096))
+    later.session_number, later.counts = part.session_number, part.counts
+    part.frame(part.slab(0, 0), 3, 512, 128, 1)
+    later.chunk(8192, 0, 100, b"x" * 500)
+    named = part.add(FIRST_ADDED, b"added")
+    part.pack(part.slab(0, 0) + 512, [named])
+    later.pack(12288, [(FIRST_ADDED, 0, 3, b"new", 0)])  # in the second domain
+    part.later_ends[0] = 16384
+    part.close()
+    return parts, {0: content[0][:100] + b"x" * 500 + content[0][600:], 1: b"other", 2: b"new"}
+
+
+def unclosed_later_files():
+    """A session that was not closed: what lies in the later physical file is found by its frames."""
+    part = Part(2, n_later=2)
+    part.session([8192], later=LATER)
+    text = pattern(700, 5)
+    part.chunk(part.slab(0, 0), 0, 0, text[:300])
+    part.frame(part.slab(0, 0) + 1024, 3, 512, 128, 1)
+    later = part.later(1)
+    later.chunk(4096, 0, 300, text[300:])
+    later.pack(5120, [(1, 0, 5, b"other", 0)])
+    return [part, later], {0: text, 1: b"other"}
+
+
+def unclosed_later_file_lost():
+    """A frame says that the later physical file was made, and it is missing: the rest is there."""
+    parts, content = unclosed_later_files()
+    return parts[:1], {0: content[0][:300], 1: b""}
+
+
+def unclosed_append_to_later_files():
+    """The index of the session before is whole; the append has made the second later physical file."""
+    parts, content = later_physical_files()
+    part = parts[0]
+    part.session([8192], later=(0, 8192, 1, 8192))
+    part.frame(part.slab(0, 0), 3, 512, 128, 2)
+    later = part.later(2)
+    later.chunk(8192, 1, 5, b" file")
+    return [*parts, later], {0: content[0], 1: b"other file"}
+
+
 READ = [small, no_logical_files, empty_logical_files, granules, checksum_none, codecs, overlaps_and_holes,
         three_physical_files, table_mapping, table_with_an_empty_file, names_and_attributes, later_minor_version, appended,
         growing_slabs_closed, extent_over_the_index, listed_entries, listed_entries_of_several_pages, added, added_to_none,
         added_in_two_physical_files, added_in_two_sessions, added_parts, added_with_one_name, table_with_one_name, added_and_lost,
-        many_added, names_of_4105_bytes]
+        many_added, names_of_4105_bytes, later_physical_files, later_files_appended]
 RECOVER = [growing_slabs_unclosed, unclosed_flushed, unclosed_append, unclosed_torn_slot, unclosed_damaged_frame, unclosed_machine_died,
           unclosed_damaged_after_a_sync, unclosed_checksum_none, unclosed_checksum_none_lost_sector,
           unclosed_checksum_none_damaged_after_a_sync, piece_falls_back,
           append_never_arrived, close_of_an_append_never_arrived, unclosed_append_to_listed_entries, listed_page_lost,
           listed_page_and_session_lost, unclosed_added, unclosed_added_in_two_physical_files, unclosed_append_to_added,
           unclosed_names_of_wrong_sizes, places_page_lost, added_page_lost, unclosed_with_an_index_in_place_of_frames,
-          part_of_a_lost_session, added_page_and_session_lost, unclosed_names_with_a_logical_offset]
+          part_of_a_lost_session, added_page_and_session_lost, unclosed_names_with_a_logical_offset, unclosed_later_files,
+          unclosed_later_file_lost, unclosed_append_to_later_files]

@@ -3,7 +3,7 @@
 import struct
 
 from multifile_base import ATTRIBUTES, CHUNK, FILES, LIMIT, LISTED, NAMES, PACKED, PAGE, PAYLOAD, PIECES, PLACES, RANKS, RUNS
-from multifile_base import ZEROS, Refused, arrival_seal, crc32c, decompress, is_added, need, split_name
+from multifile_base import LATER, ZEROS, Refused, arrival_seal, crc32c, decompress, is_added, need, split_name
 
 
 def is_page(offset):
@@ -24,7 +24,7 @@ class Physical:
             self.file = open(path, "rb")
         except OSError as error:
             raise Refused(str(error), "TW_ERR_NOT_FOUND") from None
-        self.path, self.number = path, number
+        self.path, self.number, self.laters, self.later_ends = path, number, {}, []
         self.size = self.file.seek(0, 2)
         self.header(number)
 
@@ -67,12 +67,14 @@ class Physical:
         need(len(data) == 512, f"{self.path}: header is cut off")
         major, _minor, size, self.uuid, required, _optional, self.n_logical, self.n_local, self.first, \
             self.n_physical, self.number, self.mapping, self.checksum, self.alignment, self.granule, self.map_offset, \
-            self.ranks_offset, self.session_offset, _created = struct.unpack_from("<HHI16sQQQQQIIIIIIQQQQ", data, 8)
-        need(major in (0, 3), f"{self.path}: major version {major}", "TW_ERR_VERSION")
+            self.ranks_offset, self.session_offset, _created, self.n_later = \
+            struct.unpack_from("<HHI16sQQQQQIIIIIIQQQQI", data, 8)
+        need(major in (0, 4), f"{self.path}: major version {major}", "TW_ERR_VERSION")
         need(struct.unpack_from("<I", data, 508)[0] == crc32c(data[:508]), f"{self.path}: checksum of the header")
         need(required == 0, f"{self.path}: required feature {(required & -required).bit_length() - 1}", "TW_ERR_VERSION")
-        need(major == 3 and size == 512 and self.n_logical <= 2**40 and self.n_local <= self.n_logical
-             and 1 <= self.n_physical <= 2**20 and self.number < self.n_physical and self.mapping <= 1
+        need(major == 4 and size == 512 and self.n_logical <= 2**40 and self.n_local <= self.n_logical
+             and 1 <= self.n_physical <= 2**20 and self.number < self.n_physical + self.n_later and self.mapping <= 1
+             and self.n_later < 2**16 and (self.n_later == 0 or self.n_physical == 1 and self.mapping == 0)
              and self.checksum <= 1 and is_power(self.alignment, 512, 2**26) and is_power(self.granule, 4096, 2**26),
              f"{self.path}: a field of the header is not legal")
         need(self.first == 0 if self.mapping else self.first + self.n_local <= self.n_logical,
@@ -84,6 +86,10 @@ class Physical:
                                           (has_ranks, self.ranks_offset, self.n_local)):
             need(is_page(offset) and offset + self.section_bytes(entries, 8) <= self.size if is_there else offset == 0,
                  f"{self.path}: a section of the header does not fit into the file")
+        self.is_later = self.number >= self.n_physical
+        if self.is_later:
+            need(self.n_local == self.session_offset == 0, f"{self.path}: a field of the header of a later physical file")
+            return
         need(is_page(self.session_offset) and self.session_offset + PAGE <= self.size,
              f"{self.path}: session page at {self.session_offset}")
         self.ranks = range(self.first, self.first + self.n_local)
@@ -92,7 +98,18 @@ class Physical:
             self.here = set(self.ranks)
             need(all(rank < self.n_logical for rank in self.ranks), f"{self.path}: ranks section")
 
+    def later(self, number):
+        """A later physical file of this one."""
+        if number not in self.laters:
+            other = Physical(f"{self.path}.{number:06d}", number)
+            same = ("uuid", "n_logical", "n_physical", "n_later", "mapping", "checksum", "alignment", "granule")
+            need(all(getattr(other, f) == getattr(self, f) for f in same), f"{other.path} belongs to another multifile")
+            self.laters[number] = other
+        return self.laters[number]
+
     def has(self, rank):
+        if self.is_later:
+            return is_added(rank) or rank < self.n_logical
         return is_added(rank) or (rank in self.here if self.mapping else rank in self.ranks)
 
     def slots(self):
@@ -123,19 +140,19 @@ class Physical:
         """Takes the logical files, runs and places of the index that a slot names; returns the attributes."""
         session, offset, end = slot[2], slot[5], slot[5] + slot[6]
         data = self.sealed(offset, PAGE, b"TWINDEX1", "index page")
-        found = struct.unpack_from("<I4x15Q", data, 8)
+        found = struct.unpack_from("<I4x17Q", data, 8)
         n_local, n_pieces, n_names, n_attributes = found[1:5]
-        n_entries, n_added, n_runs, n_places = found[12:]
+        n_entries, n_added, n_runs, n_places, n_later, later_at = found[12:]
         need(found[0] <= session and n_local == self.n_local and n_added <= LIMIT - n_local
-             and n_added <= n_entries <= n_local + n_added
+             and n_added <= n_entries <= n_local + n_added and n_later == self.n_later
              and (self.number == 0 or n_attributes == n_runs == n_places == 0), f"{self.path}: counts of the index page")
         listed = n_added > 0 or n_entries < n_local
         places, at = [], offset + PAGE
         for entries, entry_bytes in ((n_entries, 48 if listed else 40), (n_pieces, 40), (n_names, 1), (n_attributes, 1),
-                                     (n_runs, 24), (n_places, 16)):
+                                     (n_runs, 24), (n_places, 16), (n_later, 8)):
             places.append(at)
             at += self.section_bytes(entries, entry_bytes)
-        need(found[5:12] == (*places, at) and at == end, f"{self.path}: offsets of the index page")
+        need((*found[5:11], later_at, found[11]) == (*places, at) and at == end, f"{self.path}: offsets of the index page")
         need(end <= self.size, f"{self.path}: truncated, the index ends at {end}")
         self.index_offset = offset
         if listed:
@@ -143,13 +160,15 @@ class Physical:
         else:
             entries = list(enumerate(struct.iter_unpack("<QQIIQII", self.section(FILES, places[0], n_entries, 40))))
         self.check_listed([local for local, _entry in entries], n_added)
-        pieces = list(struct.iter_unpack("<QQQQIHH", self.section(PIECES, places[1], n_pieces, 40)))
+        pieces = list(struct.iter_unpack("<QQQQIBBH", self.section(PIECES, places[1], n_pieces, 40)))
         names = self.section(NAMES, places[2], n_names, 1)
         self.take_entries(entries, pieces, names)
         attributes = self.section(ATTRIBUTES, places[3], n_attributes, 1)
         self.runs = list(struct.iter_unpack("<QQI4x", self.section(RUNS, places[4], n_runs, 24)))
         self.places = list(struct.iter_unpack("<IIQ", self.section(PLACES, places[5], n_places, 16)))
         self.base_runs = self.runs
+        self.later_ends = struct.unpack(f"<{n_later}Q", self.section(LATER, places[6], n_later, 8))
+        need(all(last == 0 or PAGE <= last <= LIMIT for last in self.later_ends), f"{self.path}: ends of later physical files")
         return attributes
 
     def check_listed(self, locals_, n_added):
@@ -190,12 +209,14 @@ class Physical:
             return "damaged"
         frame = struct.unpack_from("<IIQQQQQI4xQ", data, 8)
         kind, session, extent, front, a, b, logical, directory_crc, before = frame
-        good = kind <= 2 and session < 2**24 and 0 < extent <= min(room, LIMIT - offset) and front <= extent \
+        good = kind <= 3 and session < 2**24 and 0 < extent <= min(room, LIMIT - offset) and front <= extent \
             and extent % self.alignment == 0 and offset % self.alignment == 0
         if good and kind == 1:
             table = 4 * -(-(extent - front) // self.granule)
             good = front % self.alignment == 0 and front >= 192 + table and self.has(a) \
                 and b >> 40 == session and b % 2**40 and max(logical, before) <= LIMIT and directory_crc == 0
+        if good and kind == 3:
+            good = 1 <= a <= self.n_later and not self.is_later
         if good and kind == 2:
             good = a <= 2**20 and front >= 128 + 48 * a and front + b <= extent
         return frame if good else "damaged"
@@ -255,18 +276,19 @@ class Logical:
 
     def stored(self, piece):
         """Returns the verified bytes of a piece."""
-        p = self.physical
-        logical, offset, size, stored, crc, kind, codec = piece
+        logical, offset, size, stored, crc, kind, codec, later = piece
+        p = self.home(later)
         need(size and (stored or kind == ZEROS) and logical + size <= min(self.size, LIMIT), "piece entry: its bytes")
         need(kind in (CHUNK, PACKED, ZEROS), f"piece entry: kind {kind}")
         if kind == ZEROS:
-            need(offset == stored == crc == codec == 0, "piece entry: zeros that are stored")
+            need(offset == stored == crc == codec == later == 0, "piece entry: zeros that are stored")
             return bytes(size)
         front = 192 if kind == CHUNK else 0
-        need(PAGE <= offset and offset + front + stored <= p.index_offset, f"piece entry: it lies at {offset}")
+        end = LIMIT if later else p.index_offset
+        need(PAGE <= offset and offset + front + stored <= end, f"piece entry: it lies at {offset}")
         if kind == CHUNK:
             need(codec == 0 and crc == 0 and stored == size, "piece entry: a chunk with codec or crc")
-            return self.chunk(logical, offset, size)
+            return self.chunk(p, logical, offset, size)
         need(codec <= 2, f"piece entry: codec {codec}", "TW_ERR_VERSION")
         need(size <= 2**26 and (stored == size if codec == 0 else stored <= size + size // 128 + 4096),
              "piece entry: stored bytes")
@@ -274,8 +296,12 @@ class Logical:
         need(not self.verifies() or crc32c(data) == crc, f"{p.path}: checksum of the piece at {offset}")
         return data if codec == 0 else decompress(codec, data, size)
 
-    def chunk(self, logical, offset, size):
-        p = self.physical
+    def home(self, later):
+        """The physical file in which a piece lies."""
+        need(later <= self.physical.n_later, f"piece entry: later physical file {later}")
+        return self.physical.later(later) if later else self.physical
+
+    def chunk(self, p, logical, offset, size):
         frame = p.frame(offset)
         need(isinstance(frame, tuple) and frame[0] == 1 and frame[4] == self.number and frame[6] == logical
              and size <= frame[2] - frame[3], f"{p.path}: frame of the chunk at {offset}")

@@ -27,7 +27,7 @@ class Multifile:
         self.path, self.recover, self.recovered = path, recover, set()
         first = Physical(path, 0)
         self.parts = [first] + [Physical(f"{path}.{k:06d}", k) for k in range(1, first.n_physical)]
-        same = ("uuid", "n_logical", "n_physical", "mapping", "checksum", "alignment", "granule")
+        same = ("uuid", "n_logical", "n_physical", "n_later", "mapping", "checksum", "alignment", "granule")
         for part in self.parts:
             need(all(getattr(part, f) == getattr(first, f) for f in same), f"{part.path} belongs to another multifile")
         self.place = self.read_table(first) if first.mapping else self.read_bounds(first)

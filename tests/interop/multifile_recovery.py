@@ -22,6 +22,7 @@ class Recovery(Scan):
             whole = self.whole_index(older)
             if whole is not None:
                 base, end = True, older[5] + older[6]
+        walked = []
         for _offset, session, limit in self.sessions_to_walk(slot, base, end):
             try:
                 sizes = self.domains(session)
@@ -31,6 +32,12 @@ class Recovery(Scan):
                 self.left_out = True
                 continue  # a synced session is complete
             self.walk(session, sizes, limit)
+            walked.append(session)
+        for k in range(1, physical.n_later + 1):
+            try:
+                self.walk_later(physical.later(k), walked)
+            except Refused:
+                self.here = physical  # it was never made, or is lost
         physical.index_offset = LIMIT  # there is no index that would end the pieces
         if not base:
             physical.no_files()
@@ -48,7 +55,7 @@ class Recovery(Scan):
             if self.left_out and (not base or older) and slot and slot[1] == 2 and not self.is_known(local):
                 logical.flags |= 1
             if logical.flags & 1 and sound_before:
-                logical.pieces.insert(0, (0, 0, sound_before, 0, 0, ZEROS, 0))
+                logical.pieces.insert(0, (0, 0, sound_before, 0, 0, ZEROS, 0, 0))
         physical.added = {number: logical for number, logical in physical.added.items()
                           if logical.name or logical.pieces or logical.flags}  # others were not flushed
 

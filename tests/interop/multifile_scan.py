@@ -2,7 +2,7 @@
 
 import struct
 
-from multifile_base import CHUNK, DOMAINS, FILES, LIMIT, LONGEST_NAME, NAME_CODEC, PACKED, PAGE, PAYLOAD, PLACES
+from multifile_base import CHUNK, DOMAINS, FILES, LATER, LIMIT, LONGEST_NAME, NAME_CODEC, PACKED, PAGE, PAYLOAD
 from multifile_base import Refused, crc32c, is_added, need
 from multifile_physical import is_page
 
@@ -13,26 +13,47 @@ class Scan:
 
     def __init__(self, physical):
         self.p, self.found = physical, {}
+        self.here = physical  # where the frames lie: also a later physical file
+        self.made = set()  # the later physical files of which a frame says that they were made
         self.lost = False  # a damaged frame: any piece may be missing
         self.left_out = False  # a session was begun and is not walked
         self.refused = []  # offsets of packs whose directory is refused
 
     def check_closed(self, slot):
         """Refuses the frames of a closed physical file that are not all sound."""
-        for _offset, session, limit in self.sessions_to_walk(slot, False, 0):
+        sessions = self.sessions_to_walk(slot, False, 0)
+        for _offset, session, limit in sessions:
             self.walk(session, self.domains(session), limit)
+        for k, end in enumerate(self.p.later_ends, 1):
+            if end:
+                self.walk_later(self.p.later(k), [session for _offset, session, _limit in sessions])
         need(not self.lost and not self.left_out and not self.refused, f"{self.p.path}: damaged frames")
 
     def session(self, offset):
         p = self.p
-        s = struct.unpack_from("<IIQQQQQI", p.sealed(offset, PAGE, b"TWSESSN1", "session page"), 8)
-        number, _growth, previous, n_domains, domains, start, round_bytes, doublings = s
+        s = struct.unpack_from("<IIQQQQQIIQQQ", p.sealed(offset, PAGE, b"TWSESSN1", "session page"), 8)
+        number, _growth, previous, n_domains, domains, start, round_bytes, doublings = s[:8]
         need(number < 2**24 and (number == 0) == (offset == p.session_offset) and n_domains and doublings <= 40
              and (is_page(previous) and previous < offset if number else previous == 0), "session page: numbers")
         end = domains + p.section_bytes(n_domains, 8)
         need(is_page(domains) and domains > offset and end <= p.size and end <= start < end + 2**26 and start % p.alignment == 0
              and n_domains * p.alignment <= round_bytes <= LIMIT and round_bytes % p.alignment == 0, "session page: places")
+        more_doublings, start, n_domains, slab = s[8:]
+        if p.n_later == 0:
+            need(s[8:] == (0, 0, 0, 0), "session page: later physical files, which there are not")
+        else:
+            need(PAGE <= start <= LIMIT and start % p.alignment == 0 and n_domains and slab and slab % p.alignment == 0
+                 and n_domains * slab <= LIMIT and more_doublings <= 40, "session page: later physical files")
         return s
+
+    def walk_later(self, later, sessions):
+        """Walks the frames of the sessions, which follow each other, in a later physical file."""
+        self.here = later
+        for i, session in enumerate(sessions):
+            growth, (doublings, start, n_domains, slab) = session[1], session[8:]
+            limit = min(later.size, sessions[i + 1][9] if i + 1 < len(sessions) else LIMIT)
+            self.walk_slabs((session[0], growth, start, n_domains * slab, doublings), [slab] * n_domains, limit)
+        self.here = self.p
 
     def domains(self, session):
         p = self.p
@@ -121,14 +142,18 @@ class Scan:
         page = self.p.exactly(offset, PAGE)
         if page[:8] == b"TWINDEX1":
             return "page"
-        return "section" if FILES <= struct.unpack_from("<I", page, PAYLOAD)[0] <= PLACES else None
+        return "section" if FILES <= struct.unpack_from("<I", page, PAYLOAD)[0] <= LATER else None
 
     def index_begins(self, offset):
         """Whether an index that may be torn begins or continues here."""
         return self.is_index(offset) or self.p.read(offset, 8) == b"TWINDEX1"
 
     def walk(self, session, sizes, limit):
-        number, growth, _, _, _, start, round_bytes, doublings = session
+        number, growth, _, _, _, start, round_bytes, doublings = session[:8]
+        self.walk_slabs((number, growth, start, round_bytes, doublings), sizes, limit)
+
+    def walk_slabs(self, layout, sizes, limit):
+        number, growth, start, round_bytes, doublings = layout
         prefix = 0
         for size in sizes:
             k = before = 0  # before: S(k)
@@ -144,20 +169,24 @@ class Scan:
     def slab(self, session, at, end, limit):
         searching = False
         while at < min(end, limit):
-            frame = self.p.frame(at, end - at)
+            frame = self.here.frame(at, end - at)
             if isinstance(frame, tuple) and frame[1] == session:
                 searching = False
-                if frame[0]:
+                if frame[0] == 3:
+                    self.made.add(frame[4])
+                elif frame[0]:
                     (self.chunk if frame[0] == CHUNK else self.pack)(at, frame)
                 at += frame[2]
                 continue
-            if (frame == "zero" and not searching) or (at % PAGE == 0 and self.index_begins(at)):
+            if isinstance(frame, tuple) and frame[1] > session and self.here.is_later:
+                return
+            if (frame == "zero" and not searching) or (self.here is self.p and at % PAGE == 0 and self.index_begins(at)):
                 return
             searching = self.lost = True
             at += self.p.alignment
 
     def chunk(self, at, frame):
-        p, front = self.p, frame[3]
+        p, front = self.here, frame[3]
         slots = [s for s in p.fill_slots(at, frame[2] - front) if frame[6] + s[0] <= LIMIT]
         count = sound = slots[0][0] if slots else None
         synced = max((s[0] for s in slots if s[3] & 1 and any(o[1] > s[1] for o in slots)), default=None)
@@ -167,10 +196,10 @@ class Scan:
                 whole += 1
             good = [s[0] for s in slots if s[0] // p.granule <= whole and p.tail_is_sound(at, front, s)]
             sound = max([whole * p.granule] + good)
-        self.keep(frame[4], frame[5], frame[8], (frame[6], at, count, count, 0, CHUNK, 0), sound, synced)
+        self.keep(frame[4], frame[5], frame[8], (frame[6], at, count, count, 0, CHUNK, 0, self.number_here()), sound, synced)
 
     def pack(self, at, frame):
-        p, session, front, n_pieces, payload = self.p, frame[1], frame[3], frame[4], frame[5]
+        p, session, front, n_pieces, payload = self.here, frame[1], frame[3], frame[4], frame[5]
         data = p.read(at + 128, 48 * n_pieces)
         entries = list(struct.iter_unpack("<QQQQIIII", data)) if len(data) == 48 * n_pieces else []
         if len(entries) != n_pieces or p.bound_crc(at + 128, data) != frame[7] or payload != sum(e[5] for e in entries) \
@@ -183,7 +212,7 @@ class Scan:
             is_sound = len(data) == stored and crc32c(data) == crc
             name = (data if is_sound else b"") if codec == NAME_CODEC else None
             if p.has(rank):
-                piece = (logical, at, size, stored, crc, PACKED, codec)
+                piece = (logical, at, size, stored, crc, PACKED, codec, self.number_here())
                 self.keep(rank, sequence, before, piece, size if is_sound else 0, None, name)
             else:
                 self.lost = True
@@ -192,12 +221,15 @@ class Scan:
     def is_legal(self, entry, session):
         """Whether the fields of a directory entry are legal; an unknown codec refuses only the piece."""
         rank, sequence, logical, before, size, stored, _crc, codec = entry
-        is_here = is_added(rank) or (rank < self.p.n_logical and (self.p.mapping or self.p.has(rank)))
+        is_here = is_added(rank) or (rank < self.p.n_logical and (self.p.mapping or self.here.has(rank)))
         if not is_here or sequence >> 40 != session or sequence % 2**40 == 0 or max(before, logical + size) > LIMIT:
             return False
         if codec == NAME_CODEC:
             return size == 0 and logical == 0 and 4 <= stored <= 4 + LONGEST_NAME
         return 1 <= size <= 2**26 and 1 <= stored <= size + size // 128 + 4096 and (codec or size == stored)
+
+    def number_here(self):
+        return self.here.number if self.here.is_later else 0
 
     def keep(self, rank, sequence, before, piece, sound, synced, name=None):
         """`name`: what a pack stores of a name, empty where it is not sound; None: a piece with bytes."""

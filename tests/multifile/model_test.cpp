@@ -70,6 +70,8 @@ Shape random_shape(std::mt19937_64& random) {
       return static_cast<std::int32_t>(rank * 7 % m);
     };
   }
+  if (random() % 4 == 0) o.physical_files = shape.mapping ? 1 : static_cast<std::uint32_t>(kAuto);
+  o.first_bytes = random() % 2 ? 1 : random() % 300'000;  // 0 and 4 MiB are in other tests
   return shape;
 }
 

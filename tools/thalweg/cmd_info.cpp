@@ -105,11 +105,11 @@ int add_region(const tw_region* region, void* user) {
 }
 
 // Bytes that the physical files occupy; holes take none on most file systems.
-int64_t bytes_on_disk(const std::string& path, int32_t n_physical) {
+int64_t bytes_on_disk(const std::string& path, int32_t n_planned) {
   constexpr int64_t kUnit = 512;  // of st_blocks
   int64_t bytes = 0;
   struct stat status = {};
-  for (int32_t k = 0; k < n_physical; ++k) {
+  for (int32_t k = 0; k < n_planned; ++k) {
     if (k % 256 == 0) stop_if_interrupted();
     if (stat(physical_name(path, k).c_str(), &status) == 0) bytes = sum_of(bytes, status.st_blocks * kUnit);
   }
@@ -167,6 +167,7 @@ Json describe(const Multifile& multifile, const Options& options, bool closed) {
   info["uuid"] = summary.uuid;
   info["logical_files"] = summary.n_logical;
   info["physical_files"] = summary.n_physical;
+  info["planned_files"] = summary.n_planned;
   info["sessions"] = summary.sessions;
   info["checksum"] = checksum_name(summary.checksum);
   info["alignment_bytes"] = summary.alignment_bytes;
@@ -174,8 +175,7 @@ Json describe(const Multifile& multifile, const Options& options, bool closed) {
   info["sizes"] = {{"total", sizes.total},         {"min", sizes.min},     {"max", sizes.max},
                    {"empty", sizes.empty},         {"named", sizes.named}, {"unreadable", sizes.unreadable},
                    {"histogram", histogram(sizes)}};
-  Json& where = info["space"] = {{"total", space.total},
-                                 {"on_disk", bytes_on_disk(options.file, static_cast<int32_t>(summary.n_physical))}};
+  Json& where = info["space"] = {{"total", space.total}, {"on_disk", bytes_on_disk(options.file, summary.n_planned)}};
   for (size_t kind = TW_REGION_HEADER; kind <= TW_REGION_INDEX; ++kind) where[kRegionNames[kind]] = space.bytes[kind];
   const std::string strategy = multifile.stored_strategy();
   info["strategy"] = strategy.empty() ? Json() : Json(strategy);
@@ -219,7 +219,9 @@ void print_text(const Json& info) {
   put(fmt::format("format          {}, {} written, uuid {}\n", text("format"), count_text(info["sessions"], "session"),
                   text("uuid")));
   put(fmt::format("logical files   {}\n", info["logical_files"].get<int64_t>()));
-  put(fmt::format("physical files  {}\n", info["physical_files"].get<int64_t>()));
+  const int64_t n_physical = info["physical_files"], n_planned = info["planned_files"];
+  put(fmt::format("physical files  {}{}\n", n_physical,
+                  n_physical < n_planned ? fmt::format(" of up to {}", n_planned) : ""));
   put(fmt::format("checksum        {}, one for each {}\n", text("checksum"), short_size(info["granule_bytes"])));
   put(fmt::format("alignment       {}\n", short_size(info["alignment_bytes"])));
   print_sizes(info);
@@ -275,7 +277,9 @@ const Command kInfo = {
     "  command, file, format, uuid, checksum, alignment_bytes, granule_bytes, exit_code\n"
     "  kind: \"multifile\" or \"vpfile\"\n"
     "  health: \"closed\", \"not closed\" or \"damaged\"; closed: true or false\n"
-    "  logical_files, physical_files, sessions: numbers; sessions: 1, plus one per append\n"
+    "  logical_files, physical_files, planned_files, sessions: numbers; physical_files exist; planned_files may exist, "
+    "as "
+    "some are made when they are needed; sessions: 1, plus one per append\n"
     "  sizes: total, min, max: bytes; empty, named, unreadable: numbers of logical files; histogram: from_bytes, "
     "below_bytes (null: no end), files\n"
     "  space: on_disk: bytes that the physical files occupy, 0 for one that is missing; total: their apparent size, "

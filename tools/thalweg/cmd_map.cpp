@@ -26,7 +26,7 @@ bool wants_html(const Options& options) {
 
 std::vector<std::string> files_of(const Options& options, const Multifile& multifile) {
   std::vector<std::string> files;
-  for (int32_t k = 0; k < multifile.summarize().n_physical; ++k) files.push_back(physical_name(options.file, k));
+  for (int32_t k = 0; k < multifile.summarize().n_planned; ++k) files.push_back(physical_name(options.file, k));
   return files;
 }
 

@@ -86,7 +86,7 @@ TreeWalk collect(const Options& options, int base) {
   }
   TreeWalk walk(base, options.skip_special);
   struct stat status = {};
-  for (int32_t k = 0; lstat(physical_name(options.file, k).c_str(), &status) == 0; ++k) {
+  for (int32_t k = 0; lstat(physical_name(options.file, k).c_str(), &status) == 0 || k < kMostOnDemand; ++k) {
     walk.leave_out(status.st_dev, status.st_ino);
   }
   for (const std::string& path : options.paths) {

@@ -217,15 +217,17 @@ Map make_map(const Multifile& multifile, const std::string& path, bool closed) {
   map.closed = closed;
   map.n_logical = summary.n_logical;
   map.n_physical = summary.n_physical;
-  map.strips.resize(static_cast<size_t>(std::min(summary.n_physical, kMostStrips)));
+  map.strips.resize(static_cast<size_t>(std::min(summary.n_planned, kMostStrips)));
   for (size_t i = 0; i < map.strips.size(); ++i) map.strips[i].physical = static_cast<int32_t>(i);
   for (int64_t rank = 0; rank < std::min(summary.n_logical, kMostTaskRows); ++rank) {
     map.tasks.push_back({rank, multifile.name(rank), multifile.bytes(rank), 0});
   }
-  return build(builder, [&](bool first) {
+  Map made = build(builder, [&](bool first) {
     check(tw_multifile_regions(multifile.get(), first ? of_multifile<count_region> : of_multifile<keep_region>,
                                &builder));
   });
+  std::erase_if(made.strips, [](const Strip& strip) { return strip.physical > 0 && strip.bytes == 0; });  // never made
+  return made;
 }
 
 Map make_vp_map(const std::string& path) {

@@ -43,17 +43,17 @@ bool is_foreign(const std::string& path) {
   return !begin || (!begin->empty() && *begin != kMagic);
 }
 
-[[noreturn]] void refuse_existing(const std::string& path) {
-  throw Failure(kUnsafe, fmt::format("refused: '{}' exists already; replace it with --force", path));
-}
-
 // 1 when `path` is no multifile.
-int32_t physical_files_of(const std::string& path) {
+int32_t planned_files_of(const std::string& path) {
   try {
-    return open_in_any_state(path).first.summarize().n_physical;
+    return open_in_any_state(path).first.summarize().n_planned;
   } catch (const Failure&) {
     return 1;
   }
+}
+
+[[noreturn]] void refuse_existing(const std::string& path) {
+  throw Failure(kUnsafe, fmt::format("refused: '{}' exists already; replace it with --force", path));
 }
 
 // `a` and `b` change places. Where the file system cannot do that in one step neither is ever gone, but `b` is missing
@@ -103,18 +103,21 @@ NewMultifile::~NewMultifile() { remove(); }
 
 void NewMultifile::remove() const {
   if (!swaps_.empty()) return;  // restoring failed: the file with the temporary name is the only copy of the old one
-  for (int32_t k = 0; unlink(physical_name(passing_, k).c_str()) == 0 || k == 0; ++k) {
+  for (int32_t k = 0; unlink(physical_name(passing_, k).c_str()) == 0 || k < kMostOnDemand; ++k) {
   }
 }
 
 void NewMultifile::publish() {
   stop_if_interrupted();
   if (force_) held_.hold(AT_FDCWD, path_, path_);
-  const int32_t old = force_ && exists(path_) ? physical_files_of(path_) : 0;
-  int32_t n = 1;
-  while (exists(physical_name(passing_, n))) ++n;
+  const int32_t old = force_ && exists(path_) ? planned_files_of(path_) : 0;
+  std::vector<bool> mine;
+  for (int32_t k = 0; exists(physical_name(passing_, k)) || k < kMostOnDemand; ++k)
+    mine.push_back(exists(physical_name(passing_, k)));
+  const auto is_mine = [&mine](int32_t k) { return k < std::ssize(mine) && mine[static_cast<size_t>(k)]; };
   try {
-    for (int32_t k = n - 1; k >= 0; --k) move_in(k);
+    for (auto k = static_cast<int32_t>(mine.size()); k-- > 0;)
+      if (is_mine(k)) move_in(k);
   } catch (const Failure&) {
     put_back();
     throw;
@@ -122,8 +125,8 @@ void NewMultifile::publish() {
   for (const Swap& swap : swaps_) {
     if (swap.replaced) unlink(physical_name(passing_, swap.number).c_str());
   }
-  for (int32_t k = old - 1; k >= n; --k) {
-    if (!is_foreign(physical_name(path_, k))) unlink(physical_name(path_, k).c_str());
+  for (int32_t k = old - 1; k >= 0; --k) {
+    if (!is_mine(k) && !is_foreign(physical_name(path_, k))) unlink(physical_name(path_, k).c_str());
   }
   swaps_.clear();
 }

@@ -53,6 +53,9 @@ class NewMultifile {
 
 bool begins_as_multifile(const std::string& path);  // false also when unreadable
 
+// Most physical files of one node that the library makes when they are needed: of these some may be missing.
+inline constexpr int32_t kMostOnDemand = 4;
+
 // Name of a physical file: PATH for the first, PATH.000001, ...
 std::string physical_name(const std::string& path, int32_t number);
 

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
 
 #include "base/sorted_runs.hpp"
 #include "multifile/read/slab_walk.hpp"
@@ -13,16 +13,24 @@ namespace thalweg {
 
 namespace {
 
+// Bytes in use of each chunk, by the later physical file in which it lies, or 0, and the offset of its frame.
+using Fills = std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t>;
+
+Result<std::vector<FoundSession>> all_sessions(const PhysicalReader& physical) {
+  const std::uint64_t last =
+      physical.state().session_offset != 0 ? physical.state().session_offset : physical.header().session_offset;
+  return find_sessions(physical, last);
+}
+
 class PhysicalRegions {
  public:
   PhysicalRegions(ReadSet& files, const PhysicalReader& physical, const GoOn& go_on)
       : files_(files), physical_(physical), go_on_(go_on) {}
 
-  Result<std::vector<Region>> collect() {
-    TW_RETURN_IF_ERROR(load_fills());
-    const std::uint64_t last =
-        physical_.state().session_offset != 0 ? physical_.state().session_offset : physical_.header().session_offset;
-    TW_ASSIGN_OR_RETURN(const auto sessions, find_sessions(physical_, last));
+  Result<std::vector<Region>> collect(Fills& fills) {
+    TW_RETURN_IF_ERROR(load_fills(fills));
+    fills_ = &fills;
+    TW_ASSIGN_OR_RETURN(const auto sessions, all_sessions(physical_));
     add(RegionKind::header, 0, sessions.front().offset);
     for (std::size_t i = 0; i < sessions.size(); ++i) {
       TW_RETURN_IF_ERROR(add_session(sessions[i]));
@@ -34,20 +42,30 @@ class PhysicalRegions {
     return fill_gaps();
   }
 
+  // The file is a later one; `sessions` and `fills` are those of the first one.
+  Result<std::vector<Region>> collect_later(const std::vector<FoundSession>& sessions, const Fills& fills) {
+    fills_ = &fills;
+    add(RegionKind::header, 0, format::kFirstSection);
+    for (std::size_t i = 0; i < sessions.size(); ++i)
+      TW_RETURN_IF_ERROR(walk([&](const auto& visit, const auto& damage) {
+        return walk_later(physical_, sessions[i].page, later_limit(sessions, i), visit, damage, go_on_);
+      }));
+    return fill_gaps();
+  }
+
  private:
   void add(RegionKind kind, std::uint64_t offset, std::uint64_t bytes, std::int64_t rank = -1) {
     if (bytes > 0) regions_.push_back({kind, physical_.header().id.physical, offset, bytes, rank});
   }
 
-  // Bytes in use of each chunk, by offset of its frame.
-  Status load_fills() {
+  Status load_fills(Fills& fills) const {
     TW_RETURN_IF_ERROR(check_piece_ranges(physical_, go_on_));
     PageCache cache;
     const auto add = [&](std::uint64_t, Result<format::FileEntry> entry) -> Status {
       TW_RETURN_IF_ERROR(entry.status());
       TW_ASSIGN_OR_RETURN(const auto pieces, physical_.pieces(*entry, cache, go_on_));
       for (const format::PieceEntry& piece : pieces)
-        if (piece.kind == format::PieceKind::chunk) fills_[piece.physical_offset] = piece.stored_bytes;
+        if (piece.kind == format::PieceKind::chunk) fills[{piece.later, piece.physical_offset}] = piece.stored_bytes;
       return {};
     };
     return physical_.each_entry(add, go_on_);
@@ -55,10 +73,16 @@ class PhysicalRegions {
 
   Status add_session(const FoundSession& session) {
     add(RegionKind::header, session.offset, session.page.data_start - session.offset);
+    return walk(
+        [&](const auto& visit, const auto& damage) { return walk_session(physical_, session, visit, damage, go_on_); });
+  }
+
+  template <class Walk>
+  Status walk(Walk&& walk_frames) {
     std::uint64_t damaged = 0;
     const auto visit = [this](const format::Frame& frame) { return add_frame(frame); };
     const auto damage = [&damaged](std::uint64_t offset) { damaged = damaged == 0 ? offset : damaged; };
-    TW_RETURN_IF_ERROR(walk_session(physical_, session, visit, damage, go_on_));
+    TW_RETURN_IF_ERROR(walk_frames(visit, damage));
     if (damaged == 0) return {};
     return physical_.corrupt(fmt::format("the frame at offset {} is damaged", damaged));
   }
@@ -66,13 +90,13 @@ class PhysicalRegions {
   Status add_frame(const format::Frame& frame) {
     if (++n_frames_ % kAskEach == 0 && go_on_ && !go_on_()) return physical_.stopped();
     if (frame.kind == format::FrameKind::pack) return add_pack(frame);
-    if (frame.kind == format::FrameKind::reserved) {
+    if (frame.kind != format::FrameKind::chunk) {
       add(RegionKind::tail, frame.offset, frame.extent);
       return {};
     }
     const std::int64_t rank = rank_of(frame.rank);
-    const auto fill = fills_.find(frame.offset);
-    const std::uint64_t bytes = fill == fills_.end() ? 0 : std::min(fill->second, frame.capacity());
+    const auto fill = fills_->find({index_physical() == number() ? 0 : number(), frame.offset});
+    const std::uint64_t bytes = fill == fills_->end() ? 0 : std::min(fill->second, frame.capacity());
     add(RegionKind::frame, frame.offset, frame.data_offset, rank);
     add(RegionKind::data, frame.data(), bytes, rank);
     add(RegionKind::tail, frame.data() + bytes, frame.capacity() - bytes, rank);
@@ -80,10 +104,10 @@ class PhysicalRegions {
   }
 
   // The rank of a frame or directory entry; -1 for an added logical file that a repair did not keep.
-  std::int64_t rank_of(std::uint64_t number) {
+  std::int64_t rank_of(std::uint64_t number) const {
     if (!format::is_added(number)) return static_cast<std::int64_t>(number);
     PageCache unused;
-    auto rank = files_.rank_of(physical_.header().id.physical, number, unused);
+    auto rank = files_.rank_of(index_physical(), number, unused);
     return rank.has_value() ? static_cast<std::int64_t>(*rank) : -1;
   }
 
@@ -125,10 +149,14 @@ class PhysicalRegions {
     return all;
   }
 
+  std::uint32_t number() const { return physical_.header().id.physical; }
+  // The physical file whose index names what lies here.
+  std::uint32_t index_physical() const { return physical_.header().is_later() ? 0 : number(); }
+
   ReadSet& files_;
   const PhysicalReader& physical_;
   const GoOn& go_on_;
-  std::unordered_map<std::uint64_t, std::uint64_t> fills_;
+  const Fills* fills_ = nullptr;
   std::vector<Region> regions_;
   std::uint64_t n_frames_ = 0;
 };
@@ -136,13 +164,25 @@ class PhysicalRegions {
 }  // namespace
 
 Status walk_regions(ReadSet& files, const std::function<bool(const Region&)>& visit) {
+  const GoOn go_on = [&files] { return files.may_go_on(); };
+  const auto visit_all = [&visit](const std::vector<Region>& regions) { return std::ranges::all_of(regions, visit); };
+  Fills fills;
   for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
     TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files.physical(k));
-    const GoOn go_on = [&files] { return files.may_go_on(); };
     PhysicalRegions collector(files, *physical, go_on);
-    TW_ASSIGN_OR_RETURN(const std::vector<Region> regions, collector.collect());
-    for (const Region& region : regions)
-      if (!visit(region)) return {};
+    fills.clear();
+    TW_ASSIGN_OR_RETURN(const std::vector<Region> regions, collector.collect(fills));
+    if (!visit_all(regions)) return {};
+  }
+  TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ends, later_ends(files.first()));
+  if (ends.empty()) return {};
+  TW_ASSIGN_OR_RETURN(const std::vector<FoundSession> sessions, all_sessions(files.first()));
+  for (std::uint32_t k = 1; k <= ends.size(); ++k) {
+    if (ends[k - 1] == 0) continue;
+    TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files.physical(k));
+    PhysicalRegions collector(files, *physical, go_on);
+    TW_ASSIGN_OR_RETURN(const std::vector<Region> regions, collector.collect_later(sessions, fills));
+    if (!visit_all(regions)) return {};
   }
   return {};
 }

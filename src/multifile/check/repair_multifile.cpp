@@ -10,6 +10,7 @@
 #include "multifile/read/name_places.hpp"
 #include "multifile/read/slab_walk.hpp"
 #include "multifile/read/stored_index.hpp"
+#include "multifile/write/create_files.hpp"
 #include "multifile/write/index_writer.hpp"
 #include "storage/hold_file.hpp"
 
@@ -66,7 +67,7 @@ class Repair {
     if (readable.code() == Code::stopped) return readable;
     if (readable.ok()) {
       TW_ASSIGN_OR_RETURN(const bool right, tells_of_all(*physical));
-      if (right) return false;
+      if (right) return lacks_later(set, *physical);
     }
     report_.finding(
         readable.ok()
@@ -75,9 +76,24 @@ class Repair {
     return mend(set, *physical);
   }
 
+  // Whether a later physical file that was made is missing.
+  Result<bool> lacks_later(ReadSet& set, const PhysicalReader& first) {
+    TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ends, later_ends(first));
+    bool lacks = false;
+    for (std::uint32_t k = 1; k <= ends.size(); ++k) {
+      if (ends[k - 1] == 0) continue;
+      const Status there = set.physical(k).status();
+      if (!there.ok() && !may_be_lost(k, there)) return there;
+      if (!there.ok()) report_.finding(there.message() + "; the bytes that were stored in it are lost");
+      lacks |= !there.ok();
+    }
+    return lacks;
+  }
+
   Result<bool> mend(ReadSet& set, const PhysicalReader& physical) {
     TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ranks, set.ranks(physical));
-    TW_ASSIGN_OR_RETURN(Recovery recovery, recover_physical(physical, ranks, report_.watch()));
+    const auto open_later = [&set](std::uint32_t number) { return set.physical(number); };
+    TW_ASSIGN_OR_RETURN(Recovery recovery, recover_physical(physical, ranks, open_later, report_.watch()));
     std::unique_ptr<StoredFile> opened;
     if (physical.header().id.physical != 0) {
       TW_ASSIGN_OR_RETURN(opened, backend_->open(physical.path(), OpenMode::read_write));
@@ -107,6 +123,7 @@ class Repair {
     state.session = recovery.index.session;
     state.session_offset = recovery.index.session_offset;
     const format::Attributes attributes = recovery.index.attributes;
+    const std::vector<std::uint64_t> later = recovery.index.later;
     source->use(std::move(recovery.index));
     std::vector<format::NamePlace> names;
     std::vector<format::AddedRun> added;
@@ -114,7 +131,8 @@ class Repair {
     const Contributions nothing(physical.header().n_local);
     const GoOn go_on = [this] { return report_.go_on(); };
     const IndexJob job{&file,    physical.header(), state.session, offset, source.get(),
-                       &nothing, attributes,        added,         &names, go_on};
+                       &nothing, attributes,        added,         &names, later,
+                       go_on};
     auto written = write_index(job);
     if (!written.has_value()) {
       (void)file.truncate(physical.file_bytes());  // an incomplete index may have filled the storage
@@ -124,6 +142,7 @@ class Repair {
     TW_RETURN_IF_ERROR(file.truncate(index.end));
     TW_RETURN_IF_ERROR(wipe_damaged_index(file, physical, recovery));
     TW_RETURN_IF_ERROR(give_up_refused_packs(file, physical, recovery));
+    TW_RETURN_IF_ERROR(sync_later(*backend_, path_, later));
     TW_RETURN_IF_ERROR(file.sync());
     if (state.sequence >= format::kMaxOffset) return physical.corrupt("its state slots cannot count any further");
     if (physical.state().session_offset == 0) ++state.sequence;
@@ -214,10 +233,17 @@ class Repair {
 
   // A pack with a refused directory holds nothing that counts: its space is marked as reserved, as before it was
   // filled.
-  static Status give_up_refused_packs(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) {
+  Status give_up_refused_packs(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) const {
     for (const format::Frame& pack : recovery.refused_packs) {
       const format::Frame reserved{.offset = pack.offset, .session = pack.session, .extent = pack.extent};
-      TW_RETURN_IF_ERROR(file.write(pack.offset, format::encode_frame(reserved, physical.header().id)));
+      format::FileHeader header = physical.header();
+      std::unique_ptr<StoredFile> later;
+      if (pack.later != 0) {
+        header = format::later_header(header, static_cast<std::uint32_t>(pack.later));
+        TW_ASSIGN_OR_RETURN(later, open_to_change(*backend_, path_, header));
+      }
+      StoredFile& target = later ? *later : file;
+      TW_RETURN_IF_ERROR(target.write(pack.offset, format::encode_frame(reserved, header.id)));
     }
     return {};
   }

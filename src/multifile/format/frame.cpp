@@ -12,10 +12,10 @@ namespace thalweg::format {
 namespace {
 
 // Whether a logical file of this rank may have bytes in this physical file. With a table only the ranks section
-// decides.
+// decides; a later physical file may have bytes of all.
 bool rank_may_be_here(std::uint64_t rank, const FileHeader& header) {
   if (is_added(rank)) return rank < kLocalsEnd;
-  if (header.mapping == Mapping::table) return rank < header.n_logical;
+  if (header.mapping == Mapping::table || header.is_later()) return rank < header.n_logical;
   return rank >= header.first_rank && rank - header.first_rank < header.n_local;
 }
 
@@ -38,10 +38,11 @@ bool frame_is_legal(const Frame& f, const FileHeader& header, std::uint64_t room
   if (f.session > kMostSession || f.extent == 0 || f.extent % header.alignment != 0 || f.extent > room) return false;
   if (f.offset > kMaxOffset || f.extent > kMaxOffset - f.offset || f.data_offset > f.extent) return false;
   if (f.kind == FrameKind::chunk) return chunk_is_legal(f, header);
+  if (f.kind == FrameKind::later) return f.later > 0 && f.later <= header.n_later && !header.is_later();
   return f.kind == FrameKind::reserved || (f.kind == FrameKind::pack && pack_is_legal(f));
 }
 
-// The fields behind the first four have a meaning for chunks and packs only.
+// The fields behind the first four depend on the kind.
 template <class Io, class F>
 void list_frame(Io& io, F& f) {
   std::uint64_t none = 0;
@@ -49,6 +50,7 @@ void list_frame(Io& io, F& f) {
   move_fields(io, f.kind, f.session, f.extent, f.data_offset);
   if (f.kind == FrameKind::chunk)
     move_fields(io, f.rank, f.sequence, f.logical_offset, f.directory_crc, reserved, f.end_before);
+  if (f.kind == FrameKind::later) move_fields(io, f.later);
   if (f.kind == FrameKind::pack) move_fields(io, f.n_pieces, f.payload_bytes, none, f.directory_crc);
 }
 

@@ -26,6 +26,7 @@ struct Frame {
   std::uint64_t n_pieces = 0;        // pack
   std::uint64_t payload_bytes = 0;   // pack
   std::uint32_t directory_crc = 0;   // pack
+  std::uint64_t later = 0;           // later: number of the physical file
   std::uint64_t capacity() const { return extent - data_offset; }
   std::uint64_t data() const { return offset + data_offset; }  // offset of the data in the physical file
   std::uint64_t end() const { return offset + extent; }

@@ -18,6 +18,7 @@ constexpr std::string_view kSessionMagic = "TWSESSN1";
 constexpr std::size_t kHeaderCrcOffset = 508;
 constexpr std::uint64_t kMostLogical = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMostPhysical = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostLater = (1 << 16) - 1;  // a piece has 16 bits for the number
 constexpr std::uint64_t kMostAlignment = std::uint64_t{1} << 26;
 
 bool is_page(std::uint64_t offset) {
@@ -58,8 +59,12 @@ Status check_counts(const FileHeader& h) {
   if (h.first_rank > last_first) return bad("first rank", h.first_rank, fmt::format("at most {}", last_first));
   if (h.n_physical == 0 || h.n_physical > kMostPhysical)
     return bad("number of physical files", h.n_physical, "1 to 2^20");
-  if (h.id.physical >= h.n_physical)
-    return bad("number of this physical file", h.id.physical, fmt::format("less than {}", h.n_physical));
+  if (h.n_later > (h.n_physical == 1 && h.mapping == Mapping::consecutive ? kMostLater : 0))
+    return bad("number of later physical files", h.n_later, "at most 65535, beside others or with a table 0,");
+  if (h.id.physical >= h.n_physical + h.n_later)
+    return bad("number of this physical file", h.id.physical, fmt::format("less than {}", h.n_physical + h.n_later));
+  if (h.is_later() && h.n_local != 0)
+    return bad("number of logical files here", h.n_local, "in a later physical file, only 0");
   if (h.checksum != Checksum::none && h.checksum != Checksum::crc32c)
     return bad("checksum of data", static_cast<std::uint32_t>(h.checksum), "0 or 1");
   if (!is_power_of_two(h.alignment) || h.alignment < 512 || h.alignment > kMostAlignment)
@@ -86,6 +91,8 @@ Status check_places(const FileHeader& h, std::uint64_t file_bytes) {
   } else if (!is_page(h.ranks_offset) || !section_fits(h.ranks_offset, h.n_local, 8, file_bytes)) {
     return bad("offset of ranks", h.ranks_offset, "a page with room for the section");
   }
+  if (h.is_later())
+    return h.session_offset == 0 ? Status{} : bad("offset of the session page", h.session_offset, "only 0");
   if (!is_page(h.session_offset) || !section_fits(h.session_offset, 1, kPagePayload, file_bytes))
     return bad("offset of the session page", h.session_offset, "a page");
   return {};
@@ -96,7 +103,7 @@ void list_header(Io& io, Header& h) {
   std::uint32_t header_bytes = kHeaderBytes;
   move_fields(io, h.major, h.minor, header_bytes, h.id, h.required_features, h.optional_features, h.n_logical,
               h.n_local, h.first_rank, h.n_physical, h.id.physical, h.mapping, h.checksum, h.alignment, h.granule,
-              h.map_offset, h.ranks_offset, h.session_offset, h.created_seconds);
+              h.map_offset, h.ranks_offset, h.session_offset, h.created_seconds, h.n_later);
 }
 
 template <class Io, class Slot>
@@ -109,7 +116,7 @@ void list_state(Io& io, Slot& s) {
 template <class Io, class Page>
 void list_session(Io& io, Page& s) {
   move_fields(io, s.session, s.rounds_per_doubling, s.previous_offset, s.n_domains, s.domains_offset, s.data_start,
-              s.round_bytes, s.most_doublings);
+              s.round_bytes, s.most_doublings, s.later_doublings, s.later_start, s.later_domains, s.later_bytes);
 }
 
 Status bad_state(const char* field, std::uint64_t value, const std::string& allowed) {
@@ -204,6 +211,24 @@ Status check_domains(const SessionPage& s, const FileHeader& header, std::uint64
   return {};
 }
 
+Status check_later(const SessionPage& s, const FileHeader& header) {
+  if (header.n_later == 0) {
+    if (s.later_start == 0 && s.later_domains == 0 && s.later_bytes == 0 && s.later_doublings == 0) return {};
+    return bad_session("data start in later physical files", s.later_start, "where there are none, only 0");
+  }
+  if (s.later_start < kFirstSection || s.later_start % header.alignment != 0 || s.later_start > kMaxOffset)
+    return bad_session("data start in later physical files", s.later_start,
+                       "a multiple of the alignment, 4096 or more,");
+  std::uint64_t round = 0;
+  if (s.later_domains == 0 || s.later_bytes == 0 || s.later_bytes % header.alignment != 0 ||
+      mul_overflow(s.later_domains, s.later_bytes, &round) || round > kMaxOffset)
+    return bad_session("slab bytes in later physical files", s.later_bytes,
+                       fmt::format("for {} domains, a multiple of the alignment,", s.later_domains));
+  if (s.later_doublings > kMostDoublings)
+    return bad_session("most doublings in later physical files", s.later_doublings, "at most 40");
+  return {};
+}
+
 }  // namespace
 
 std::array<std::byte, kHeaderBytes> encode_header(const FileHeader& h) {
@@ -214,6 +239,13 @@ std::array<std::byte, kHeaderBytes> encode_header(const FileHeader& h) {
   const ByteSpan all(bytes);
   store_le(all.subspan(kHeaderCrcOffset), crc32c(all.first(kHeaderCrcOffset)));
   return bytes;
+}
+
+FileHeader later_header(const FileHeader& first, std::uint32_t number) {
+  FileHeader header = first;
+  header.id.physical = number;
+  header.n_local = header.first_rank = header.map_offset = header.session_offset = 0;
+  return header;
 }
 
 bool begins_as_multifile(ByteView bytes) {
@@ -293,6 +325,7 @@ Result<SessionPage> parse_session(ByteView page, const FileHeader& header, std::
   list_session(in, s);
   TW_RETURN_IF_ERROR(check_session_place(s, header, offset));
   TW_RETURN_IF_ERROR(check_domains(s, header, offset, file_bytes));
+  TW_RETURN_IF_ERROR(check_later(s, header));
   return s;
 }
 

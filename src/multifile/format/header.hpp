@@ -13,7 +13,7 @@ namespace thalweg::format {
 enum class Mapping : std::uint32_t { consecutive = 0, table = 1 };
 enum class Checksum : std::uint32_t { none = 0, crc32c = 1 };
 
-inline constexpr std::uint16_t kMajorVersion = 3;
+inline constexpr std::uint16_t kMajorVersion = 4;
 
 struct FileHeader {
   std::uint16_t major = kMajorVersion;
@@ -33,7 +33,13 @@ struct FileHeader {
   std::uint64_t ranks_offset = 0;    // only with Mapping::table
   std::uint64_t session_offset = 0;  // session page of session 0
   std::uint64_t created_seconds = 0;
+  // Physical files that a process makes when it needs space: numbers n_physical to n_physical + n_later - 1. They hold
+  // frames only. With some there is one other physical file, and no table.
+  std::uint32_t n_later = 0;
+  bool is_later() const { return id.physical >= n_physical; }
 };
+// The header of later physical file `number`.
+FileHeader later_header(const FileHeader& first, std::uint32_t number);
 std::array<std::byte, kHeaderBytes> encode_header(const FileHeader& header);
 // The magic bytes at the beginning of every physical file.
 inline constexpr std::size_t kMagicBytes = 8;
@@ -72,6 +78,15 @@ struct SessionPage {
   std::uint64_t data_start = 0;
   std::uint64_t round_bytes = 0;
   std::uint32_t most_doublings = 0;
+  // The slabs of the session in each later physical file, where there are such: domains of equal size.
+  std::uint32_t later_doublings = 0;
+  std::uint64_t later_start = 0;
+  std::uint64_t later_domains = 0;
+  std::uint64_t later_bytes = 0;  // of each domain in round 0
+  SlabLayout later_layout(std::uint64_t domain) const {
+    return {later_start, later_domains * later_bytes, domain * later_bytes,
+            later_bytes, rounds_per_doubling,         later_doublings};
+  }
 };
 std::vector<std::byte> encode_session(const SessionPage& page, const FileIdentity& id, std::uint64_t offset);
 Result<SessionPage> parse_session(ByteView page, const FileHeader& header, std::uint64_t offset,

@@ -27,7 +27,7 @@ void list_index(Io& io, Page& p) {
   std::uint32_t reserved = 0;
   move_fields(io, p.session, reserved, p.n_local, p.n_pieces, p.names_bytes, p.attributes_bytes, p.files_offset,
               p.pieces_offset, p.names_offset, p.attributes_offset, p.added_runs_offset, p.name_places_offset, p.end,
-              p.n_entries, p.n_added, p.n_added_runs, p.n_name_places);
+              p.n_entries, p.n_added, p.n_added_runs, p.n_name_places, p.n_later, p.later_offset);
 }
 
 template <class Io, class Entry>
@@ -36,8 +36,8 @@ void list_file_entry(Io& io, Entry& e) {
 }
 
 template <class Io, class Entry>
-void list_piece_entry(Io& io, Entry& e, std::uint16_t& codec) {
-  move_fields(io, e.logical_offset, e.physical_offset, e.logical_bytes, e.stored_bytes, e.crc, e.kind, codec);
+void list_piece_entry(Io& io, Entry& e, std::uint8_t& codec) {
+  move_fields(io, e.logical_offset, e.physical_offset, e.logical_bytes, e.stored_bytes, e.crc, e.kind, codec, e.later);
 }
 
 Status bad_index(const char* field, std::uint64_t value, const std::string& allowed) {
@@ -53,6 +53,8 @@ Status check_index_counts(const IndexPage& p, const FileHeader& header, const St
     return bad_index("number of added logical files", p.n_added, fmt::format("at most {}", kMaxOffset - p.n_local));
   if (p.n_entries < p.n_added || p.n_entries > p.n_local + p.n_added)
     return bad_index("number of file entries", p.n_entries, fmt::format("{} to {}", p.n_added, p.n_local + p.n_added));
+  if (p.n_later != header.n_later)
+    return bad_index("number of later physical files", p.n_later, fmt::format("only {}", header.n_later));
   const auto first_only = [&header](const char* field, std::uint64_t value) {
     return value == 0 || header.id.physical == 0 ? Status{}
                                                  : bad_index(field, value, "outside physical file 0, only 0");
@@ -73,6 +75,7 @@ Status check_index_offsets(const IndexPage& found, const StateSlot& state, std::
   TW_RETURN_IF_ERROR(must_be("offset of attributes", found.attributes_offset, right.attributes_offset));
   TW_RETURN_IF_ERROR(must_be("offset of added runs", found.added_runs_offset, right.added_runs_offset));
   TW_RETURN_IF_ERROR(must_be("offset of places of names", found.name_places_offset, right.name_places_offset));
+  TW_RETURN_IF_ERROR(must_be("offset of later ends", found.later_offset, right.later_offset));
   TW_RETURN_IF_ERROR(must_be("end", found.end, right.end));
   TW_RETURN_IF_ERROR(must_be("end", found.end, state.index_offset + state.index_bytes));
   if (found.end > file_bytes)
@@ -91,7 +94,7 @@ Status check_codec(const PieceEntry& e) {
     return {};
   }
   if (e.kind == PieceKind::zeros) return {};
-  if (e.kind != PieceKind::packed) return bad_piece("kind", static_cast<std::uint16_t>(e.kind), "1, 2 or 3");
+  if (e.kind != PieceKind::packed) return bad_piece("kind", static_cast<std::uint8_t>(e.kind), "1, 2 or 3");
   if (!is_known(e.codec)) {
     return Status::error(Code::unsupported_version,
                          "piece entry: codec {} is not known to this library; a newer one reads the piece",
@@ -105,6 +108,7 @@ Status check_zeros(const PieceEntry& e) {
   if (e.stored_bytes != 0) return bad_piece("stored bytes", e.stored_bytes, "for zeros, only 0");
   if (e.crc != 0) return bad_piece("crc", e.crc, "for zeros, only 0");
   if (e.codec != Codec::none) return bad_piece("codec", static_cast<std::uint32_t>(e.codec), "for zeros, only 0");
+  if (e.later != 0) return bad_piece("later physical file", e.later, "for zeros, only 0");
   return {};
 }
 
@@ -118,7 +122,9 @@ Status check_piece_place(const PieceEntry& e, const IndexPage& index) {
     return bad_piece("logical bytes", e.logical_bytes, "in a pack, at most 2^26");
   if (e.kind == PieceKind::packed && e.stored_bytes > most_stored_bytes(e.logical_bytes))
     return bad_piece("stored bytes", e.stored_bytes, fmt::format("at most {}", most_stored_bytes(e.logical_bytes)));
-  const std::uint64_t index_offset = index.files_offset - kPageBytes;
+  if (e.later > index.n_later)
+    return bad_piece("later physical file", e.later, fmt::format("at most {}", index.n_later));
+  const std::uint64_t index_offset = e.later == 0 ? index.files_offset - kPageBytes : kMaxOffset;
   const std::uint64_t front = e.kind == PieceKind::chunk ? kChecksumTableOffset : 0;
   if (e.physical_offset < kFirstSection || e.physical_offset > index_offset ||
       index_offset - e.physical_offset < front || e.stored_bytes > index_offset - e.physical_offset - front)
@@ -153,7 +159,7 @@ void encode_listed_entry(std::uint64_t local, const FileEntry& e, ByteSpan out_4
 void encode_piece_entry(const PieceEntry& e, ByteSpan out_40_bytes) {
   FieldWriter out(out_40_bytes);
   // An unknown codec of a directory may be too large a number here: it must stay unknown.
-  auto codec = static_cast<std::uint16_t>(std::min(static_cast<std::uint32_t>(e.codec), 0xFFFFu));
+  auto codec = static_cast<std::uint8_t>(std::min(static_cast<std::uint32_t>(e.codec), 0xFEu));
   list_piece_entry(out, e, codec);
 }
 
@@ -173,6 +179,8 @@ Result<IndexPage> layout_index(const IndexPage& counts, std::uint64_t offset) {
   fits = fits && advance(&at, p.n_added_runs, kAddedRunBytes);
   p.name_places_offset = at;
   fits = fits && advance(&at, p.n_name_places, kNamePlaceBytes);
+  p.later_offset = at;
+  fits = fits && advance(&at, p.n_later, kLaterEndBytes);
   p.end = at;
   if (!fits)
     return Status::error(Code::out_of_range,
@@ -233,7 +241,7 @@ Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index) 
   if (bytes_40.size() != kPieceEntryBytes) return bad_size("piece entry", bytes_40.size(), kPieceEntryBytes);
   FieldReader in(bytes_40);
   PieceEntry e;
-  std::uint16_t codec = 0;
+  std::uint8_t codec = 0;
   list_piece_entry(in, e, codec);
   e.codec = Codec{codec};
   TW_RETURN_IF_ERROR(check_codec(e));
@@ -270,6 +278,11 @@ Result<NamePlace> parse_name_place(ByteView bytes_16, std::uint32_t n_physical) 
   move_fields(in, place.hash, place.physical, place.local);
   if (place.physical < n_physical) return place;
   return bad_field("place of a name", "physical file", place.physical, fmt::format("less than {}", n_physical));
+}
+
+Status check_later_end(std::uint64_t end) {
+  if (end == 0 || (end >= kFirstSection && end <= kMaxOffset)) return {};
+  return bad_field("end of a later physical file", "value", end, "0, or 4096 to 2^63-1");
 }
 
 std::vector<std::byte> encode_attributes(const Attributes& attributes) {

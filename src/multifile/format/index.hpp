@@ -21,7 +21,7 @@ struct FileEntry {
 inline constexpr std::uint32_t kFileDamaged = 1;
 
 // zeros: bytes that are known to be zero and not stored.
-enum class PieceKind : std::uint16_t { chunk = 1, packed = 2, zeros = 3 };
+enum class PieceKind : std::uint8_t { chunk = 1, packed = 2, zeros = 3 };
 struct PieceEntry {
   std::uint64_t logical_offset = 0;
   std::uint64_t physical_offset = 0;  // chunk: of the frame; packed: of the stored bytes; zeros: 0
@@ -30,6 +30,7 @@ struct PieceEntry {
   std::uint32_t crc = 0;
   PieceKind kind = PieceKind::chunk;
   Codec codec = Codec::none;
+  std::uint16_t later = 0;  // the later physical file in which it lies; 0: that of the index
 };
 
 void encode_file_entry(const FileEntry& entry, ByteSpan out_40_bytes);
@@ -46,8 +47,9 @@ struct IndexPage {
   std::uint64_t n_added = 0;        // of the file entries: of logical files that tasks added
   std::uint64_t n_added_runs = 0;   // only in physical file 0, for all physical files
   std::uint64_t n_name_places = 0;  // likewise
+  std::uint64_t n_later = 0;        // later physical files that there may be
   std::uint64_t files_offset = 0, pieces_offset = 0, names_offset = 0, attributes_offset = 0, added_runs_offset = 0,
-                name_places_offset = 0, end = 0;
+                name_places_offset = 0, later_offset = 0, end = 0;
 
   bool is_listed() const { return n_added > 0 || n_entries != n_local; }
   SectionKind files_kind() const { return is_listed() ? SectionKind::listed_files : SectionKind::files; }
@@ -94,6 +96,10 @@ struct NamePlace {
 };
 void encode_name_place(const NamePlace& place, ByteSpan out_16_bytes);
 Result<NamePlace> parse_name_place(ByteView bytes_16, std::uint32_t n_physical);
+
+// The index has the end of each later physical file, 8 bytes each; 0: it was never made.
+inline constexpr std::uint64_t kLaterEndBytes = 8;
+Status check_later_end(std::uint64_t end);
 
 using Attributes = std::map<std::string, std::string>;
 std::vector<std::byte> encode_attributes(const Attributes& attributes);

@@ -60,7 +60,7 @@ constexpr std::uint64_t section_pages(std::uint64_t entries, std::uint64_t entry
   return entries / per_page + (entries % per_page != 0);
 }
 
-inline constexpr std::size_t kSectionKinds = 11;
+inline constexpr std::size_t kSectionKinds = 12;
 enum class SectionKind : std::uint32_t {
   bounds = 1,
   table = 2,
@@ -72,7 +72,8 @@ enum class SectionKind : std::uint32_t {
   attributes = 8,
   listed_files = 9,
   added_runs = 10,
-  name_places = 11
+  name_places = 11,
+  later_ends = 12
 };
 
 // Fills in kind, page number and crc of one page whose first 4080 bytes hold entries. `offset`: where the page lies.

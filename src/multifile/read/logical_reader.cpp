@@ -78,7 +78,7 @@ std::uint64_t LogicalReader::skip_zeros(std::uint64_t at) const {
 }
 
 Status LogicalReader::damaged(const std::string& what, std::uint64_t physical_offset) const {
-  return Status::error(Code::corrupt_file, "'{}', logical file {}, offset {}: {}", physical_.path(), rank_,
+  return Status::error(Code::corrupt_file, "'{}', logical file {}, offset {}: {}", here_->path(), rank_,
                        physical_offset, what);
 }
 
@@ -107,11 +107,13 @@ Status LogicalReader::read_some(std::uint64_t at, std::span<std::byte> data, std
   const Span* span = span_at(at);
   if (span == nullptr || span->begin > at) {
     n = span == nullptr ? data.size() : std::min<std::uint64_t>(data.size(), span->begin - at);
+    here_ = &physical_;
     if ((entry_.flags & format::kFileDamaged) != 0) return damaged("a repair found flushed bytes lost here", 0);
     std::memset(data.data(), 0, n);
     return {};
   }
   data = data.first(std::min<std::uint64_t>(data.size(), span->end - at));
+  TW_ASSIGN_OR_RETURN(here_, home_of(pieces_[span->piece]));
   const format::PieceKind kind = pieces_[span->piece].kind;
   if (kind == format::PieceKind::chunk) return read_chunk(*span, at, data, n);
   if (kind == format::PieceKind::zeros) {
@@ -190,9 +192,9 @@ bool LogicalReader::verifies_every_byte() const {
 
 // Bytes that are not verified may belong to a file that replaced this one.
 Status LogicalReader::read_stored(std::uint64_t offset, std::span<std::byte> to) const {
-  TW_RETURN_IF_ERROR(read_exactly(physical_.file(), offset, to));
+  TW_RETURN_IF_ERROR(read_exactly(here_->file(), offset, to));
   if (verifies_every_byte()) return {};
-  const Status status = physical_.check_not_replaced();
+  const Status status = here_->check_not_replaced();
   if (!status.ok()) std::memset(to.data(), 0, to.size());
   return status;
 }
@@ -201,34 +203,42 @@ Status LogicalReader::read_ahead(std::uint64_t offset, std::span<std::byte> to) 
   ReadAhead& ahead = settings_.ahead;
   if (to.size() > kAheadPieceBytes) return read_stored(offset, to);
   const std::uint64_t within = offset - ahead.begin;
-  if (ahead.physical != &physical_ || within >= ahead.bytes.size() || to.size() > ahead.bytes.size() - within) {
+  if (ahead.physical != here_ || within >= ahead.bytes.size() || to.size() > ahead.bytes.size() - within) {
     // A task that reads backwards continues towards the front.
-    const bool backwards =
-        ahead.physical == &physical_ && offset < ahead.begin && ahead.begin - offset < kReadAheadBytes;
+    const bool backwards = ahead.physical == here_ && offset < ahead.begin && ahead.begin - offset < kReadAheadBytes;
     const std::uint64_t end = offset + to.size();
     const std::uint64_t begin = !backwards ? offset : end - std::min(end, kReadAheadBytes);
     ahead.physical = nullptr;
     ahead.bytes.resize(backwards ? end - begin : kReadAheadBytes);
-    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(begin, ahead.bytes));
-    if (!verifies_every_byte()) TW_RETURN_IF_ERROR(physical_.check_not_replaced());
+    TW_ASSIGN_OR_RETURN(const std::size_t got, here_->file().read(begin, ahead.bytes));
+    if (!verifies_every_byte()) TW_RETURN_IF_ERROR(here_->check_not_replaced());
     ahead.bytes.resize(got);
     ahead.begin = begin;
-    ahead.physical = &physical_;
+    ahead.physical = here_;
     if (begin + got < end) return read_stored(offset, to);  // reports what is missing
   }
   std::memcpy(to.data(), ahead.bytes.data() + (offset - ahead.begin), to.size());
   return {};
 }
 
+Result<const PhysicalReader*> LogicalReader::home_of(const format::PieceEntry& piece) const {
+  if (piece.later == 0) return &physical_;
+  TW_ASSIGN_OR_RETURN(const PhysicalReader* later, settings_.later(piece.later));
+  return later;
+}
+
 Result<format::Frame> LogicalReader::frame_of(const format::PieceEntry& piece) const {
   std::vector<std::byte> bytes(format::kFrameBytes);
-  TW_RETURN_IF_ERROR(read_exactly(physical_.file(), piece.physical_offset, bytes));
+  TW_ASSIGN_OR_RETURN(const PhysicalReader* home, home_of(piece));
+  TW_RETURN_IF_ERROR(read_exactly(home->file(), piece.physical_offset, bytes));
   const std::uint64_t room = format::kMaxOffset - piece.physical_offset;
-  const auto frame = format::parse_frame(bytes, physical_.header(), piece.physical_offset, room);
+  const auto frame = format::parse_frame(bytes, home->header(), piece.physical_offset, room);
   if (frame && frame->kind == format::FrameKind::chunk && frame->rank == number_ &&
       frame->logical_offset == piece.logical_offset && piece.logical_bytes <= frame->capacity())
     return *frame;
-  return damaged("the frame of a chunk is damaged or that of another one", piece.physical_offset);
+  return Status::error(Code::corrupt_file,
+                       "'{}', logical file {}, offset {}: the frame of a chunk is damaged or that of another one",
+                       home->path(), rank_, piece.physical_offset);
 }
 
 Status LogicalReader::open_chunk(std::uint32_t number) {
@@ -248,13 +258,12 @@ Status LogicalReader::load_table(const format::PieceEntry& piece, const format::
   const std::uint64_t granules = piece.logical_bytes / physical_.header().granule;
   const std::uint64_t head = format::kChecksumTableOffset - format::kFillSlotOffset[0];
   chunk_table_.resize(head + granules * sizeof(std::uint32_t));
-  TW_RETURN_IF_ERROR(read_exactly(physical_.file(), piece.physical_offset + format::kFillSlotOffset[0], chunk_table_));
+  TW_RETURN_IF_ERROR(read_exactly(here_->file(), piece.physical_offset + format::kFillSlotOffset[0], chunk_table_));
   std::optional<format::FillSlot> fill;
   for (const std::uint64_t within : format::kFillSlotOffset) {
     const auto bytes =
         std::span<const std::byte>(chunk_table_).subspan(within - format::kFillSlotOffset[0], format::kFillSlotBytes);
-    const auto slot =
-        format::parse_fill(bytes, physical_.header().id, piece.physical_offset + within, frame.capacity());
+    const auto slot = format::parse_fill(bytes, here_->header().id, piece.physical_offset + within, frame.capacity());
     if (slot && slot->bytes == piece.logical_bytes) fill = slot;
   }
   const bool needs_tail = piece.logical_bytes % physical_.header().granule != 0;
@@ -274,7 +283,7 @@ void LogicalReader::announce(std::uint64_t within, std::uint64_t bytes) {
   const std::uint64_t from = std::max(announced_, end);
   const std::uint64_t to = std::min(end + kAnnouncedBytes, piece.logical_bytes);
   if (!follows || from >= to || from - end > kAnnouncedBytes / 2) return;
-  physical_.file().read_ahead(chunk_data_ + from, to - from);
+  here_->file().read_ahead(chunk_data_ + from, to - from);
   announced_ = to;
 }
 

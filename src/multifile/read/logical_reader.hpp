@@ -33,7 +33,8 @@ struct ReaderSettings {
   std::uint64_t buffer_bytes = 256 * 1024;
   bool verify = true;
   ReadAhead ahead = {};
-  GoOn go_on = {};          // asked where there are very many pieces; may be empty
+  GoOn go_on = {};  // asked where there are very many pieces; may be empty
+  std::function<Result<PhysicalReader*>(std::uint32_t)> later = {};  // a later physical file
   bool reads_once = false;  // each logical file is read once: few readers are kept, and no positions
 };
 
@@ -64,6 +65,8 @@ class LogicalReader {
   std::uint64_t skip_zeros(std::uint64_t at) const;
   const std::vector<format::PieceEntry>& pieces() const { return pieces_; }
   const format::FileEntry& entry() const { return entry_; }
+  // The physical file in which a piece lies.
+  Result<const PhysicalReader*> home_of(const format::PieceEntry& piece) const;
   // The frame of a chunk piece, checked against the piece.
   Result<format::Frame> frame_of(const format::PieceEntry& piece) const;
 
@@ -77,7 +80,8 @@ class LogicalReader {
         number_(format::is_added(at.local) ? at.local : at.first),
         entry_(entry),
         pieces_(std::move(pieces)),
-        settings_(settings) {}
+        settings_(settings),
+        here_(&physical) {}
   Status resolve();
   const Span* span_at(std::uint64_t at) const;  // the span that holds `at`, or the next one behind; null: none
   Status read_some(std::uint64_t at, std::span<std::byte> data, std::size_t& n);
@@ -101,7 +105,8 @@ class LogicalReader {
   const format::FileEntry entry_;
   const std::vector<format::PieceEntry> pieces_;
   ReaderSettings& settings_;
-  std::vector<Span> spans_;  // sorted, disjoint; empty when one piece shows everything in order
+  const PhysicalReader* here_;  // the physical file in which the piece in use lies
+  std::vector<Span> spans_;     // sorted, disjoint; empty when one piece shows everything in order
   std::uint64_t position_ = 0;
   std::uint64_t window_begin_ = 0;     // logical offset of window_[0]
   std::span<const std::byte> window_;  // verified bytes, inside buffer_

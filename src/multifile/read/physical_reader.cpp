@@ -52,7 +52,7 @@ Result<std::unique_ptr<PhysicalReader>> PhysicalReader::open(std::unique_ptr<Sto
   auto reader = std::make_unique<PhysicalReader>();
   reader->file_ = std::move(file);
   TW_RETURN_IF_ERROR(about(reader->path(), reader->read_header(number)));
-  reader->readable_ = about(reader->path(), reader->read_index());
+  if (!reader->header_.is_later()) reader->readable_ = about(reader->path(), reader->read_index());
   return reader;
 }
 
@@ -71,6 +71,7 @@ Status PhysicalReader::read_header(std::uint32_t number) {
         Code::corrupt_file,
         "is physical file {} of a multifile, not number {}; open the first one, whose name has no number",
         header_.id.physical, number);
+  if (header_.is_later()) return {};
   const auto place = [&](int i) {
     return std::span<const std::byte>(page).subspan(format::kSlotOffset[i], format::kSlotBytes);
   };
@@ -344,6 +345,14 @@ Result<std::string> PhysicalReader::name(const format::FileEntry& entry, PageCac
   }
   if (as_stored || format::name_is_legal(text)) return text;
   return corrupt("a name with a NUL inside");
+}
+
+Result<std::vector<std::uint64_t>> later_ends(const PhysicalReader& first) {
+  if (first.recovered() != nullptr) return first.recovered()->later;
+  TW_ASSIGN_OR_RETURN(auto ends,
+                      first.numbers(SectionKind::later_ends, first.index().later_offset, first.index().n_later));
+  for (const std::uint64_t end : ends) TW_RETURN_IF_ERROR(about(first.path(), format::check_later_end(end)));
+  return ends;
 }
 
 Result<format::Attributes> PhysicalReader::attributes() const {

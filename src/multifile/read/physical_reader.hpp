@@ -50,6 +50,7 @@ struct RecoveredIndex {
   std::string names;
   format::Attributes attributes;
   std::vector<format::AddedRun> added;  // the runs in a whole index of physical file 0
+  std::vector<std::uint64_t> later;     // the end of each later physical file; 0: it was never made
   std::uint64_t end = 0;                // first page behind everything used
   std::uint32_t session = 0;            // the last covered session, and where its page lies
   std::uint64_t session_offset = 0;
@@ -138,6 +139,9 @@ class PhysicalReader {
 // more.
 Result<format::IndexPage> read_index_page(const PhysicalReader& physical, format::StateSlot slot,
                                           std::uint64_t file_bytes);
+
+// The end of each later physical file, as physical file 0 has it; 0: it was never made.
+Result<std::vector<std::uint64_t>> later_ends(const PhysicalReader& first);
 
 // Reads exactly `data.size()` bytes, or corrupt_file: the file ends before.
 Status read_exactly(StoredFile& file, std::uint64_t offset, std::span<std::byte> data);

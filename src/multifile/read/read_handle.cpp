@@ -24,6 +24,7 @@ ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, const std::vector<RankRan
       settings_(std::move(settings)),
       readers_(settings_.reads_once) {
   settings_.go_on = [set = files_.get()] { return set->may_go_on(); };
+  settings_.later = [set = files_.get()](std::uint32_t number) { return set->physical(number); };
 }
 
 Status ReadHandle::seek_to(std::uint64_t rank, std::int64_t position) {

@@ -70,6 +70,7 @@ Result<std::unique_ptr<PhysicalReader>> ReadSet::open_physical(std::uint32_t num
   if (!opened.has_value()) return named_by_format(*backend_, name, opened.error());
   std::unique_ptr<PhysicalReader> physical = std::move(opened).value();
   if (number != 0) TW_RETURN_IF_ERROR(check_member(*physical));
+  if (physical->header().is_later()) return physical;
   if (own_session_.load(std::memory_order_relaxed) && physical->readable().code() == Code::not_closed)
     TW_RETURN_IF_ERROR(physical->use_index_before_session());
   if (unclosed_ == Unclosed::refuse) TW_RETURN_IF_ERROR(physical->readable());
@@ -84,9 +85,10 @@ Result<std::unique_ptr<PhysicalReader>> ReadSet::open_physical(std::uint32_t num
   return physical;
 }
 
-Status ReadSet::recover(PhysicalReader& physical) const {
+Status ReadSet::recover(PhysicalReader& physical) {
+  const auto open_later = [this](std::uint32_t number) { return this->physical(number); };
   TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> rank_list, ranks(physical));
-  TW_ASSIGN_OR_RETURN(Recovery recovery, recover_physical(physical, rank_list, watch_));
+  TW_ASSIGN_OR_RETURN(Recovery recovery, recover_physical(physical, rank_list, open_later, watch_));
   physical.use(std::move(recovery.index));
   return {};
 }
@@ -96,11 +98,11 @@ Status ReadSet::check_member(const PhysicalReader& physical) const {
   const format::FileHeader& b = physical.header();
   const std::uint32_t k = b.id.physical;
   const bool same_set = a.id.uuid == b.id.uuid && a.n_logical == b.n_logical && a.n_physical == b.n_physical &&
-                        a.mapping == b.mapping && a.checksum == b.checksum && a.granule == b.granule &&
-                        a.alignment == b.alignment;
+                        a.n_later == b.n_later && a.mapping == b.mapping && a.checksum == b.checksum &&
+                        a.granule == b.granule && a.alignment == b.alignment;
   const std::vector<std::uint64_t>& bounds = mapping_.bounds;
-  const bool same_share =
-      a.mapping == format::Mapping::table || (b.first_rank == bounds[k] && b.n_local == bounds[k + 1] - bounds[k]);
+  const bool same_share = a.mapping == format::Mapping::table || b.is_later() ||
+                          (b.first_rank == bounds[k] && b.n_local == bounds[k + 1] - bounds[k]);
   if (same_set && same_share) return {};
   return Status::error(Code::corrupt_file, "'{}' belongs to another multifile than '{}'", physical.path(), path_);
 }

@@ -140,10 +140,35 @@ Result<std::vector<FoundSession>> find_sessions_behind(const PhysicalReader& phy
   return failed;
 }
 
+// Collects the pieces in the later physical files. One that is missing is lost where the base index or a frame says that
+// it was made; else it was never made, and nothing in it was flushed. After a loss that only frames tell of, no piece of
+// it is left in the index, so that it counts as never made.
+Status scan_later(const PhysicalReader& physical, const std::vector<FoundSession>& sessions,
+                  const OpenLater& open_later, const Watch& watch, Scan& scan, Recovery& recovery) {
+  std::vector<std::uint64_t>& ends = recovery.index.later;
+  ends.resize(physical.header().n_later);
+  for (std::uint32_t k = 1; k <= ends.size(); ++k) {
+    std::uint64_t& end = ends[k - 1];
+    auto later = open_later(k);
+    const Code code = later.status().code();
+    if (code != Code::ok && code != Code::not_found && code != Code::corrupt_file) return later.error();
+    if (code != Code::ok && end == 0 && !scan.made_later.contains(k)) continue;
+    if (code != Code::ok) {
+      recovery.damaged = true;
+      if (watch.finding) watch.finding(later.status().message() + "; the bytes that were stored in it are lost");
+      continue;
+    }
+    for (std::size_t i = 0; i < sessions.size(); ++i)
+      TW_RETURN_IF_ERROR(scan.later(**later, sessions[i], later_limit(sessions, i)));
+    end = format::align_up(std::max({end, (*later)->file_bytes(), format::kFirstSection}), kPageBytes);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks,
-                                  const Watch& watch) {
+                                  const OpenLater& open_later, const Watch& watch) {
   Recovery recovery;
   TW_ASSIGN_OR_RETURN(SalvagedIndex start, find_base(physical, recovery, watch));
   const RecoveredIndex& base = start.index;
@@ -157,6 +182,7 @@ Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vec
   TW_RETURN_IF_ERROR(scan.sort_ranks());
   recovery.index.session = base.session;
   recovery.index.session_offset = base.end != 0 ? base.session_offset : physical.header().session_offset;
+  std::vector<FoundSession> whole;
   for (const FoundSession& session : sessions) {
     if (const Status walked = scan.session(session); !walked.ok()) {
       // A session that was synced is whole; so this one was not.
@@ -165,9 +191,12 @@ Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vec
       left_out = true;
       continue;
     }
+    whole.push_back(session);
     recovery.index.session = session.page.session;
     recovery.index.session_offset = session.offset;
   }
+  recovery.index.later = base.later;
+  TW_RETURN_IF_ERROR(scan_later(physical, whole, open_later, watch, scan, recovery));
   recovery.damaged |= left_out;  // it may have held flushed bytes
   const bool newest_is_whole = base.end != 0 && !start.fell_back;
   if (left_out && physical.closed() && !newest_is_whole)

@@ -14,13 +14,17 @@ namespace thalweg {
 
 struct Recovery {
   RecoveredIndex index;
-  bool damaged = false;                      // something flushed may be lost or unreadable
-  std::uint64_t frames_end = 0;              // behind everything in the walked sessions
-  std::vector<format::Frame> refused_packs;  // their directories are not valid
+  bool damaged = false;          // something flushed may be lost or unreadable
+  std::uint64_t frames_end = 0;  // behind everything in the walked sessions
+  // Packs whose directories are not valid. Frame::later is the later physical file in which one lies; 0: this one.
+  std::vector<format::Frame> refused_packs;
 };
+
+// Opens a later physical file. not_found or corrupt_file: it is missing, or its beginning is.
+using OpenLater = std::function<Result<PhysicalReader*>(std::uint32_t number)>;
 
 // `ranks`: rank of each local index with Mapping::table in the header, else empty.
 Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks,
-                                  const Watch& watch);
+                                  const OpenLater& open_later, const Watch& watch);
 
 }  // namespace thalweg

@@ -14,7 +14,7 @@ namespace thalweg {
 using format::FillSlot;
 
 Scan::Scan(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks, const Watch& watch)
-    : physical_(physical), ranks_(ranks), watch_(watch) {}
+    : physical_(physical), here_(&physical), ranks_(ranks), watch_(watch) {}
 
 Status Scan::sort_ranks() {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unsorted;
@@ -31,13 +31,26 @@ Status Scan::sort_ranks() {
 
 Status Scan::session(const FoundSession& session) {
   end_ = std::max(end_, session.page.data_start);
+  return walk(session, 0);
+}
+
+Status Scan::later(const PhysicalReader& later, const FoundSession& session, std::uint64_t limit) {
+  here_ = &later;
+  walked_ = 0;
+  const Status walked = walk(session, limit);
+  here_ = &physical_;
+  return walked;
+}
+
+Status Scan::walk(const FoundSession& session, std::uint64_t limit_of_later) {
   const auto visit = [this](const format::Frame& frame) { return take(frame); };
   const auto damage = [this](std::uint64_t offset) { lost_frame(offset); };
+  if (here_ != &physical_) return walk_later(*here_, session.page, limit_of_later, visit, damage, watch_.go_on);
   return walk_session(physical_, session, visit, damage, watch_.go_on);
 }
 
 void Scan::report(const std::string& text) const {
-  if (watch_.finding) watch_.finding(fmt::format("'{}': {}", physical_.path(), text));
+  if (watch_.finding) watch_.finding(fmt::format("'{}': {}", here_->path(), text));
 }
 
 // A rank, or the number of a logical file that was added, whose rank is not known here.
@@ -66,7 +79,7 @@ void Scan::damaged_piece(const char* what, std::uint64_t rank, std::uint64_t off
 }
 
 std::uint64_t Scan::bytes_behind(std::uint64_t offset) const {
-  return physical_.file_bytes() - std::min(physical_.file_bytes(), offset);
+  return here_->file_bytes() - std::min(here_->file_bytes(), offset);
 }
 
 std::uint64_t Scan::local_of(std::uint64_t rank) const {
@@ -86,12 +99,14 @@ void Scan::add(const FoundPiece& piece) {
 }
 
 Status Scan::take(const format::Frame& frame) {
-  walked_ += std::min(frame.extent, physical_.file_bytes() - walked_);
-  if (watch_.progress && !watch_.progress(walked_, physical_.file_bytes()))
+  walked_ += std::min(frame.extent, here_->file_bytes() - walked_);
+  if (watch_.progress && !watch_.progress(walked_, here_->file_bytes()))
     return Status::error(Code::stopped, "recovering '{}': stopped by the caller", physical_.path());
   // A frame that only claims space must not move the index, and with it the end of the file, so far away.
   const bool is_chunk = frame.kind == format::FrameKind::chunk;
-  end_ = std::max(end_, is_chunk ? frame.end() : std::min(frame.end(), physical_.file_bytes()));
+  if (here_ == &physical_)
+    end_ = std::max(end_, is_chunk ? frame.end() : std::min(frame.end(), physical_.file_bytes()));
+  if (frame.kind == format::FrameKind::later) made_later.insert(frame.later);
   if (is_chunk) return chunk(frame);
   return frame.kind == format::FrameKind::pack ? pack(frame) : Status{};
 }
@@ -101,9 +116,9 @@ Result<std::vector<FillSlot>> Scan::fill_slots(const format::Frame& frame) {
   std::vector<FillSlot> slots;
   for (const std::uint64_t within : format::kFillSlotOffset) {
     std::array<std::byte, format::kFillSlotBytes> bytes{};
-    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(frame.offset + within, bytes));
+    TW_ASSIGN_OR_RETURN(const std::size_t got, here_->file().read(frame.offset + within, bytes));
     if (got < bytes.size()) continue;
-    const auto slot = format::parse_fill(bytes, physical_.header().id, frame.offset + within, frame.capacity());
+    const auto slot = format::parse_fill(bytes, here_->header().id, frame.offset + within, frame.capacity());
     if (slot && slot->bytes <= format::kMaxOffset - frame.logical_offset) {
       slots.push_back(*slot);
     } else if (!format::all_zero(bytes)) {
@@ -130,12 +145,12 @@ Result<std::uint64_t> Scan::sound_granules(const format::Frame& frame, std::uint
     if (within == 0) {
       const std::uint64_t at = frame.offset + format::kChecksumTableOffset + i * sizeof(std::uint32_t);
       const auto entries = std::span(table).first(std::min(granules - i, kAtOnce) * sizeof(std::uint32_t));
-      TW_RETURN_IF_ERROR(read_exactly(physical_.file(), at, entries));
+      TW_RETURN_IF_ERROR(read_exactly(here_->file(), at, entries));
     }
     if (i > 0 && watch_.go_on && !watch_.go_on()) return physical_.stopped();
     buffer.resize(granule);
-    TW_RETURN_IF_ERROR(read_exactly(physical_.file(), data + i * granule, buffer));
-    const std::uint32_t seal = format::data_seal(physical_.header().checksum, buffer);
+    TW_RETURN_IF_ERROR(read_exactly(here_->file(), data + i * granule, buffer));
+    const std::uint32_t seal = format::data_seal(here_->header().checksum, buffer);
     if (seal != load_le<std::uint32_t>(std::span(table).subspan(within))) return i;
   }
   return granules;
@@ -148,8 +163,8 @@ Result<bool> Scan::tail_matches(const format::Frame& frame, const FillSlot& slot
   const std::uint64_t data = frame.data();
   if (slot.bytes > bytes_behind(data)) return false;
   buffer.resize(slot.bytes - start);
-  TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(data + start, buffer));
-  return got == buffer.size() && format::data_seal(physical_.header().checksum, buffer) == slot.tail_seal;
+  TW_ASSIGN_OR_RETURN(const std::size_t got, here_->file().read(data + start, buffer));
+  return got == buffer.size() && format::data_seal(here_->header().checksum, buffer) == slot.tail_seal;
 }
 
 // The bytes of the largest slot whose data verify, or of the leading granules that verify if these are more.
@@ -191,6 +206,7 @@ Status Scan::chunk(const format::Frame& frame) {
   piece.without_fill = slots.empty();
   piece.entry.logical_offset = frame.logical_offset;
   piece.entry.physical_offset = frame.offset;
+  piece.entry.later = number_here();
   if (!slots.empty()) {
     TW_ASSIGN_OR_RETURN(piece.sound_bytes, sound_bytes(frame, slots));
     piece.entry.logical_bytes = piece.entry.stored_bytes = slots.front().bytes;
@@ -206,16 +222,17 @@ Status Scan::chunk(const format::Frame& frame) {
 }
 
 Status Scan::pack(const format::Frame& frame) {
-  auto entries = read_directory(physical_, frame);
+  auto entries = read_directory(*here_, frame);
   if (!entries.has_value()) {
     if (entries.error().code() != Code::corrupt_file) return entries.error();
     lost_pieces = true;  // the frame is written after the directory: it was not synced, or was damaged since
     refused_packs.push_back(frame);
+    refused_packs.back().later = number_here();
     report(entries.error().message());
     return {};
   }
   std::uint64_t at = frame.data();
-  end_ = std::max(end_, at + frame.payload_bytes);
+  if (here_ == &physical_) end_ = std::max(end_, at + frame.payload_bytes);
   std::vector<std::byte> stored;
   Steps steps(watch_.go_on);
   for (const format::DirectoryEntry& entry : *entries) {
@@ -224,10 +241,10 @@ Status Scan::pack(const format::Frame& frame) {
     piece.local = local_of(entry.rank);
     piece.sequence = entry.sequence;
     piece.end_before = entry.end_before;
-    piece.entry = {entry.logical_offset,      at,         entry.logical_bytes, entry.stored_bytes, entry.crc,
-                   format::PieceKind::packed, entry.codec};
+    piece.entry = {entry.logical_offset,      at,          entry.logical_bytes, entry.stored_bytes, entry.crc,
+                   format::PieceKind::packed, entry.codec, number_here()};
     stored.resize(std::min<std::uint64_t>(entry.stored_bytes, bytes_behind(at)));
-    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(at, stored));
+    TW_ASSIGN_OR_RETURN(const std::size_t got, here_->file().read(at, stored));
     piece.damaged = got < entry.stored_bytes || crc32c(stored) != entry.crc;
     piece.is_name = entry.codec == format::Codec::name;
     if (piece.is_name && !piece.damaged) {

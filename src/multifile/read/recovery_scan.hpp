@@ -2,6 +2,8 @@
 // steps 3 to 6.
 #pragma once
 
+#include <set>
+
 #include "base/sorted_runs.hpp"
 #include "multifile/read/recovery.hpp"
 #include "multifile/read/slab_walk.hpp"
@@ -32,6 +34,8 @@ class Scan {
 
   Status sort_ranks();  // before session()
   Status session(const FoundSession& session);
+  // The frames of a session in a later physical file, up to `limit`.
+  Status later(const PhysicalReader& later, const FoundSession& session, std::uint64_t limit);
 
   // Reports a finding about a logical file.
   void report_file(std::uint64_t local, const std::string& what) const;
@@ -40,15 +44,20 @@ class Scan {
   std::uint64_t n_pieces() const { return pieces.empty() ? 0 : (pieces.size() - 1) * kRunItems + pieces.back().size(); }
   std::string names;  // as packs store them, behind their modes
   std::vector<format::Frame> refused_packs;
-  bool lost_frames = false;  // pieces of any sequence may be lost, including synced ones
-  bool lost_pieces = false;  // pieces that may have been synced are lost
+  std::set<std::uint64_t> made_later;  // the later physical files of which a frame says that they were made
+  bool lost_frames = false;            // pieces of any sequence may be lost, including synced ones
+  bool lost_pieces = false;            // pieces that may have been synced are lost
   std::uint64_t end() const { return end_; }
 
  private:
+  Status walk(const FoundSession& session, std::uint64_t limit_of_later);
   void report(const std::string& text) const;
   void lost_frame(std::uint64_t offset);
   void damaged_piece(const char* what, std::uint64_t rank, std::uint64_t offset) const;
   std::uint64_t bytes_behind(std::uint64_t offset) const;
+  std::uint16_t number_here() const {  // of the later physical file; 0: none
+    return static_cast<std::uint16_t>(here_ == &physical_ ? 0 : here_->header().id.physical);
+  }
   // Local index of a rank, or n_local when it does not belong here.
   std::uint64_t local_of(std::uint64_t rank) const;
 
@@ -64,7 +73,8 @@ class Scan {
   Result<std::uint64_t> sound_granules(const format::Frame& frame, std::uint64_t granules,
                                        std::vector<std::byte>& buffer) const;
 
-  const PhysicalReader& physical_;
+  const PhysicalReader& physical_;  // that of the logical files
+  const PhysicalReader* here_;      // that of the frames: this one, or a later one
   const std::vector<std::uint64_t>& ranks_;
   const Watch& watch_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> by_rank_;  // rank and local index; only with Mapping::table

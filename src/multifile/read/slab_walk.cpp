@@ -92,6 +92,7 @@ class SlabWalk {
         lost = false;
         continue;
       }
+      if (frame && frame->session > session_.page.session && physical_.header().is_later()) return {};
       const bool zero = format::all_zero(bytes);
       if (zero && !lost) return {};
       TW_ASSIGN_OR_RETURN(const bool behind, index_is_at(at));
@@ -156,8 +157,9 @@ Result<std::uint64_t> index_begin(const PhysicalReader& physical, std::uint64_t 
 bool is_index_section(const PhysicalReader& physical, std::span<const std::byte> page, std::uint64_t offset) {
   using format::SectionKind;
   const std::uint64_t number = load_le<std::uint64_t>(page.subspan(format::kPagePayload + sizeof(std::uint32_t)));
-  for (const SectionKind kind : {SectionKind::files, SectionKind::listed_files, SectionKind::pieces, SectionKind::names,
-                                 SectionKind::attributes, SectionKind::added_runs, SectionKind::name_places})
+  for (const SectionKind kind :
+       {SectionKind::files, SectionKind::listed_files, SectionKind::pieces, SectionKind::names, SectionKind::attributes,
+        SectionKind::added_runs, SectionKind::name_places, SectionKind::later_ends})
     if (format::check_page(page, kind, number, physical.header().id, offset).ok()) return true;
   return false;
 }
@@ -175,6 +177,23 @@ Status walk_session(const PhysicalReader& physical, const FoundSession& session,
     layout.domain_prefix += bytes;
   }
   return {};
+}
+
+Status walk_later(const PhysicalReader& later, const format::SessionPage& session, std::uint64_t limit,
+                  const std::function<Status(const format::Frame&)>& visit,
+                  const std::function<void(std::uint64_t offset)>& damage, const GoOn& go_on) {
+  const FoundSession found{0, session, std::min(limit, later.file_bytes())};
+  SlabWalk walk(later, found, visit, damage, go_on);
+  for (std::uint64_t domain = 0; domain < session.later_domains; ++domain) {
+    const format::SlabLayout layout = session.later_layout(domain);
+    if (layout.data_start + layout.domain_prefix >= found.limit) return {};
+    TW_RETURN_IF_ERROR(walk.domain(layout));
+  }
+  return {};
+}
+
+std::uint64_t later_limit(const std::vector<FoundSession>& sessions, std::size_t i) {
+  return i + 1 < sessions.size() ? sessions[i + 1].page.later_start : format::kMaxOffset;
 }
 
 Result<std::vector<format::DirectoryEntry>> read_directory(const PhysicalReader& physical, const format::Frame& pack) {

@@ -19,6 +19,14 @@ Status walk_session(const PhysicalReader& physical, const FoundSession& session,
                     const std::function<Status(const format::Frame&)>& visit,
                     const std::function<void(std::uint64_t offset)>& damage, const GoOn& go_on);
 
+// As walk_session, in a later physical file, up to `limit`: where the next session begins in it, or its end. A frame of
+// a session behind this one ends a slab.
+Status walk_later(const PhysicalReader& later, const format::SessionPage& session, std::uint64_t limit,
+                  const std::function<Status(const format::Frame&)>& visit,
+                  const std::function<void(std::uint64_t offset)>& damage, const GoOn& go_on);
+// Where the session behind session i begins in later physical files; behind the last one: kMaxOffset.
+std::uint64_t later_limit(const std::vector<FoundSession>& sessions, std::size_t i);
+
 // The directory of a pack; corrupt_file where it is refused.
 Result<std::vector<format::DirectoryEntry>> read_directory(const PhysicalReader& physical, const format::Frame& pack);
 

@@ -162,7 +162,9 @@ class Salvage {
     if (is(SectionKind::files)) return take_entries(page, number, false);
     if (is(SectionKind::listed_files)) return take_entries(page, number, true);
     BytePages* const kept = is(SectionKind::names) ? &names_ : is(SectionKind::attributes) ? &attributes_ : nullptr;
-    if (kept == nullptr) return is(SectionKind::pieces) || is(SectionKind::added_runs) || is(SectionKind::name_places);
+    if (kept == nullptr)
+      return is(SectionKind::pieces) || is(SectionKind::added_runs) || is(SectionKind::name_places) ||
+             is(SectionKind::later_ends);
     kept->try_emplace(number, reinterpret_cast<const char*>(page.data()), kPagePayload);
     return true;
   }
@@ -357,6 +359,9 @@ Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::
                          .section(SectionKind::name_places, index.name_places_offset, index.n_name_places,
                                   format::kNamePlaceBytes, go_on)
                          .status());
+  TW_ASSIGN_OR_RETURN(result.later,
+                      physical.numbers(SectionKind::later_ends, index.later_offset, index.n_later, go_on));
+  for (const std::uint64_t last : result.later) TW_RETURN_IF_ERROR(format::check_later_end(last));
   result.end = end;
   result.session = index.session;
   result.session_offset = slot.covered_session_offset;

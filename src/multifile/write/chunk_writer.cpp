@@ -149,6 +149,7 @@ format::PieceEntry ChunkWriter::piece() const {
   entry.logical_bytes = filled_;
   entry.stored_bytes = filled_;
   entry.kind = format::PieceKind::chunk;
+  entry.later = physical_.later();
   return entry;
 }
 

@@ -83,11 +83,13 @@ class Creation {
     TW_RETURN_IF_ERROR(open_first());
     for (std::uint32_t k = 1; k < targets_.size(); ++k) {
       TW_RETURN_IF_ERROR(open(k).status());
-      TW_RETURN_IF_ERROR(check_replaceable(k));
+      TW_RETURN_IF_ERROR(check_replaceable(targets_[k], k));
     }
+    TW_RETURN_IF_ERROR(find_later());
     // New files first, as they need space; replacing the others frees some. Physical file 0 last: it names the rest.
     for (std::uint32_t k = 0; k < targets_.size(); ++k)
       if (targets_[k].bytes == 0) TW_RETURN_IF_ERROR(write(k));
+    for (const std::string& name : later_) TW_RETURN_IF_ERROR(backend_.remove(name));
     for (auto k = static_cast<std::uint32_t>(targets_.size()); k-- > 0;)
       if (targets_[k].bytes > 0) TW_RETURN_IF_ERROR(write(k));
     return {};
@@ -135,7 +137,7 @@ class Creation {
   Status check_first() {
     if (targets_[0].bytes == 0 || overwrite_foreign_) return {};
     TW_RETURN_IF_ERROR(check_may_overwrite(backend_, path_, format::KnownFormat::multifile));
-    return old_ && old_->id.physical != 0 ? check_replaceable(0) : Status{};
+    return old_ && old_->id.physical != 0 ? check_replaceable(targets_[0], 0) : Status{};
   }
 
   // No value where it cannot be parsed.
@@ -148,8 +150,7 @@ class Creation {
   }
 
   // The caller gives NAME, not NAME.000001: that name may belong to something else.
-  Status check_replaceable(std::uint32_t k) {
-    const Target& target = targets_[k];
+  Status check_replaceable(const Target& target, std::uint32_t k) const {
     if (target.bytes == 0) return {};
     std::array<std::byte, format::kMagicBytes> begin{};
     TW_ASSIGN_OR_RETURN(const std::size_t got, target.file->read(0, begin));
@@ -159,6 +160,23 @@ class Creation {
     return Status::error(Code::unsafe,
                          "creating '{}': '{}' exists and is {}; it is left as it is: remove it, or choose another name",
                          path_, target.name, another ? "part of another multifile" : "no part of a multifile");
+  }
+
+  // What has the name of a later physical file is removed: a process that needs one makes it.
+  Status find_later() {
+    const format::FileHeader& header = plan_.files[0].header;
+    for (std::uint32_t k = header.n_physical; k < header.n_physical + header.n_later; ++k) {
+      Target found;
+      found.name = format::physical_name(path_, k);
+      TW_ASSIGN_OR_RETURN(const bool exists, backend_.exists(found.name));
+      if (!exists) continue;
+      const OpenMode mode = exclusive_ ? OpenMode::create_exclusive : OpenMode::read;  // exclusive: fails
+      TW_ASSIGN_OR_RETURN(found.file, backend_.open(found.name, mode));
+      TW_ASSIGN_OR_RETURN(found.bytes, found.file->size());
+      TW_RETURN_IF_ERROR(check_replaceable(found, k));
+      later_.push_back(found.name);
+    }
+    return {};
   }
 
   Status write(std::uint32_t k) {
@@ -173,7 +191,7 @@ class Creation {
   // cannot be removed does no harm.
   void remove_stale_files() {
     if (!old_) return;
-    for (auto k = static_cast<std::uint32_t>(targets_.size()); k < old_->n_physical; ++k) {
+    for (auto k = static_cast<std::uint32_t>(targets_.size()); k < old_->n_physical + old_->n_later; ++k) {
       const std::string name = format::physical_name(path_, k);
       auto file = backend_.open(name, OpenMode::read);
       if (!file.has_value()) continue;
@@ -188,6 +206,7 @@ class Creation {
   const bool overwrite_foreign_;
   const WritePlan& plan_;
   std::vector<Target> targets_;
+  std::vector<std::string> later_;  // names of later physical files that exist
   std::optional<format::FileHeader> old_;
 };
 
@@ -219,6 +238,33 @@ Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::
                        file->path());
 }
 
+Result<std::unique_ptr<StoredFile>> make_later(Backend& backend, const std::string& path,
+                                               const format::FileHeader& header) {
+  TW_ASSIGN_OR_RETURN(auto file, backend.open(format::physical_name(path, header.id.physical), OpenMode::create_keep));
+  const auto wanted = format::encode_header(header);
+  std::array<std::byte, format::kHeaderBytes> found{};
+  TW_RETURN_IF_ERROR(file->read(0, found).status());
+  if (found == wanted) return file;
+  if (!format::all_zero(found))
+    return Status::error(Code::unsafe,
+                         "'{}' is needed for a multifile and is another file; it is left as it is: move it away",
+                         file->path());
+  TW_RETURN_IF_ERROR(file->write(0, wanted));
+  return file;
+}
+
+Status sync_later(Backend& backend, const std::string& path, const std::vector<std::uint64_t>& ends) {
+  for (std::uint32_t k = 1; k <= ends.size(); ++k) {
+    if (ends[k - 1] == 0) continue;
+    auto later = backend.open(format::physical_name(path, k), OpenMode::read_write);
+    if (later.status().code() == Code::not_found) continue;
+    TW_RETURN_IF_ERROR(later.status());
+    TW_RETURN_IF_ERROR((*later)->sync());
+    TW_RETURN_IF_ERROR((*later)->close());
+  }
+  return backend.sync_directory_of(path);
+}
+
 void abandon_session(Backend& backend, const std::string& path, const PlannedFile& planned) {
   auto file = open_to_change(backend, path, planned.header);
   if (!file.has_value()) return;
@@ -245,7 +291,10 @@ Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::st
   return Creation(backend, path, exclusive, overwrite_foreign, plan).make();
 }
 
+// A sync of the new session makes the earlier ones durable, too: those in later physical files before it begins.
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan) {
+  if (std::ranges::any_of(plan.later_ends, [](std::uint64_t end) { return end != 0; }))
+    TW_RETURN_IF_ERROR(sync_later(backend, path, plan.later_ends));
   for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
     const Status status = begin_one(backend, path, plan, plan.files[k]);
     if (status.ok()) continue;

@@ -234,6 +234,7 @@ Result<format::IndexPage> count(const IndexJob& job) {
   const std::uint64_t listed = format::section_pages(counts.n_entries, format::kListedEntryBytes);
   if (counts.n_added == 0 && all <= std::max(listed, kSmallSection / kPageBytes)) counts.n_entries = counts.n_local;
   const bool first = job.header.id.physical == 0;
+  counts.n_later = job.header.n_later;
   counts.n_added_runs = first ? job.added.size() : 0;
   counts.n_name_places = first ? counts.n_name_places + job.names->size() : 0;
   return counts;
@@ -317,7 +318,8 @@ Status Contributions::sort() {
 Contribution Contributions::at(std::size_t i) const { return decode(all_[i]); }
 std::uint64_t Contributions::local(std::size_t i) const { return local_of(all_[i]); }
 
-// The sections that tell, for all physical files, which logical files were added and where each name is.
+// The sections that tell, for all physical files, which logical files were added, where each name is, and which later
+// physical files there are.
 static Status write_all_files_sections(const IndexJob& job, const format::IndexPage& page) {
   SectionStream runs(job, SectionKind::added_runs, page.added_runs_offset, format::kAddedRunBytes);
   for (const format::AddedRun& run : job.added) {
@@ -331,7 +333,13 @@ static Status write_all_files_sections(const IndexJob& job, const format::IndexP
     TW_ASSIGN_OR_RETURN(const auto room, places.next());
     format::encode_name_place(place, room);
   }
-  return places.finish();
+  TW_RETURN_IF_ERROR(places.finish());
+  SectionStream later(job, SectionKind::later_ends, page.later_offset, format::kLaterEndBytes);
+  for (const std::uint64_t end : job.later) {
+    TW_ASSIGN_OR_RETURN(const auto room, later.next());
+    store_le(room, end);
+  }
+  return later.finish();
 }
 
 Result<format::IndexPage> write_index(const IndexJob& job) {

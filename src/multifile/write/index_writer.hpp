@@ -61,7 +61,8 @@ struct IndexJob {
   // `names` the place of each name so far, to which write_index() adds those of this physical file.
   std::vector<format::AddedRun> added = {};
   std::vector<format::NamePlace>* names = nullptr;
-  GoOn go_on;  // asked now and then; may be empty
+  std::vector<std::uint64_t> later = {};  // the end of each later physical file; 0: it was never made
+  GoOn go_on;                             // asked now and then; may be empty
 };
 Result<format::IndexPage> write_index(const IndexJob& job);
 

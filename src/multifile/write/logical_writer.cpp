@@ -23,9 +23,21 @@ constexpr std::uint64_t number_of(std::uint64_t rank, std::uint64_t local) {
 
 }  // namespace
 
+// A chunk that grows with the data is cut to what is left of the share of the first physical file; where its size was
+// asked for, it goes to the later one as a whole.
+Result<PhysicalWriter*> WriterSettings::space_behind(PhysicalWriter& first, std::uint64_t& want) const {
+  if (!open_later) return &first;
+  const std::uint64_t left = std::max(first_bytes - std::min(first_bytes, first.taken()), kSmallBytes);
+  const bool may_cut = chunks_grow && !exact;
+  if (first.taken() >= first_bytes || (want > left && !may_cut)) return open_later();
+  want = std::min(want, left);
+  return &first;
+}
+
 LogicalWriter::LogicalWriter(PhysicalWriter& physical, std::uint64_t rank, std::uint64_t local_index,
                              std::uint64_t size, WriterSettings& settings)
     : physical_(physical),
+      space_(&physical),
       settings_(settings),
       rank_(rank),
       local_index_(local_index),
@@ -132,7 +144,7 @@ Status LogicalWriter::store_plain(std::uint64_t at, std::span<const std::byte> d
   while (!data.empty()) {
     const bool grows =
         chunk_ && chunk_->logical_end() == at && at >= hidden_until_ && chunk_->room() > 0 && chunk_->may_grow();
-    const bool fits_pack = data.size() <= std::min(kSmallBytes, physical_.max_piece_bytes());
+    const bool fits_pack = data.size() <= std::min(kSmallBytes, space_->max_piece_bytes());
     if (!grows && !more && fits_pack) return pack(at, data.size(), data, format::Codec::none);
     if (!grows) TW_RETURN_IF_ERROR(open_chunk(at, data.size(), more));
     TW_ASSIGN_OR_RETURN(const std::size_t taken, chunk_->append(data));
@@ -144,7 +156,7 @@ Status LogicalWriter::store_plain(std::uint64_t at, std::span<const std::byte> d
 
 Status LogicalWriter::store_compressed(std::uint64_t at, std::span<const std::byte> data) {
   while (!data.empty()) {
-    const auto unit = data.first(std::min<std::uint64_t>(data.size(), physical_.max_piece_bytes()));
+    const auto unit = data.first(std::min<std::uint64_t>(data.size(), space_->max_piece_bytes()));
     settings_.compressed.resize(unit.size());  // what does not get smaller is stored as it is
     const auto kind = static_cast<Compression>(settings_.codec);
     TW_ASSIGN_OR_RETURN(const std::size_t smaller, compress(kind, 0, unit, settings_.compressed));
@@ -167,7 +179,11 @@ Result<PackedAt> LogicalWriter::pack_entry(format::DirectoryEntry entry, std::sp
   entry.sequence = next_sequence();
   entry.end_before = stored_end();
   entry.stored_bytes = static_cast<std::uint32_t>(stored.size());
-  auto where = physical_.pack(entry, stored);
+  std::uint64_t bytes = stored.size();
+  if (space_ == &physical_) {
+    TW_ASSIGN_OR_RETURN(space_, settings_.space_behind(physical_, bytes));
+  }
+  auto where = space_->pack(entry, stored);
   if (where.has_value()) ++count_;  // a recovery stops at a number that no piece has
   return where;
 }
@@ -190,8 +206,9 @@ Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::s
                                                         .crc = crc,
                                                         .codec = codec},
                                                        stored));
-  add_piece(
-      {{at, where.offset, logical_bytes, stored.size(), crc, format::PieceKind::packed, codec}, sequence, where.pack});
+  add_piece({{at, where.offset, logical_bytes, stored.size(), crc, format::PieceKind::packed, codec, space_->later()},
+             sequence,
+             where.pack});
   left_end_ = std::max(left_end_, at + logical_bytes);
   if (chunk_) hidden_until_ = std::max(hidden_until_, at + logical_bytes);
   return {};
@@ -211,14 +228,17 @@ Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, bool mor
   // Bytes fewer than the buffer holds are all that was written in a row.
   if (settings_.exact)
     want = bytes < settings_.buffer_bytes ? bytes : std::max(std::min(settings_.chunk_bytes, most), bytes);
+  if (space_ == &physical_) {
+    TW_ASSIGN_OR_RETURN(space_, settings_.space_behind(physical_, want));
+  }
   const format::Frame frame{.rank = number_of(rank_, local_index_),
                             .sequence = next_sequence(),
                             .logical_offset = at,
                             .end_before = stored_end()};
   TW_ASSIGN_OR_RETURN(const format::Frame placed,
-                      physical_.place_chunk(frame, want, settings_.exact, settings_.direct != nullptr));
+                      space_->place_chunk(frame, want, settings_.exact, settings_.direct != nullptr));
   ++count_;
-  chunk_ = std::make_unique<ChunkWriter>(physical_, placed, settings_.direct);
+  chunk_ = std::make_unique<ChunkWriter>(*space_, placed, settings_.direct);
   if (more && !cut) ++chunks_;
   hidden_until_ = 0;
   return {};
@@ -278,7 +298,8 @@ std::span<const WrittenPiece> LogicalWriter::pieces(std::vector<WrittenPiece>& r
   std::ranges::sort(room, {}, &WrittenPiece::sequence);
   for (WrittenPiece& piece : room)
     if (piece.entry.kind == format::PieceKind::packed)
-      piece.entry.physical_offset = physical_.resolve({piece.pack, piece.entry.physical_offset});
+      piece.entry.physical_offset =
+          (piece.entry.later == 0 ? physical_ : *space_).resolve({piece.pack, piece.entry.physical_offset});
   return room;
 }
 

@@ -9,6 +9,8 @@
 //     the open pack of the process (PhysicalWriter::pack). All other data go to a chunk of this logical file.
 //  4. Where the current chunk cannot take them, open_chunk() publishes it and asks PhysicalWriter::place_chunk for
 //     another one, whose frame is written at once.
+//     Once the process has stored its part of the first 4 MiB of the node in the first physical file, chunks and pieces
+//     go to the later physical file of this task, where it has one (space_behind).
 //  5. ChunkWriter::append writes the data to their place and computes their checksums.
 //  6. A flush stores the buffer and publishes the chunk: checksums first, then the fill slot that says how many bytes
 //     count. A sync also makes the physical files durable.
@@ -17,6 +19,7 @@
 // An overwrite adds a piece with a higher sequence that hides the older one, so no crash loses a flushed byte.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -41,6 +44,11 @@ struct WriterSettings {
   std::vector<std::byte> compressed;  // scratch
   std::vector<ByteBuffer> spare_buffers;
   std::uint64_t buffered_capacity = 0;  // bytes of all buffers in use, spare ones not counted
+  // Where this task uses a later physical file: opens it, when the process has stored `first_bytes` in the first one.
+  std::function<Result<PhysicalWriter*>()> open_later;
+  std::uint64_t first_bytes = 0;
+  // The physical file that takes the next `want` bytes, which may be cut.
+  Result<PhysicalWriter*> space_behind(PhysicalWriter& first, std::uint64_t& want) const;
 };
 
 class LogicalWriter {
@@ -107,7 +115,8 @@ class LogicalWriter {
   bool behind_gap(std::uint64_t at) const { return at > stored_end(); }
   void add_piece(const WrittenPiece& piece);
 
-  PhysicalWriter& physical_;
+  PhysicalWriter& physical_;  // that of the index entry
+  PhysicalWriter* space_;     // where new pieces go: this one, or a later one
   WriterSettings& settings_;
   const std::uint64_t rank_;  // before the close the number, for a logical file that was added
   const std::uint64_t local_index_;

@@ -126,7 +126,19 @@ Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint
   frame.data_offset = extent.bytes - capacity;
   TW_RETURN_IF_ERROR(write_frame(later ? reserved_space(frame) : frame));
   take(extent);
+  taken_.fetch_add(extent.bytes, std::memory_order_relaxed);
   return frame;
+}
+
+Status PhysicalWriter::note_later(std::uint32_t number) {
+  const std::lock_guard lock(space_mutex_);
+  const std::uint64_t alignment = header_.alignment;
+  TW_ASSIGN_OR_RETURN(const format::Slab extent, find_room(alignment, alignment, alignment));
+  format::Frame frame{.offset = extent.start, .session = session_, .extent = extent.bytes, .later = number};
+  frame.kind = format::FrameKind::later;
+  TW_RETURN_IF_ERROR(write_frame(frame));
+  take(extent);
+  return {};
 }
 
 // Just these blocks: none is left over. Where they cannot be reserved, the write says why, or succeeds.
@@ -149,6 +161,7 @@ Result<PackedAt> PhysicalWriter::pack(const format::DirectoryEntry& entry, std::
   const PackedAt at{static_cast<std::uint32_t>(payload_offsets_.size()), payload_.size()};
   entries_.push_back(entry);  // first: it may throw
   payload_.append(stored.data(), stored.size());
+  taken_.fetch_add(stored.size(), std::memory_order_relaxed);
   return at;
 }
 

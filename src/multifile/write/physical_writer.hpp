@@ -14,6 +14,7 @@
 //     directory and data, and at last the frame that says what it is.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -51,6 +52,11 @@ class PhysicalWriter {
   // Bytes of a slab that a chunk for `want` bytes of content takes, including the frame and the gap before its data.
   static std::uint64_t extent_for(std::uint64_t want, const format::FileHeader& header);
 
+  // Writes the frame that says that this process uses a later physical file.
+  Status note_later(std::uint32_t number);
+  // Bytes of the chunks and packed pieces of this process so far.
+  std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+
   // Writes data of a chunk. Where the file system writes faster into blocks that exist, they are reserved first.
   Status write_data(std::uint64_t offset, std::span<const std::byte> data);
 
@@ -71,6 +77,8 @@ class PhysicalWriter {
 
   StoredFile& file() { return *file_; }
   const format::FileHeader& header() const { return header_; }
+  // Its number where it is a later physical file; else 0.
+  std::uint16_t later() const { return static_cast<std::uint16_t>(header_.is_later() ? header_.id.physical : 0); }
   std::uint32_t session() const { return session_; }
   // Whether other processes write into this physical file too.
   bool shared_with_others() const { return layout_.domain_bytes < layout_.round_bytes; }
@@ -99,6 +107,7 @@ class PhysicalWriter {
   std::uint64_t max_piece_bytes_ = 0;
   std::uint64_t pack_limit_ = 0;  // payload and directory of one pack
   SharedSync sync_;
+  std::atomic<std::uint64_t> taken_ = 0;
 
   mutable std::mutex space_mutex_;
   std::uint64_t slab_number_ = 0;  // guarded by space_mutex_

@@ -25,6 +25,8 @@ WriteHandle::WriteHandle(std::shared_ptr<WriteSet> files, std::shared_ptr<ReadSe
       home_(share.home),
       settings_(std::move(settings)) {
   settings_.serves_few = served_.count() <= kFew;
+  settings_.first_bytes = files_->first_bytes(common_);
+  if (share.later) settings_.open_later = [this, later = *share.later] { return files_->writer(later, common_); };
 }
 
 std::unique_ptr<LogicalWriter>& WriteHandle::writer_at(std::uint64_t slot) {

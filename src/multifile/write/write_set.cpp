@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "multifile/write/create_files.hpp"
 #include "multifile/write/index_writer.hpp"
 #include "storage/hold_file.hpp"
 
@@ -30,11 +31,29 @@ Result<PhysicalWriter*> WriteSet::writer(const DomainShare& share, const WriteCo
   return files_.get_or_make(share.physical, [&] { return open_file(share, common); });
 }
 
+// The frame comes before anything in the later physical file counts: without it a recovery takes one that is missing for
+// one that was never made. All processes make it with the same bytes. A sync makes its name durable, too.
+Result<std::unique_ptr<StoredFile>> WriteSet::open_later(const format::FileHeader& header) {
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored, make_later(*backend_, path_, header));
+  {
+    const std::lock_guard lock(name_mutex_);
+    name_synced_ = false;
+  }
+  const auto files = files_.all();
+  if (files.empty() || files.front().first != 0)
+    return Status::error(Code::internal, "a process that does not write into the first physical file uses a later one");
+  TW_RETURN_IF_ERROR(files.front().second->note_later(header.id.physical));
+  return stored;
+}
+
 Result<std::unique_ptr<PhysicalWriter>> WriteSet::open_file(const DomainShare& share, const WriteCommon& common) {
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored,
-                      backend_->open(format::physical_name(path_, share.physical), OpenMode::read_write));
   format::FileHeader header = common.header;
   header.id.physical = share.physical;
+  if (header.is_later()) header = format::later_header(header, share.physical);
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored,
+                      header.is_later()
+                          ? open_later(header)
+                          : backend_->open(format::physical_name(path_, share.physical), OpenMode::read_write));
   return std::make_unique<PhysicalWriter>(std::move(stored), header, share, common.reserves);
 }
 
@@ -148,6 +167,8 @@ Status WriteSet::encode_contribution(WireWriter& out) {
   const auto open_files = files_.all();
   out.put_short(open_files.size());
   std::map<std::uint32_t, Writers> files = by_physical(deposits_);
+  for (const auto& [physical, writer] : open_files)  // the entries in the first one tell where pieces lie in them
+    if (writer->header().is_later()) TW_RETURN_IF_ERROR(writer->flush_pack());
   for (const auto& [physical, writer] : open_files) {
     TW_ASSIGN_OR_RETURN(const Bytes shipped, ship_or_flush(*writer));
     if (durable) TW_RETURN_IF_ERROR(writer->file().sync());

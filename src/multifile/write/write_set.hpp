@@ -38,6 +38,10 @@ class WriteSet {
   Status hold(std::unique_ptr<StoredFile> lock_of_root);
   // The physical file of that share, opened on first use. It lives as long as the set.
   Result<PhysicalWriter*> writer(const DomainShare& share, const WriteCommon& common);
+  // Bytes that this process stores in the first physical file before it uses later ones.
+  std::uint64_t first_bytes(const WriteCommon& common) const {
+    return common.first_bytes * static_cast<std::uint64_t>(tasks_);
+  }
   // Writes the open packs of all physical files of this process.
   Status flush_packs();
   // Makes the data of all physical files of this process durable, and the names by which they are found.
@@ -62,6 +66,7 @@ class WriteSet {
   Result<Bytes> ship_or_flush(PhysicalWriter& writer) const;
   Status sync_name();
 
+  Result<std::unique_ptr<StoredFile>> open_later(const format::FileHeader& header);
   Result<std::unique_ptr<PhysicalWriter>> open_file(const DomainShare& share, const WriteCommon& common);
   template <class Step>
   Status for_each_file(Step&& step);
@@ -92,6 +97,7 @@ struct CloseContributions {
   std::vector<std::vector<PhysicalContribution>> files;  // by physical file
   bool durable = false;                                  // WriteSet::close_durably was called in some process
   std::vector<std::pair<TaskRank, format::Attributes>> attributes;
+  std::vector<std::uint64_t> later;  // the end of each later physical file, of all sessions
   // Collected while the indexes are written: the places of names, and the logical files added in this session.
   std::vector<format::NamePlace> names;
   std::vector<format::AddedRun> added;

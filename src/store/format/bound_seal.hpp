@@ -28,7 +28,8 @@ void seal(ByteSpan bytes, const FileIdentity& id, std::uint64_t offset);
 // What every frame begins with (section 3), and the kinds of frames.
 inline constexpr std::string_view kFrameMagic = "TWFRAME1";
 inline constexpr std::uint64_t kFrameBytes = 128;
-enum class FrameKind : std::uint32_t { reserved = 0, chunk = 1, pack = 2, superblock = 3 };
+// later: the process of the domain writes into a later physical file from now on.
+enum class FrameKind : std::uint32_t { reserved = 0, chunk = 1, pack = 2, superblock = 3, later = 4 };
 
 // State of a file between sessions and within one.
 enum class FileState : std::uint32_t { open = 1, closed = 2 };

@@ -50,7 +50,8 @@ Blemish allowed_blemish(const Aftermath& at) {
     if (!physical.has_value()) return Blemish::any;
     if ((*physical)->closed()) return Blemish::damaged_files;  // what its index told of counts
     n_physical = (*physical)->header().n_physical;
-    if (n_physical > 1 && !at.had_closed) return Blemish::any;  // one of them may be lost
+    if (n_physical + (*physical)->header().n_later > 1 && !at.had_closed)
+      return Blemish::any;  // one of them may be lost
   }
   return Blemish::none;
 }

@@ -51,6 +51,14 @@ std::vector<ProgramShape> program_shapes() {
   add("OneTask", 1, 1, 1).steps = 24;
   add("Unbuffered", 2, 2, 2).options.buffer_bytes = 0;
   add("TwoProcessesTwoFiles", 4, 2, 4).options.physical_files = 2;
+  ProgramShape& later = add("LaterFiles", 4, 2, 5);
+  later.options.physical_files = kAuto;
+  later.options.first_bytes = 4000;
+  ProgramShape& later_added = add("LaterFilesAdded", 3, 1, 3);
+  later_added.options.physical_files = kAuto;
+  later_added.options.codec = format::Codec::lz4;
+  later_added.options.first_bytes = 1;
+  later_added.adds = 6;
   add("Lz4", 2, 2, 2).options.codec = format::Codec::lz4;
   add("Zstd", 2, 1, 3).options.codec = format::Codec::zstd;
   add("ManyLogicalFiles", 2, 2, 60).steps = 20;
@@ -203,7 +211,9 @@ void CrashProgram::settle(std::span<const std::uint64_t> sizes) {
 
 std::vector<std::string> CrashProgram::paths() const {
   std::vector<std::string> paths;
-  for (std::uint32_t k = 0; k < shape_.options.physical_files; ++k) paths.push_back(format::physical_name(path_, k));
+  constexpr std::uint32_t kMostOfANode = 4;
+  const std::uint32_t n = shape_.options.physical_files == kAuto ? kMostOfANode : shape_.options.physical_files;
+  for (std::uint32_t k = 0; k < n; ++k) paths.push_back(format::physical_name(path_, k));
   return paths;
 }
 

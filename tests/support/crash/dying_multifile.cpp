@@ -25,6 +25,7 @@ ProgramShape draw_shape(Random& random) {
   shape.adds = one_of(random, {0, 0, 3, 12});
   MultifileOptions& options = shape.options = small_options();
   options.physical_files = static_cast<std::uint32_t>(one_of(random, {1, 1, 2, 3}));
+  options.first_bytes = one_of<std::uint64_t>(random, {1, 3000, 20000});
   options.alignment_bytes = one_of<std::uint32_t>(random, {512, 512, 4096});
   options.chunk_bytes = one_of<std::uint64_t>(random, {1500, 6000, 20000});
   options.buffer_bytes = one_of<std::uint64_t>(random, {0, 700, 1500, 5000});
@@ -32,7 +33,9 @@ ProgramShape draw_shape(Random& random) {
   options.checksum = one_of(random, {format::Checksum::none, format::Checksum::crc32c});
   options.sync_on_close = below(random, 3) == 0;
   if (below(random, 3) == 0) options.storage_hints = small_direct_options().storage_hints;
-  if (below(random, 4) == 0)
+  const std::uint64_t layout = below(random, 4);
+  if (layout == 1) options.physical_files = kAuto;  // later ones are made when they are needed
+  if (layout == 0)
     shape.mapping = [](std::int64_t rank, std::int64_t, std::int32_t m) {
       return static_cast<std::int32_t>(rank * 5 % m);
     };
@@ -48,11 +51,11 @@ class DyingMultifile final : public DyingFile {
     const auto number = [](auto value) { return std::to_string(value); };
     return "a multifile of " + number(shape_.n_logical) + " logical files, " + number(shape_.tasks) + " tasks, " +
            number(shape_.tasks_per_process) + " in a process, " + number(shape_.steps) + " steps, " +
-           number(shape_.adds) + " adds; physical files " + number(options.physical_files) + ", chunks " +
-           number(options.chunk_bytes) + ", buffer " + number(options.buffer_bytes) + ", codec " +
-           number(static_cast<int>(options.codec)) + ", checksum " + number(static_cast<int>(options.checksum)) +
-           (options.sync_on_close ? ", synced on close" : "") + (options.storage_hints.empty() ? "" : ", direct") +
-           (shape_.mapping ? ", mapped" : "");
+           number(shape_.adds) + " adds; physical files " + number(options.physical_files) + " (first bytes " +
+           number(options.first_bytes) + "), chunks " + number(options.chunk_bytes) + ", buffer " +
+           number(options.buffer_bytes) + ", codec " + number(static_cast<int>(options.codec)) + ", checksum " +
+           number(static_cast<int>(options.checksum)) + (options.sync_on_close ? ", synced on close" : "") +
+           (options.storage_hints.empty() ? "" : ", direct") + (shape_.mapping ? ", mapped" : "");
   }
   void run_session(const std::shared_ptr<FaultBackend>& storage) override {
     const bool first = sessions_++ == 0;

@@ -77,6 +77,24 @@ TEST(Frame, GivesBackEveryFieldOfEachKind) {
   EXPECT_EQ(parsed(reserved)->extent, 4096u);
 }
 
+TEST(Frame, ALaterPhysicalFileIsOneThatTheHeaderHas) {
+  FileHeader header = sound_header();
+  header.id.physical = 0;
+  header.n_physical = 1;
+  header.n_later = 2;
+  const auto back = [&](std::uint64_t later) {
+    Frame frame{.offset = 8192, .extent = 4096, .later = later};
+    frame.kind = FrameKind::later;
+    return parse_frame(encode_frame(frame, header.id), header, 8192, 4096);
+  };
+  ASSERT_TRUE(back(2).has_value());
+  EXPECT_EQ(back(2)->later, 2u);
+  EXPECT_FALSE(back(0).has_value());
+  EXPECT_FALSE(back(3).has_value());
+  header = later_header(header, 1);
+  EXPECT_FALSE(back(2).has_value()) << "it stands in the first physical file only";
+}
+
 TEST(Frame, LiesAsTheDocumentSays) {
   const auto bytes = encode_frame(sound_chunk(), sound_header().id);
   const ByteView all(bytes);

@@ -40,6 +40,7 @@ void expect_same(const FileHeader& a, const FileHeader& b) {
   EXPECT_EQ(a.ranks_offset, b.ranks_offset);
   EXPECT_EQ(a.session_offset, b.session_offset);
   EXPECT_EQ(a.created_seconds, b.created_seconds);
+  EXPECT_EQ(a.n_later, b.n_later);
 }
 
 FileHeader random_header(std::mt19937_64& random) {
@@ -84,7 +85,7 @@ TEST(FileHeader, LiesAsTheDocumentSays) {
                     std::byte{0x4C}, std::byte{0x57}, std::byte{0x0D}, std::byte{0x0A}};
   EXPECT_EQ(Bytes(bytes.begin(), bytes.begin() + 8), magic);
   const ByteView all(bytes);
-  EXPECT_EQ(load_le<std::uint16_t>(all.subspan(8)), 3u);
+  EXPECT_EQ(load_le<std::uint16_t>(all.subspan(8)), 4u);
   EXPECT_EQ(load_le<std::uint16_t>(all.subspan(10)), 0x0203u);
   EXPECT_EQ(load_le<std::uint32_t>(all.subspan(12)), 512u);
   EXPECT_EQ(all[16], std::byte{0xA0});
@@ -100,6 +101,7 @@ TEST(FileHeader, LiesAsTheDocumentSays) {
   EXPECT_EQ(load_le<std::uint32_t>(all.subspan(92)), h.granule);
   EXPECT_EQ(load_le<std::uint64_t>(all.subspan(112)), h.session_offset);
   EXPECT_EQ(load_le<std::uint64_t>(all.subspan(120)), h.created_seconds);
+  EXPECT_EQ(load_le<std::uint32_t>(all.subspan(128)), 0u);
   EXPECT_EQ(load_le<std::uint32_t>(all.subspan(508)), crc32c(all.first(508)));
 }
 
@@ -124,14 +126,14 @@ TEST(FileHeader, AnotherMagicIsNoMultifile) {
 
 TEST(FileHeader, AnotherMajorVersionIsUnsupportedWhateverItsChecksum) {
   auto bytes = to_bytes(encode_header(sound_header()));
-  for (const std::uint16_t version : {1, 2, 77}) {
+  for (const std::uint16_t version : {1, 2, 3, 77}) {
     poke<std::uint16_t>(bytes, 8, version);
 
     const Status refused = parse_header(bytes, kFileBytes).status();
     EXPECT_EQ(refused.code(), Code::unsupported_version);
     EXPECT_EQ(parse_header(resealed(bytes), kFileBytes).status().code(), Code::unsupported_version);
     EXPECT_NE(refused.message().find(std::to_string(version)), std::string::npos) << "both versions are named";
-    EXPECT_NE(refused.message().find("version 3"), std::string::npos);
+    EXPECT_NE(refused.message().find("version 4"), std::string::npos);
   }
   poke<std::uint16_t>(bytes, 8, 0);
   EXPECT_EQ(parse_header(resealed(bytes), kFileBytes).status().code(), Code::corrupt_file);
@@ -161,7 +163,7 @@ TEST(FileHeader, HasItsOwnSize) {
 
 TEST(FileHeader, ReservedBytesAreIgnored) {
   auto bytes = to_bytes(encode_header(sound_header()));
-  bytes[128] = bytes[507] = std::byte{0xFF};
+  bytes[132] = bytes[507] = std::byte{0xFF};
 
   EXPECT_TRUE(parse_header(resealed(bytes), kFileBytes).has_value());
 }
@@ -181,6 +183,36 @@ TEST(FileHeader, CountsAreLegalOrRefused) {
   EXPECT_EQ(after([](FileHeader& h) { h.mapping = Mapping{2}; }), bad);
   EXPECT_EQ(after([](FileHeader& h) { h.checksum = Checksum{2}; }), bad);
   EXPECT_EQ(after([](FileHeader& h) { h.n_logical = h.n_local = h.first_rank = 0; }), Code::ok);
+}
+
+// With later physical files there is one other, and no table.
+TEST(FileHeader, LaterPhysicalFilesHaveNoLogicalFiles) {
+  const Code bad = Code::corrupt_file;
+  FileHeader first = sound_header();
+  first.id.physical = 0;
+  first.n_physical = 1;
+  first.map_offset = 4096;
+  first.n_later = 65535;
+  EXPECT_EQ(code_of(first), Code::ok);
+  for (const std::uint32_t number : {1u, 65535u}) {
+    const FileHeader later = later_header(first, number);
+    auto back = parse_header(encode_header(later), kHeaderBytes);
+    ASSERT_TRUE(back.has_value()) << back.error().message();
+    expect_same(back.value(), later);
+    EXPECT_TRUE(back->is_later());
+  }
+  EXPECT_EQ(code_of(later_header(first, 65536)), bad);
+  const auto after_later = [&](const std::function<void(FileHeader&)>& change) {
+    FileHeader later = later_header(first, 2);
+    change(later);
+    return code_of(later);
+  };
+  EXPECT_EQ(after_later([](FileHeader& h) { h.n_local = 1; }), bad);
+  EXPECT_EQ(after_later([](FileHeader& h) { h.map_offset = 4096; }), bad);
+  EXPECT_EQ(after_later([](FileHeader& h) { h.session_offset = 4096; }), bad);
+  EXPECT_EQ(after_later([](FileHeader& h) { h.n_later = 65536; }), bad);
+  EXPECT_EQ(after_later([](FileHeader& h) { h.mapping = Mapping::table; }), bad);
+  EXPECT_EQ(after([](FileHeader& h) { h.n_later = 1; }), bad) << "beside two others";
 }
 
 TEST(FileHeader, AlignmentAndGranuleArePowersOfTwoInTheirRanges) {

@@ -317,6 +317,34 @@ TEST(PieceEntry, LiesBetweenTheHeaderAndTheIndex) {
   EXPECT_EQ(piece_after(chunk, [](PieceEntry& e) { e.physical_offset = kIndexOffset - 5191; }), Code::corrupt_file);
 }
 
+TEST(PieceEntry, MayLieInALaterPhysicalFile) {
+  IndexPage index = SoundIndex().page;
+  index.n_later = 3;
+  const auto code = [&](PieceEntry e, std::uint16_t later, std::uint64_t offset) {
+    e.later = later;
+    e.physical_offset = offset;
+    Bytes bytes(kPieceEntryBytes);
+    encode_piece_entry(e, bytes);
+    auto back = parse_piece_entry(bytes, index);
+    EXPECT_EQ(back.has_value() ? back->later : later, later);
+    return back.status().code();
+  };
+  const PieceEntry chunk = sound_chunk_piece();
+  EXPECT_EQ(code(chunk, 3, 1ull << 40), Code::ok) << "far behind the index, which is in another file";
+  EXPECT_EQ(code(chunk, 0, 1ull << 40), Code::corrupt_file);
+  EXPECT_EQ(code(chunk, 4, 1ull << 40), Code::corrupt_file);
+  EXPECT_EQ(code(chunk, 3, 4095), Code::corrupt_file);
+  EXPECT_EQ(code(chunk, 3, kMaxOffset), Code::corrupt_file);
+  EXPECT_EQ(code({.logical_bytes = 1, .kind = PieceKind::zeros}, 1, 0), Code::corrupt_file);
+}
+
+TEST(LaterEnd, IsZeroOrBehindTheHeader) {
+  for (const std::uint64_t end : {std::uint64_t{0}, std::uint64_t{4096}, kMaxOffset})
+    EXPECT_TRUE(check_later_end(end).ok()) << end;
+  for (const std::uint64_t end : {std::uint64_t{1}, std::uint64_t{4095}, kMaxOffset + 1})
+    EXPECT_EQ(check_later_end(end).code(), Code::corrupt_file) << end;
+}
+
 TEST(Attributes, GiveBackWhatWentIn) {
   Attributes attributes{
       {"a", ""}, {"creator", std::string("x\0y", 3)}, {std::string(255, 'k'), std::string(5000, 'v')}};

@@ -273,5 +273,42 @@ TEST(SessionPage, RoundsAndDoublingsAreLegalOrRefused) {
   EXPECT_EQ(session_after([](SessionPage& s) { s.rounds_per_doubling = 0; }), Code::ok);
 }
 
+TEST(SessionPage, LaterPhysicalFilesHaveSlabsWhereThereAreSuch) {
+  const Code bad = Code::corrupt_file;
+  EXPECT_EQ(session_after([](SessionPage& s) { s.later_start = 4096; }), bad);
+  EXPECT_EQ(session_after([](SessionPage& s) { s.later_domains = 1; }), bad);
+  EXPECT_EQ(session_after([](SessionPage& s) { s.later_bytes = 4096; }), bad);
+  EXPECT_EQ(session_after([](SessionPage& s) { s.later_doublings = 1; }), bad);
+  FileHeader header = sound_header();
+  header.id.physical = 0;
+  header.n_physical = 1;
+  header.n_later = 3;
+  const auto after = [&](const std::function<void(SessionPage&)>& change) {
+    SessionPage s = sound_session();
+    s.later_start = 8192;
+    s.later_domains = 5;
+    s.later_bytes = 65536;
+    s.later_doublings = 7;
+    change(s);
+    auto back = parse_session(encode_session(s, header.id, 4096), header, 4096, kFileBytes);
+    if (!back.has_value()) return back.error().code();
+    const SlabLayout layout = back->later_layout(2);
+    EXPECT_EQ(layout.data_start, s.later_start);
+    EXPECT_EQ(layout.domain_prefix, 2 * s.later_bytes);
+    EXPECT_EQ(layout.round_bytes, s.later_domains * s.later_bytes);
+    EXPECT_EQ(layout.most_doublings, s.later_doublings);
+    return Code::ok;
+  };
+  EXPECT_EQ(after([](SessionPage&) {}), Code::ok);
+  EXPECT_EQ(after([](SessionPage& s) { s.later_start = 512; }), bad);
+  EXPECT_EQ(after([](SessionPage& s) { s.later_start = 8193; }), bad);
+  EXPECT_EQ(after([](SessionPage& s) { s.later_start = ~4095ull; }), bad);
+  EXPECT_EQ(after([](SessionPage& s) { s.later_domains = 0; }), bad);
+  EXPECT_EQ(after([](SessionPage& s) { s.later_domains = 1ull << 60; }), bad);
+  EXPECT_EQ(after([](SessionPage& s) { s.later_bytes = 0; }), bad);
+  EXPECT_EQ(after([](SessionPage& s) { s.later_bytes = 4097; }), bad);
+  EXPECT_EQ(after([](SessionPage& s) { s.later_doublings = 41; }), bad);
+}
+
 }  // namespace
 }  // namespace thalweg::format

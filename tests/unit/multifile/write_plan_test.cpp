@@ -72,7 +72,8 @@ Chosen choose(std::int64_t nodes, std::int64_t tasks, std::uint64_t n_logical, c
   input.storage.kind = kind;
   input.storage.is_network = is_network;
   const WritePlan plan = plan_create(input).value();
-  return {plan.common.header.n_physical, plan.common.strategy.substr(0, plan.common.strategy.find(';'))};
+  EXPECT_EQ(plan.common.header.n_physical, 1u) << "the others are made when they are needed";
+  return {plan.common.header.n_later + 1, plan.common.strategy.substr(0, plan.common.strategy.find(';'))};
 }
 
 TEST(WritePlan, FewPhysicalFilesAreTheDefault) {
@@ -96,6 +97,31 @@ TEST(WritePlan, FewPhysicalFilesAreTheDefault) {
     EXPECT_NE(local.why.find(one.why_local), std::string::npos) << local.why;
     EXPECT_NE(network.why.find(one.why_network), std::string::npos) << network.why;
   }
+}
+
+// Domains of a later physical file, by process.
+using LaterDomains = std::map<std::pair<std::uint32_t, std::int64_t>, format::SlabLayout>;
+
+// Each task has space in one physical file beside the first one, or in none; each process in a row of its own.
+void expect_later(const WritePlan& plan, const WriteRequest& request, const WriteShare& share, LaterDomains& all) {
+  if (!share.later) return;
+  const format::SessionPage& session = plan.files[0].session;
+  EXPECT_GE(share.later->physical, 1u);
+  EXPECT_LE(share.later->physical, plan.common.header.n_later);
+  EXPECT_EQ(share.later->session, session.session);
+  const format::SlabLayout& layout = share.later->layout;
+  EXPECT_EQ(layout.data_start, session.later_start);
+  EXPECT_EQ(layout.domain_bytes, session.later_bytes);
+  EXPECT_EQ(layout.round_bytes, session.later_bytes * session.later_domains);
+  EXPECT_LE(layout.domain_prefix + layout.domain_bytes, layout.round_bytes);
+  const auto [own, fresh] = all.try_emplace({share.later->physical, request.process}, layout);
+  EXPECT_EQ(own->second.domain_prefix, layout.domain_prefix) << "the tasks of a process share a domain";
+}
+
+void expect_apart(const LaterDomains& all) {
+  std::set<std::pair<std::uint32_t, std::uint64_t>> taken;
+  for (const auto& [key, layout] : all)
+    EXPECT_TRUE(taken.emplace(key.first, layout.domain_prefix).second) << "two processes have one slab";
 }
 
 // Every task is a process and serves one logical file.
@@ -277,12 +303,51 @@ void expect_right_shares(const std::vector<WriteRequest>& told, const WritePlanI
   WireReader in(message.bytes());
   const WriteCommon common = get_common(in);
   Owned owned;
+  LaterDomains later;
   for (std::size_t task = 0; task < told.size(); ++task) {
     const WriteShare share = decode_share(shares.part(task), common, told[task].ranges, task, told.size());
     expect_placed_ranges(plan, told[task], share);
+    expect_later(plan, told[task], share, later);
     note_domains(plan, told[task].process, share, owned);
   }
   expect_domains(plan, owned);
+  expect_apart(later);
+}
+
+// 64 threads of one process, and 64 nodes of 128 ranks: all files are used, by as many tasks each.
+TEST(WritePlan, TasksAreDealtEvenlyToTheLaterFiles) {
+  const struct {
+    std::int64_t nodes, ranks, threads;
+    std::uint32_t files;
+    std::uint64_t first_bytes;  // of a task
+  } cases[] = {{1, 1, 64, 4, (4 << 20) / 64}, {64, 128, 1, 256, (4 << 20) / 128}, {2, 2, 3, 8, (4 << 20) / 6}};
+  for (const auto& one : cases) {
+    std::vector<WriteRequest> told(static_cast<std::size_t>(one.nodes * one.ranks * one.threads));
+    for (std::size_t task = 0; task < told.size(); ++task) {
+      told[task].n_logical = told.size();
+      told[task].process = static_cast<std::int64_t>(task) / one.threads;
+      told[task].node = told[task].process / one.ranks;
+      told[task].ranges = {{task, 1}};
+    }
+    const WriteRequests requests = WriteRequests::decode(gathered(told)).value();
+    const WritePlanInput input = input_of(requests);
+    const WritePlan plan = plan_create(input).value();
+    ASSERT_EQ(plan.common.header.n_later + 1, one.files);
+    EXPECT_EQ(plan.common.first_bytes, one.first_bytes);
+    expect_right_shares(told, input);
+    const Gathered shares = encode_shares(plan, requests);
+    std::map<std::uint32_t, std::size_t> tasks;  // by physical file
+    for (std::size_t task = 0; task < told.size(); ++task) {
+      const WriteShare share = decode_share(shares.part(task), plan.common, told[task].ranges, task, told.size());
+      ++tasks[share.later ? share.later->physical : 0];
+    }
+    ASSERT_EQ(tasks.size(), one.files);
+    for (const auto& [physical, n] : tasks) {
+      EXPECT_GE(n, told.size() / one.files) << physical;
+      EXPECT_LE(n, told.size() / one.files + 1) << physical;
+    }
+    EXPECT_LE(plan.files[0].session.later_domains, told.size() / one.files + 1);
+  }
 }
 
 TEST(WritePlan, EachTaskHearsOfItsOwnPlaces) {
