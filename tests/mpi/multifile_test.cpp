@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -286,6 +287,47 @@ TEST(MpiMultifileOfThreads, GivesBackWhatEachThreadWrote) {
     EXPECT_TRUE(read == written) << "task " << task;
     EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
   });
+}
+
+// All ranks but one, or those that serve nothing, need the same later physical file; which of them makes it is open.
+TEST(MpiMultifileLater, RanksMakeOneAtTheSameTime) {
+  const Comm world(MPI_COMM_WORLD);
+  const SharedFolder folder(world);
+  const std::string path = folder.path("later.tw");
+  std::vector<char> data(3 << 20);
+  for (std::size_t i = 0; i < data.size(); ++i)
+    data[i] = static_cast<char>(i * 13 + i / 1000 + static_cast<std::size_t>(world.rank()) * 71);
+  const std::string name = "of rank " + std::to_string(world.rank());
+  for (int round = 0; round < 5 && !testing::Test::HasFailure(); ++round) {
+    tw_options* config = nullptr;
+    ASSERT_EQ(tw_options_create(&config), TW_OK);
+    ASSERT_EQ(tw_options_set_range(config, 2, std::min(world.rank(), 2), world.rank() < 2 ? 1 : 0), TW_OK);
+    tw_multifile* file = nullptr;
+    ASSERT_EQ(tw_multifile_open(world.group(), path.c_str(), TW_CREATE | TW_TRUNCATE, config, &file), TW_OK)
+        << tw_last_error();
+    tw_options_free(&config);
+    EXPECT_FALSE(std::filesystem::exists(path + ".000001"));
+    world.barrier();
+    ASSERT_EQ(tw_multifile_add(file, name.c_str(), 0600), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+    EXPECT_EQ(std::filesystem::exists(path + ".000001"), world.size() > 1);
+    ASSERT_EQ(tw_multifile_open(world.group(), path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
+    std::int64_t rank = -1;
+    ASSERT_EQ(tw_multifile_find(file, name.c_str(), &rank), TW_OK) << tw_last_error();
+    EXPECT_EQ(rank, 2 + world.rank());
+    ASSERT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
+    std::vector<char> found(data.size() + 1);
+    std::size_t got = 0;
+    ASSERT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_read(file, found.data(), found.size(), &got), TW_OK) << tw_last_error();
+    found.resize(got);
+    EXPECT_TRUE(found == data) << name << " has " << got << " bytes";
+    ASSERT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_verify(path.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    world.barrier();
+  }
 }
 
 // Eight ranks of 300 KB each in one physical file showed 88 MB in `ls -l`.
