@@ -121,6 +121,7 @@ class Tune(CliTest):
             self.assertAlmostEqual(stored["mib_per_s"], measured["mib_per_s"]["median"], places=3)
         self.assertTrue(result["stored"])
         self.assertEqual(sorted(result["measured"]), ["accesses", "contests", "direct", "page_cache"])
+        self.check_files(result)
         self.assertEqual(os.listdir(self.profile.parent), ["storage.json"])
 
     def test_direct_io_is_allowed_only_where_every_contest_was_won(self):
@@ -239,6 +240,17 @@ class Tune(CliTest):
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assert_no_scratch_file()
         self.assertFalse(self.profile.exists())
+
+    def check_files(self, result):
+        """More files are chosen only where they are 20 % faster than the fewer ones chosen before."""
+        written = [a for a in result["measured"]["accesses"] if a["direction"] == "write" and a["transfer_bytes"] == 2**20]
+        tasks = written[-1]["tasks"]
+        best = chosen = 0
+        for access in (a for a in written if a["tasks"] == tasks):
+            files = {"one file": 1, "4 files": 4, "a file each": tasks}[access["files"]]
+            if access["mib_per_s"]["median"] >= 1.2 * best:
+                best, chosen = access["mib_per_s"]["median"], files
+        self.assertEqual(result["physical_files"], chosen)
 
     def test_without_the_program_of_ranks_it_says_so_and_keeps_the_rest(self):
         result = self.small()

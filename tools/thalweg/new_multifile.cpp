@@ -111,13 +111,11 @@ void NewMultifile::publish() {
   stop_if_interrupted();
   if (force_) held_.hold(AT_FDCWD, path_, path_);
   const int32_t old = force_ && exists(path_) ? planned_files_of(path_) : 0;
-  std::vector<bool> mine;
-  for (int32_t k = 0; exists(physical_name(passing_, k)) || k < kMostOnDemand; ++k)
-    mine.push_back(exists(physical_name(passing_, k)));
-  const auto is_mine = [&mine](int32_t k) { return k < std::ssize(mine) && mine[static_cast<size_t>(k)]; };
+  int32_t n = kMostOnDemand;
+  while (exists(physical_name(passing_, n))) ++n;
   try {
-    for (auto k = static_cast<int32_t>(mine.size()); k-- > 0;)
-      if (is_mine(k)) move_in(k);
+    for (int32_t k = n; k-- > 0;)
+      if (exists(physical_name(passing_, k))) move_in(k);
   } catch (const Failure&) {
     put_back();
     throw;
@@ -126,7 +124,8 @@ void NewMultifile::publish() {
     if (swap.replaced) unlink(physical_name(passing_, swap.number).c_str());
   }
   for (int32_t k = old - 1; k >= 0; --k) {
-    if (!is_mine(k) && !is_foreign(physical_name(path_, k))) unlink(physical_name(path_, k).c_str());
+    const bool is_mine = std::ranges::find(swaps_, k, &Swap::number) != swaps_.end();
+    if (!is_mine && !is_foreign(physical_name(path_, k))) unlink(physical_name(path_, k).c_str());
   }
   swaps_.clear();
 }

@@ -39,12 +39,11 @@ double make_files(const std::string& parent, Folders& folders) {
   });
 }
 
-// All threads write their share at once, then read it, in one file or in a file each.
+// All threads write their share at once, then read it, in one file, in few or in a file each.
 class Contestants {
  public:
-  Contestants(const Workbench& bench, int64_t tasks, bool shared) : bench_(bench), tasks_(tasks), shared_(shared) {
-    for (int64_t i = 0; i < (shared ? 1 : tasks); ++i)
-      files_.push_back(std::make_unique<ScratchFile>(bench.options.folder));
+  Contestants(const Workbench& bench, int64_t tasks, int64_t n_files) : bench_(bench), tasks_(tasks) {
+    for (int64_t i = 0; i < n_files; ++i) files_.push_back(std::make_unique<ScratchFile>(bench.options.folder));
     pass(true, kMiB);  // warm-up: allocates pages
   }
 
@@ -64,8 +63,8 @@ class Contestants {
  private:
   void work(int64_t rank, bool writes, int64_t call_bytes) {
     const int64_t share = kAccessBytes / tasks_ / kMiB * kMiB;
-    const int64_t begin = shared_ ? rank * share : 0;
-    const ScratchFile& file = *files_[shared_ ? 0 : static_cast<size_t>(rank)];
+    const int64_t begin = rank / std::ssize(files_) * share;
+    const ScratchFile& file = *files_[static_cast<size_t>(rank) % files_.size()];
     const Stretch stretch{begin, begin + std::max(share, kMiB), call_bytes};
     writes ? plain_write(file, bench_.source, stretch) : plain_read(file, memory_of(rank), stretch);
   }
@@ -79,25 +78,31 @@ class Contestants {
 
   const Workbench& bench_;
   const int64_t tasks_;
-  const bool shared_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<ScratchFile>> files_;
   std::vector<std::unique_ptr<Memory>> memory_;
 };
 
-struct Named {
-  Contestants* who;
-  const char* files;
-  int64_t tasks;
-};
-
-// Adds its runs, and for each an entry of `found` without speed.
-void add_runs(const Named& named, std::vector<Timed>& runs, Measured& found) {
-  for (const bool writes : {true, false}) {
+// Adds the runs of `who`, and for each an entry of `found` like `as`, without speed.
+void add_runs(Contestants& who, AccessSpeed as, std::vector<Timed>& runs, Measured& found) {
+  for (as.writes = true;; as.writes = false) {
     for (const int64_t bytes : kTransfers) {
-      runs.emplace_back([named, writes, bytes] { return named.who->pass(writes, bytes); });
-      found.accesses.push_back({named.files, named.tasks, writes, bytes, {}});
+      runs.emplace_back([&who, writes = as.writes, bytes] { return who.pass(writes, bytes); });
+      as.transfer_bytes = bytes;
+      found.accesses.push_back(as);
     }
+    if (!as.writes) return;
+  }
+}
+
+// More files than fewer ones only where all threads together write so much faster to them.
+void choose_files(Measured& found) {
+  double best = 0;
+  for (const AccessSpeed& each : found.accesses) {
+    const bool counts = each.writes && each.transfer_bytes == kMiB && each.tasks == found.accesses.back().tasks;
+    if (!counts || each.mib_per_s.median < 1.2 * best) continue;
+    found.physical_files = each.n_files;
+    best = each.mib_per_s.median;
   }
 }
 
@@ -110,17 +115,19 @@ void measure_access(Workbench& bench, Measured& found) {
   found.create_ns = spread_of(bench.take_turns(making)[0]).least * 1e9 / kFiles;
 
   const int64_t tasks = std::min<int64_t>(bench.options.tasks, 8);
-  Contestants one(bench, 1, true), shared(bench, tasks, true), own(bench, tasks, false);
+  Contestants one(bench, 1, 1), shared(bench, tasks, 1), few(bench, tasks, kFilesPerNode), own(bench, tasks, tasks);
   std::vector<Timed> runs;
-  for (const Named& named :
-       {Named{&one, "one file", 1}, Named{&shared, "one file", tasks}, Named{&own, "a file each", tasks}})
-    add_runs(named, runs, found);
+  add_runs(one, {"one file", 1, 1}, runs, found);
+  add_runs(shared, {"one file", tasks, 1}, runs, found);
+  if (tasks > kFilesPerNode) add_runs(few, {"4 files", tasks, kFilesPerNode}, runs, found);
+  add_runs(own, {"a file each", tasks, tasks}, runs, found);
   const auto seconds = bench.take_turns(runs);
   for (size_t i = 0; i < runs.size(); ++i) {
     const int64_t n = found.accesses[i].tasks;
     const int64_t moved = n * std::max(kAccessBytes / n / kMiB * kMiB, kMiB);
     found.accesses[i].mib_per_s = mib_per_s(seconds[i], moved);
   }
+  choose_files(found);
 }
 
 }  // namespace tool

@@ -52,10 +52,10 @@ struct Contest {
 // Cached data, by calls of one size.
 struct AccessSpeed {
   const char* files = "";  // "one file", "a file each"
-  int64_t tasks = 1;
+  int64_t tasks = 1, n_files = 1;
   bool writes = true;
   int64_t transfer_bytes = kMiB;
-  Spread mib_per_s;
+  Spread mib_per_s = {};
 };
 
 struct TuneOptions {
@@ -74,7 +74,8 @@ struct Measured {
   std::vector<DirectPoint> points;
   std::vector<Contest> contests;
   std::vector<AccessSpeed> accesses;
-  double create_ns = 0;  // of a new file
+  double create_ns = 0;        // of a new file
+  int64_t physical_files = 1;  // as many as are 20 % faster than fewer, written by all threads
   int64_t queue_depth = 4, transfer_bytes = 4 * kMiB, staging_bytes = kMiB;
   bool direct_reads = false, direct_writes = false;
   bool late = false;  // too little time for all repetitions
@@ -88,6 +89,7 @@ Measured measure_storage(const TuneOptions& options);
 using Seconds = std::vector<double>;            // one per repetition
 using Timed = std::function<double()>;          // one run: returns the measured seconds
 inline constexpr double kClearlyBetter = 1.05;  // smaller factors are noise
+inline constexpr int64_t kFilesPerNode = 4;     // of a multifile by default, on a local file system
 inline constexpr int kLeastRepetitions = 3;  // unless fewer are requested: a median of three tolerates one disturbance
 
 Spread spread_of(Seconds seconds);
