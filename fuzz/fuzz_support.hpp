@@ -74,8 +74,11 @@ inline format::FileHeader header_from(Input& input) {
   header.n_local = (choices >> 20) & 255;
   header.n_local = std::min(header.n_local, header.n_logical);
   header.first_rank = header.mapping == format::Mapping::table ? 0 : header.n_logical - header.n_local;
-  header.n_physical = 2;
+  const bool later = (choices >> 29) & 1 && header.mapping == format::Mapping::consecutive;
+  header.n_physical = later ? 1 : 2;
+  header.n_later = later ? 3 : 0;
   header.id.physical = (choices >> 28) & 1;
+  if (header.is_later()) header = format::later_header(header, header.id.physical);
   return header;
 }
 

@@ -28,12 +28,12 @@ def header_choices(part, n_local):
     alignment, granule = part.alignment.bit_length() - 10, part.granule.bit_length() - 13
     mapping = int(part.ranks != list(range(part.n_logical - n_local, part.n_logical)))
     return struct.pack("<I", alignment | granule << 4 | (1 - part.checksum) << 8 | mapping << 9 | part.n_logical << 10
-                       | n_local << 20 | part.number << 28)
+                       | n_local << 20 | part.number << 28 | int(part.n_later > 0) << 29)
 
 
 def header_seed(part):
     session = part.session_at
-    return (struct.pack("<Q", len(part.bytes)) + part.bytes[:640] + part.bytes[1024:1152] + part.bytes[session:session + 60]
+    return (struct.pack("<Q", len(part.bytes)) + part.bytes[:640] + part.bytes[1024:1152] + part.bytes[session:session + 88]
             + struct.pack("<QQQB", 0 if part.session_number == 0 else session, 512, 9, 60))
 
 
@@ -48,7 +48,7 @@ def frame_seeds(part):
 
 def index_seed(part, consistent):
     offset, size = part.newest_index
-    page = part.bytes[offset:offset + 136]
+    page = part.bytes[offset:offset + 152]
     files_at, pieces_at, attributes_at, end = struct.unpack_from("<QQxxxxxxxxQQ", page, 48)  # end: of the attributes
     attributes_bytes = struct.unpack_from("<Q", page, 40)[0]
     rest = part.bytes[attributes_at:attributes_at + attributes_bytes] if end > attributes_at else b""
@@ -172,15 +172,15 @@ def main():
         for part in case()[0]:
             name = f"{case.__name__}_{part.number}"
             if case in (valid_cases.small, valid_cases.appended, valid_cases.table_mapping, valid_cases.growing_slabs_closed,
-                        valid_cases.no_logical_files, valid_cases.three_physical_files):
+                        valid_cases.no_logical_files, valid_cases.three_physical_files, valid_cases.later_physical_files):
                 store("multifile_header", name, header_seed(part))
             if case in (valid_cases.small, valid_cases.codecs, valid_cases.checksum_none, valid_cases.table_mapping,
-                        valid_cases.granules, valid_cases.added):
+                        valid_cases.granules, valid_cases.added, valid_cases.later_physical_files):
                 for number, seed in enumerate(frame_seeds(part)):
                     store("multifile_frame", f"{name}_{number}", seed)
             if case in (valid_cases.small, valid_cases.names_and_attributes, valid_cases.appended, valid_cases.table_mapping,
-                        valid_cases.added, valid_cases.added_in_two_physical_files):
-                for consistent in (0, 1):
+                        valid_cases.added, valid_cases.added_in_two_physical_files, valid_cases.later_physical_files):
+                for consistent in (0, 1) if part.home == 0 else ():
                     store("multifile_index", f"{name}_{consistent}", index_seed(part, consistent))
 
 

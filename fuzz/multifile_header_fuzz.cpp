@@ -16,7 +16,7 @@ void header_comes_back(const FileHeader& header, std::uint64_t file_bytes) {
   FUZZ_REQUIRE(again.has_value());
   FUZZ_REQUIRE(format::encode_header(again.value()) == encoded);
   FUZZ_REQUIRE(header.first_rank + header.n_local <= header.n_logical);
-  FUZZ_REQUIRE(header.session_offset + format::kPageBytes <= file_bytes);
+  FUZZ_REQUIRE(header.is_later() || header.session_offset + format::kPageBytes <= file_bytes);
 }
 
 void try_slots(Bytes a, Bytes b, const format::FileIdentity& id) {
@@ -62,6 +62,7 @@ void try_session(Bytes page, const FileHeader& header, std::uint64_t offset, std
   auto again = format::parse_session(encoded, header, offset, file_bytes);
   FUZZ_REQUIRE(again.has_value());
   FUZZ_REQUIRE(format::encode_session(again.value(), header.id, offset) == encoded);
+  FUZZ_REQUIRE(s.later_domains == 0 || s.later_bytes <= format::kMaxOffset / s.later_domains);
   try_slabs(s, input);
 }
 
@@ -81,7 +82,7 @@ void run(Input& input) {
   const Bytes a = input.take(format::kSlotBytes);
   const Bytes b = input.take(format::kSlotBytes);
   try_slots(a, b, header.id);
-  Bytes page = input.take(60);
+  Bytes page = input.take(88);
   page.resize(format::kPageBytes);
   const auto choice = input.number<std::uint64_t>();
   try_session(page, header, choice == 0 ? header.session_offset : choice, file_bytes, input);

@@ -28,7 +28,7 @@ Place place_from(Input& input) {
   return place;
 }
 
-constexpr std::size_t kFieldBytes = 136;
+constexpr std::size_t kFieldBytes = 152;
 
 // kFieldBytes of fields followed by zeros; with `consistent`, the layout that fits the counts.
 void try_index_page(const Bytes& fields, const FileHeader& header, const Place& place, std::uint8_t choice,
@@ -49,6 +49,7 @@ void try_index_page(const Bytes& fields, const FileHeader& header, const Place& 
     counts.names_bytes = number(32) % 100000;
     counts.attributes_bytes = header.id.physical == 0 ? number(40) % 100000 : 0;
     counts.n_added_runs = header.id.physical == 0 ? number(120) % 1000 : 0;
+    counts.n_later = header.n_later;
     counts.n_name_places = header.id.physical == 0 ? number(128) % 10000 : 0;
     const auto layout = format::layout_index(counts, place.state.index_offset);
     if (!layout.has_value()) return;
@@ -89,7 +90,8 @@ void try_entries(const Bytes& file_bytes, const Bytes& piece_bytes, const IndexP
     if (p.kind == format::PieceKind::zeros) {
       FUZZ_REQUIRE(p.physical_offset == 0 && p.stored_bytes == 0);
     } else {
-      FUZZ_REQUIRE(p.physical_offset >= 4096 && p.physical_offset + p.stored_bytes <= index.files_offset - 4096);
+      const std::uint64_t most = p.later == 0 ? index.files_offset - 4096 : format::kMaxOffset;
+      FUZZ_REQUIRE(p.physical_offset >= 4096 && p.physical_offset + p.stored_bytes <= most && p.later <= index.n_later);
     }
     format::encode_piece_entry(p, encoded);
     FUZZ_REQUIRE(encoded == piece_bytes);

@@ -7,7 +7,7 @@ import pathlib
 import stat
 import subprocess
 
-from cli_support import FINE, IO_ERROR, THALWEG, USAGE, CliTest, data, main
+from cli_support import DAMAGED, FINE, IO_ERROR, THALWEG, USAGE, CliTest, data, main
 
 FILE = stat.S_IFREG | 0o640
 
@@ -57,6 +57,26 @@ class Inspect(CliTest):
         self.assertIn(b"logical files   4", short)
         self.assertNotIn(b"task          2", short)
         self.assertRegex(long, rb"task +2 +300000\n")
+
+    def test_info_tells_which_physical_files_exist(self):
+        names = [f"{i}" for i in range(4)]
+        for size, n, text in ((1000, 1, b"1 of up to 2"), (3 << 20, 2, b"2")):
+            for name in names:
+                self.write(name, os.urandom(size))
+            self.thalweg("pack", "-f", "-j", "2", "--hint", "physical_files=auto", "t.tw", *names)
+            self.assertEqual(sorted(path.name for path in self.folder.glob("t.tw*")), ["t.tw", "t.tw.000001"][:n])
+            info = self.json("info", "t.tw")
+            self.assertEqual((info["physical_files"], info["planned_files"]), (n, 2))
+            self.assertIn("up to 2 physical files (one per task), the first one for 4 MiB of each node; ", info["strategy"])
+            told, _ = self.thalweg("info", "t.tw")
+            self.assertIn(b"\nphysical files  " + text + b"\n", told)
+            self.assertIn("on_disk", info["space"])
+            self.thalweg("verify", "t.tw")
+        self.thalweg("map", "t.tw", "t.svg")
+        self.thalweg("defrag", "t.tw", "d.tw")
+        (self.folder / "t.tw.000001").unlink()
+        told, _ = self.thalweg("verify", "t.tw", expect=DAMAGED)
+        self.assertIn(b"t.tw.000001", told)
 
     def test_the_strategy_is_told_and_kept(self):
         self.write("a", data(100_000))

@@ -48,6 +48,16 @@ class Reader(unittest.TestCase):
                 self.pack("-f", *(word for hint in hints for word in ("--hint", hint)))
                 self.check()
 
+    def test_reads_physical_files_that_were_made_later(self):
+        for i in range(4):
+            self.files[f"large{i}"] = os.urandom(3 << 20)
+            (self.folder / f"large{i}").write_bytes(self.files[f"large{i}"])
+        self.pack("-j", "2", "--hint", "physical_files=auto", "--hint", "checksum=none")  # the reader is slow with checksums
+        self.assertTrue((self.folder / "m.tw.000001").exists())
+        self.check()
+        checked = subprocess.run([sys.executable, "-B", READER, "--check", "m.tw"], cwd=self.folder, capture_output=True, check=True)
+        self.assertEqual(checked.stdout, b"ok\n")
+
     def test_reads_compressed_files(self):
         for codec in ("lz4", "zstd") if CAN_ZSTD else ("lz4",):
             with self.subTest(codec):
