@@ -44,13 +44,15 @@ void for_each_field(Share& a, const DomainShare& b, F&& fn) {
   fn(a.layout.most_doublings, b.layout.most_doublings);
 }
 
-// One more than the place in a row of domains that are like the usual one; or 0 and all numbers.
-void put_domain(WireWriter& out, const DomainShare& domain, const DomainShare& usual) {
+// One more than the distance from `expected` of the place in a row of domains that are like the usual one; or 0 and all
+// numbers.
+void put_domain(WireWriter& out, const DomainShare& domain, const DomainShare& usual, std::uint64_t expected_place) {
   const std::uint64_t prefix = domain.layout.domain_prefix, bytes = domain.layout.domain_bytes;
   bool in_row = prefix % bytes == 0;
   for_each_field(domain, usual, [&](auto value, auto expected) { in_row &= value == expected; });
   if (in_row) {
-    out.put_short(prefix / bytes + 1);
+    const std::uint64_t place = prefix / bytes;
+    out.put_short(place < expected_place ? 2 * (expected_place - place) : 2 * (place - expected_place) + 1);
     return;
   }
   out.put_short(0);
@@ -58,10 +60,11 @@ void put_domain(WireWriter& out, const DomainShare& domain, const DomainShare& u
   out.put_short(prefix);
 }
 
-DomainShare get_domain(WireReader& in, const DomainShare& usual) {
+DomainShare get_domain(WireReader& in, const DomainShare& usual, std::uint64_t expected_place) {
   DomainShare domain = usual;
-  if (const std::uint64_t place = in.get_short(); place > 0) {
-    domain.layout.domain_prefix = (place - 1) * usual.layout.domain_bytes;
+  if (const std::uint64_t distance = in.get_short(); distance > 0) {
+    const std::uint64_t place = distance % 2 == 0 ? expected_place - distance / 2 : expected_place + distance / 2;
+    domain.layout.domain_prefix = place * usual.layout.domain_bytes;
     return domain;
   }
   for_each_field(domain, usual, [&](auto& value, auto expected) {
@@ -104,12 +107,13 @@ void put_share(WireWriter& out, const WritePlan& plan, std::size_t task, std::si
   physical.push_back(home);
   std::ranges::sort(physical);
   physical.erase(std::ranges::unique(physical).begin(), physical.end());
-  out.put_short(physical.size());
+  const bool one = plan.files.size() == 1;  // that one, in which the tasks and their ranks follow each other
+  if (!one) out.put_short(physical.size());
   std::uint64_t expected = even_share(task, tasks, plan.files.size());
   for (const std::uint32_t k : physical) {
-    out.put_near(k, expected);
+    if (!one) out.put_near(k, expected);
     expected = k;
-    put_domain(out, *domain_share(plan, k, request.process), plan.common.usual);
+    put_domain(out, *domain_share(plan, k, request.process), plan.common.usual, one ? task : 0);
   }
   const auto number_of = [&physical](std::uint32_t k) {
     return static_cast<std::uint64_t>(std::ranges::lower_bound(physical, k) - physical.begin());
@@ -119,7 +123,7 @@ void put_share(WireWriter& out, const WritePlan& plan, std::size_t task, std::si
   for (const PlacedRange& p : placed) {
     out.put_short(number_of(p.physical));
     out.put_short(p.count);
-    out.put_short(p.local);
+    out.put_near(p.local, one ? p.first : 0);
   }
 }
 
@@ -144,11 +148,12 @@ WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<con
                         std::size_t tasks) {
   WireReader in(bytes);
   WriteShare share;
-  share.domains.resize(in.get_short());
+  const bool one = common.header.n_physical == 1;
+  share.domains.resize(one ? 1 : in.get_short());
   std::uint64_t expected = even_share(task, tasks, common.header.n_physical);
   for (DomainShare& domain : share.domains) {
-    const std::uint64_t k = in.get_near(expected);
-    domain = get_domain(in, common.usual);
+    const std::uint64_t k = one ? 0 : in.get_near(expected);
+    domain = get_domain(in, common.usual, one ? task : 0);
     domain.physical = static_cast<std::uint32_t>(expected = k);
   }
   share.first_added = common.first_added + task * format::kAddedPerTask;
@@ -158,7 +163,8 @@ WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<con
     for (std::uint64_t done = 0; done < range.count; done += share.ranges.back().count) {
       const DomainShare& domain = share.domains.at(in.get_short());
       const std::uint64_t count = std::max<std::uint64_t>(in.get_short(), 1);
-      share.ranges.push_back({range.first + done, count, in.get_short(), domain.physical});
+      const std::uint64_t first = range.first + done;
+      share.ranges.push_back({first, count, in.get_near(one ? first : 0), domain.physical});
     }
   }
   return share;
