@@ -737,7 +737,7 @@ def later_physical_files():
     part.session([8192], later=LATER)
     text = pattern(900, 5)
     part.chunk(part.slab(0, 0), 0, 0, text[:300])
-    part.frame(part.slab(0, 0) + 1024, 3, 512, 128, 1)
+    part.frame(part.slab(0, 0) + 1024, 4, 512, 128, 1)
     part.later_ends[0] = 6144
     later = part.later(1)
     later.chunk(4096, 0, 300, text[300:700])
@@ -753,7 +753,7 @@ def later_files_appended():
     part, later = parts
     part.session([8192], later=(1, 8192, 2, 4096))
     later.session_number, later.counts = part.session_number, part.counts
-    part.frame(part.slab(0, 0), 3, 512, 128, 1)
+    part.frame(part.slab(0, 0), 4, 512, 128, 1)
     later.chunk(8192, 0, 100, b"x" * 500)
     named = part.add(FIRST_ADDED, b"added")
     part.pack(part.slab(0, 0) + 512, [named])
@@ -769,7 +769,7 @@ def unclosed_later_files():
     part.session([8192], later=LATER)
     text = pattern(700, 5)
     part.chunk(part.slab(0, 0), 0, 0, text[:300])
-    part.frame(part.slab(0, 0) + 1024, 3, 512, 128, 1)
+    part.frame(part.slab(0, 0) + 1024, 4, 512, 128, 1)
     later = part.later(1)
     later.chunk(4096, 0, 300, text[300:])
     later.pack(5120, [(1, 0, 5, b"other", 0)])
@@ -787,7 +787,7 @@ def unclosed_append_to_later_files():
     parts, content = later_physical_files()
     part = parts[0]
     part.session([8192], later=(0, 8192, 1, 8192))
-    part.frame(part.slab(0, 0), 3, 512, 128, 2)
+    part.frame(part.slab(0, 0), 4, 512, 128, 2)
     later = part.later(2)
     later.chunk(8192, 1, 5, b" file")
     return [*parts, later], {0: content[0], 1: b"other file"}

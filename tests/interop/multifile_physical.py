@@ -209,13 +209,13 @@ class Physical:
             return "damaged"
         frame = struct.unpack_from("<IIQQQQQI4xQ", data, 8)
         kind, session, extent, front, a, b, logical, directory_crc, before = frame
-        good = kind <= 3 and session < 2**24 and 0 < extent <= min(room, LIMIT - offset) and front <= extent \
+        good = kind in (0, 1, 2, 4) and session < 2**24 and 0 < extent <= min(room, LIMIT - offset) and front <= extent \
             and extent % self.alignment == 0 and offset % self.alignment == 0
         if good and kind == 1:
             table = 4 * -(-(extent - front) // self.granule)
             good = front % self.alignment == 0 and front >= 192 + table and self.has(a) \
                 and b >> 40 == session and b % 2**40 and max(logical, before) <= LIMIT and directory_crc == 0
-        if good and kind == 3:
+        if good and kind == 4:
             good = 1 <= a <= self.n_later and not self.is_later
         if good and kind == 2:
             good = a <= 2**20 and front >= 128 + 48 * a and front + b <= extent

@@ -172,7 +172,7 @@ class Scan:
             frame = self.here.frame(at, end - at)
             if isinstance(frame, tuple) and frame[1] == session:
                 searching = False
-                if frame[0] == 3:
+                if frame[0] == 4:
                     self.made.add(frame[4])
                 elif frame[0]:
                     (self.chunk if frame[0] == CHUNK else self.pack)(at, frame)
