@@ -172,7 +172,7 @@ void bench_physical_files(Bench& bench) {
 
 // Many tasks in few files: 64 threads beside 4, both in 4 physical files.
 void bench_many_tasks(Bench& bench) {
-  const double mib = pick(bench.effort, 4.0, 128.0, 1024.0);
+  const double mib = pick(bench.effort, 16.0, 128.0, 1024.0);
   Load many = make_load(64, mib * 1024 * 1024, kBlockBytes / 4), few = make_load(4, mib * 1024 * 1024, kBlockBytes / 4);
   Comparison comparison(fmt::format("many tasks, {} MiB in the page cache, 4 physical files", mib),
                         {many.bytes(), "byte"}, {"write", "read"});
