@@ -33,6 +33,7 @@ enum class CallKind {
   size,
   truncate,
   preallocate,
+  release,
   sync,
   next_data,
   close,

@@ -80,6 +80,13 @@ Status FaultFile::preallocate(std::uint64_t offset, std::uint64_t bytes) {
   });
 }
 
+Status FaultFile::release(std::uint64_t offset, std::uint64_t bytes) {
+  return owner_.perform({CallKind::release, path(), offset, bytes}, [&] {
+    if (owner_.space_) owner_.space_->released(path(), offset, bytes);
+    return inner_->release(offset, bytes);
+  });
+}
+
 Status FaultFile::sync() {
   const Status status = owner_.perform({CallKind::sync, path()}, [&] {
     TW_RETURN_IF_ERROR(failed_sync());

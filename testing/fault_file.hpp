@@ -26,6 +26,7 @@ class FaultFile final : public StoredFile {
   Result<std::uint64_t> size() override;
   Status truncate(std::uint64_t bytes) override;
   Status preallocate(std::uint64_t offset, std::uint64_t bytes) override;
+  Status release(std::uint64_t offset, std::uint64_t bytes) override;
   Status sync() override;
   Result<std::uint64_t> next_data(std::uint64_t offset) override;
   Status close() override;

@@ -257,4 +257,10 @@ void SpaceLimit::truncated(const std::string& path, std::uint64_t file_bytes) {
   owned.more.erase(first_gone, owned.more.end());
 }
 
+void SpaceLimit::released(const std::string& path, std::uint64_t offset, std::uint64_t bytes) {
+  const std::uint64_t end = (offset + bytes) / kBlock;
+  for (std::uint64_t block = (offset + kBlock - 1) / kBlock; block < end; ++block)
+    free_blocks_ += files_[path].more.erase(block);
+}
+
 }  // namespace thalweg

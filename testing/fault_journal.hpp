@@ -69,6 +69,7 @@ class SpaceLimit {
   // Returns how many bytes from `offset` on have space, and allocates their blocks.
   std::uint64_t take(const std::string& path, std::uint64_t offset, std::uint64_t bytes);
   void truncated(const std::string& path, std::uint64_t file_bytes);
+  void released(const std::string& path, std::uint64_t offset, std::uint64_t bytes);
 
  private:
   static constexpr std::uint64_t kBlock = 4096;

@@ -39,8 +39,9 @@
  *
  * Durability: bytes written before a successful tw_multifile_flush() survive the death of the process; before a
  * successful tw_multifile_sync() the death of the machine; tw_multifile_iflush() and tw_multifile_isync() promise the
- * same once their request has succeeded. After any of them, tw_multifile_repair() (command: `thalweg repair`) brings every such byte back and invents nothing;
- * tw_multifile_sync() says what this rests on. Design: docs/design/multifile.md.
+ * same once their request has succeeded. After any of them, tw_multifile_repair() (command: `thalweg repair`) brings
+ * every such byte back and invents nothing; tw_multifile_sync() says what this rests on. Design:
+ * docs/design/multifile.md.
  *
  * Replacement: TW_TRUNCATE over a multifile that others have open for reading writes into its files. Such a handle
  * gives out bytes that it has in memory and bytes of the old multifile, or fails with TW_ERR_CORRUPT ("was replaced");
@@ -191,11 +192,11 @@ TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
 /* Starts a tw_multifile_sync(): the request is complete when every byte written through this handle before the call
  * survives the death of the machine. The program may go on, also with any call of this handle; what it writes meanwhile
  * belongs to a later flush or sync.
- * Blocking: does not wait for the storage. With buffered writes the call returns when the kernel has the bytes, as
- *           tw_multifile_flush(); with direct writes (hint io) when all of them are on their way. A thread of the
- *           library waits, also with THALWEG_PROGRESS=poll: for one flush or sync after the other, of all multifiles of
- *           the process. tw_multifile_flush(), _sync(), _close() and _abandon() wait for those of this handle whose
- *           data are on their way.
+ * Blocking: with buffered writes until the kernel has the bytes, as tw_multifile_flush(). With direct writes (hint io)
+ *           until all are on their way and those of the request before are complete; where small data go to a pack,
+ *           until all are complete. A thread of the library waits for the rest, also with THALWEG_PROGRESS=poll: for
+ *           one flush or sync after the other, of all multifiles of the process. tw_multifile_flush(), _sync(), _close()
+ *           and _abandon() wait until all direct writes of this handle are complete.
  * request   [out] set only on success; freed by the call of request.h that finds it complete; moved is 0 there.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. The request fails where the sync does. Then
  * the close fails, too, and after a failed fsync(2) or direct write so does every later flush and sync.
@@ -206,7 +207,7 @@ TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
 TW_API_STATUS tw_status tw_multifile_isync(tw_multifile* multifile, tw_request** request);
 
 /* Starts a tw_multifile_flush() in the same way: the request is complete when the bytes survive the death of the
- * process. Only direct writes gain from it: buffered ones are complete when the call returns, and the request soon. */
+ * process. With buffered writes the flush is done when the call returns, and the request completes shortly after. */
 TW_API_STATUS tw_status tw_multifile_iflush(tw_multifile* multifile, tw_request** request);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */
@@ -323,8 +324,8 @@ enum { TW_CODEC_NONE = 0, TW_CODEC_LZ4 = 1, TW_CODEC_ZSTD = 2 };
 /* Set struct_size = sizeof before the call; fields may be added at the end. */
 typedef struct tw_multifile_summary {
   size_t struct_size;
-  int64_t n_logical; /* while it is written: without those that other tasks add */
-  int32_t n_physical; /* that exist; while it is written: those made when it was opened */
+  int64_t n_logical;                    /* while it is written: without those that other tasks add */
+  int32_t n_physical;                   /* that exist; while it is written: those made when it was opened */
   int32_t version_major, version_minor; /* of the format */
   int32_t checksum;                     /* TW_CHECKSUM_* */
   int64_t alignment_bytes;              /* data of a chunk starts on a multiple of this */

@@ -91,7 +91,7 @@ class Multifile {
     return Request(request);
   }
 
-  // A flush in the same way: what was written survives the death of the process. Only direct writes gain from it.
+  // A flush in the same way: what was written survives the death of the process.
   [[nodiscard]] Request iflush() {
     tw_request* request = nullptr;
     check(tw_multifile_iflush(get(), &request));

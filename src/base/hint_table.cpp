@@ -36,8 +36,8 @@ constexpr HintSpec kTable[] = {
      "two logical files of one name; error: the close fails with TW_ERR_EXISTS, the file is closed and has both"},
 
     {"io", HintType::choice, "auto", "auto|buffered|direct",
-     "buffered: through the page cache, direct: O_DIRECT; auto: as measured by `thalweg tune`, else buffered; direct "
-     "for files larger than memory",
+     "buffered: through the page cache, direct: O_DIRECT; auto: as measured by `thalweg tune`, else buffered; set "
+     "direct for files larger than memory",
      0, 0, HintScope::file_or_multifile},
     {"method", HintType::choice, "auto", "auto|direct|shared|naive|aggregate",
      "plan of collective accesses; auto: the cheapest by the cost model; direct: each task its own data, shared: split "
@@ -58,7 +58,8 @@ constexpr HintSpec kTable[] = {
      "join the small messages of a node to an aggregator on another node; auto: where cheaper; off on fast networks", 0,
      0, HintScope::file},
     {"queue_depth", HintType::count, "4", "1 .. 1024",
-     "outstanding direct transfers per task; raise it for NVMe devices", 1, 1024, HintScope::file_or_multifile},
+     "outstanding direct transfers per task, each with a buffer in a multifile; raise it for NVMe devices", 1, 1024,
+     HintScope::file_or_multifile},
     {"transfer_bytes", HintType::bytes, "4MiB", "64KiB .. 1GiB",
      "size of a direct transfer, in bytes; raise it where each transfer is expensive, as over a network", 64 * kKi,
      kKi* kMi, HintScope::file_or_multifile},

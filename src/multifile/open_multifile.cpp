@@ -203,7 +203,7 @@ Status start_writing(const OpenRequest& request, const WriteCommon& common, Writ
   bool direct = common.direct.transfer_bytes > 0;
   for (const DomainShare& domain : share.domains) {
     TW_ASSIGN_OR_RETURN(PhysicalWriter * writer, set->writer(domain, common));
-    direct = direct && writer->file().direct_alignment() > 0;
+    direct = direct && fits_buffers(writer->file().direct_alignment());
   }
   WriterSettings settings;
   if (direct) settings.direct = std::make_shared<DirectWrites>(common.direct);

@@ -18,7 +18,8 @@ Status set_option(MultifileOptions& options, std::string_view name, std::string_
   TW_ASSIGN_OR_RETURN(const std::uint64_t number, parse_hint(*spec, value));
   const bool word = number >= kHintWord;
   if (spec->scope == HintScope::file_or_multifile) {
-    options.storage_hints.append(options.storage_hints.empty() ? "" : ",").append(name).append("=").append(value);
+    const std::string text = spec->type == HintType::choice ? std::string(value) : std::to_string(number);
+    options.storage_hints.append(options.storage_hints.empty() ? "" : ",").append(name).append("=").append(text);
   } else if (name == "chunk_bytes") {
     options.chunk_bytes = word ? kAuto : number;
   } else if (name == "physical_files") {

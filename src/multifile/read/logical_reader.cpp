@@ -274,7 +274,7 @@ Status LogicalReader::load_table(const format::PieceEntry& piece, const format::
   return {};
 }
 
-// The kernel would read ahead, too, but less, and not while data are checked.
+// The kernel's own read-ahead is shorter, and idles while checksums are verified.
 void LogicalReader::announce(std::uint64_t within, std::uint64_t bytes) {
   const format::PieceEntry& piece = pieces_[chunk_piece_];
   const std::uint64_t end = within + bytes;

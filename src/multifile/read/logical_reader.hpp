@@ -115,7 +115,7 @@ class LogicalReader {
   std::uint32_t chunk_piece_ = ~0u;
   std::uint64_t chunk_data_ = 0;
   std::uint64_t announced_ = 0;  // end of the bytes of the chunk that were announced to the storage
-  std::uint64_t next_read_ = 0;  // logical offset at which a read continues the last one of a chunk
+  std::uint64_t next_read_ = ~0ull;  // logical offset at which a read continues the last one of a chunk
   std::vector<std::byte> chunk_table_;
 };
 

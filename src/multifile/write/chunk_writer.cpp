@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "base/endian.hpp"
 
@@ -40,7 +39,8 @@ void ChunkWriter::seal(std::span<const std::byte> block) {
 }
 
 // Direct writes into blocks that exist need no lock of the file. But reserving waits for all direct writes of the file,
-// so it is done for as many bytes again as there are.
+// so each reservation doubles what the chunk has, by at most 64 MiB. Where so much is not free, only what is needed now;
+// a failed reservation keeps blocks, too.
 Status ChunkWriter::reserve(std::uint64_t end) {
   constexpr std::uint64_t kMostAhead = 64 << 20;
   if (end <= reserved_) return {};
@@ -48,7 +48,8 @@ Status ChunkWriter::reserve(std::uint64_t end) {
   StoredFile& file = physical_.file();
   std::uint64_t to = std::min(frame_.capacity(), end + ahead);
   Status status = file.preallocate(frame_.data() + reserved_, to - reserved_);
-  if (status.code() == Code::no_space) {
+  if (!status.ok()) {
+    (void)file.release(frame_.data() + reserved_, to - reserved_).ok();
     to = end;
     status = file.preallocate(frame_.data() + reserved_, to - reserved_);
   }
@@ -104,22 +105,18 @@ Status ChunkWriter::publish(bool by_sync) {
   return {};
 }
 
-void ChunkWriter::pin(const std::shared_ptr<const AccessRequest>& request, bool by_sync) {
-  if (request == nullptr) {
+void ChunkWriter::pin(const std::shared_ptr<const AccessRequest>& sync) {
+  if (sync == nullptr) {
     syncing_.reset();
     pinned_ = newest_;
-    only_flushed_ = false;
-  } else if (only_flushed_ || (may_grow() && !(by_sync && pinned_ == newest_))) {
-    syncing_ = request;
-    only_flushed_ = !by_sync;
+  } else if (may_grow() && pinned_ != newest_) {
+    syncing_ = sync;
   }
 }
 
 bool ChunkWriter::may_grow() {
-  if (syncing_ == nullptr || !syncing_->done() || !syncing_->outcome().status.ok()) return syncing_ == nullptr;
-  if (!std::exchange(only_flushed_, false)) pinned_ = newest_;
-  syncing_.reset();
-  return true;
+  if (syncing_ != nullptr && syncing_->done() && syncing_->outcome().status.ok()) pin(nullptr);
+  return syncing_ == nullptr;
 }
 
 Status ChunkWriter::write_head(std::uint64_t offset, std::span<const std::byte> bytes) {

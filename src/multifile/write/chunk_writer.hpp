@@ -17,8 +17,8 @@ namespace thalweg {
 
 class ChunkWriter {
  public:
-  // `direct`: of the handle, which may replace it; empty: writes go through the page cache. Borrowed. With it the frame
-  // is not written yet: it follows the slot of the chunk before, as it does without.
+  // `direct`: of the handle, which may replace it; empty: writes go through the page cache. Borrowed. With direct writes
+  // the frame is written by finish(), after the slot of the chunk before it.
   ChunkWriter(PhysicalWriter& physical, const format::Frame& frame, const std::shared_ptr<DirectWrites>& direct);
 
   // Writes as much of `data` as fits, and returns the number of bytes taken.
@@ -27,9 +27,8 @@ class ChunkWriter {
   // of a sync.
   Status publish(bool by_sync);
   // The published bytes are durable when this sync has succeeded; null: it has. The slot just written is then kept until
-  // the next sync. A flush that goes on (not `by_sync`) only keeps the chunk from growing: it would write an older slot
-  // over a later one.
-  void pin(const std::shared_ptr<const AccessRequest>& request, bool by_sync);
+  // the next sync.
+  void pin(const std::shared_ptr<const AccessRequest>& sync);
   // Whether more bytes may be appended: not while a sync goes on, since a slot behind its slot proves that it succeeded.
   bool may_grow();
   // Nothing more is appended: gives back the blocks that were reserved for more.
@@ -59,7 +58,6 @@ class ChunkWriter {
   int newest_ = -1;                               // slot written last, -1: none
   int pinned_ = -1;                               // slot of the last sync, -1: none
   std::shared_ptr<const AccessRequest> syncing_;  // of the newest slot; null: it has ended
-  bool only_flushed_ = false;                     // syncing_ is a flush, after which no slot is kept
   format::DataSeal tail_;                         // of the granule in the making
   std::vector<std::byte> head_;      // bytes from the first slot to the end of the table, as they are to be
   std::uint64_t table_written_ = 0;  // granules whose entries are in the file

@@ -66,6 +66,8 @@ Status DirectWrites::submit() {
 }
 
 Status DirectWrites::write(StoredFile& file, std::uint64_t offset, std::span<const std::byte> data) {
+  constexpr std::uint64_t kMostKept = 4 << 20;
+  if (kept_bytes_ > kMostKept) TW_RETURN_IF_ERROR(finish());
   if (file_ != &file || next_ != offset) TW_RETURN_IF_ERROR(submit());
   TW_RETURN_IF_ERROR(failure_);
   file_ = &file;
@@ -75,7 +77,7 @@ Status DirectWrites::write(StoredFile& file, std::uint64_t offset, std::span<con
     const std::uint64_t past = next_ % block();
     if (filling_ == nullptr && (past != 0 || data.size() < block())) {
       n = std::min<std::uint64_t>(data.size(), block() - past);
-      TW_RETURN_IF_ERROR(file.write(next_, data.first(n)));
+      TW_RETURN_IF_ERROR(keep_failure(file.write(next_, data.first(n))));
     } else {
       if (filling_ == nullptr) TW_RETURN_IF_ERROR(take_buffer());
       n = std::min<std::uint64_t>(data.size(), settings_.transfer_bytes - filling_->memory.size());
@@ -91,6 +93,7 @@ Status DirectWrites::write(StoredFile& file, std::uint64_t offset, std::span<con
 
 void DirectWrites::write_behind(StoredFile& file, std::uint64_t offset, std::span<const std::byte> bytes) {
   kept_.push_back({&file, offset, {bytes.begin(), bytes.end()}});
+  kept_bytes_ += bytes.size();
 }
 
 void DirectWrites::wait_for_one() {
@@ -98,19 +101,38 @@ void DirectWrites::wait_for_one() {
   reap();
 }
 
+bool DirectWrites::in_flight() const {
+  return std::ranges::any_of(buffers_, [](const auto& buffer) { return buffer->in_flight; });
+}
+
+Status DirectWrites::finish_before() {
+  return before_ == nullptr ? failure_ : keep_failure(std::exchange(before_, nullptr)->end());
+}
+
+Status DirectWrites::hand_over() {
+  TW_RETURN_IF_ERROR(finish_before());
+  return submit();
+}
+
 Status DirectWrites::finish_all() {
-  if (before_ != nullptr) (void)keep_failure(std::exchange(before_, nullptr)->finish());
+  (void)finish_before();
   (void)submit();
-  while (std::ranges::any_of(buffers_, [](const auto& buffer) { return buffer->in_flight; })) wait_for_one();
+  while (in_flight()) wait_for_one();
   file_ = nullptr;
+  kept_bytes_ = 0;
   for (const Kept& one : std::exchange(kept_, {}))
     if (failure_.ok()) (void)keep_failure(one.file->write(one.offset, one.bytes));
   return failure_;
 }
 
-Status DirectWrites::finish() {
+Status DirectWrites::finish(bool ends) {
   const std::lock_guard lock(mutex_);
-  return keep_failure(attempt([this] { return finish_all(); }));
+  (void)keep_failure(attempt([this] { return finish_all(); }));
+  if (ends && !in_flight()) {
+    buffers_.clear();
+    queue_.reset();
+  }
+  return failure_;
 }
 
 }  // namespace thalweg

@@ -7,10 +7,10 @@
 //  2. What may be written only after the data (the table and the slot of a chunk) is kept by write_behind().
 //  3. finish() waits for the data, then writes what was kept, in its order. After a failure nothing more is written, so
 //     no slot counts bytes that did not arrive.
-// A sync in the background takes the object over, with its queue, and the task goes on with a new one, made with the
-// old one as `before`: its finish() first finishes the old one, and fails as that did.
+// tw_multifile_iflush and tw_multifile_isync hand the object to their request; the task continues with a new one that has
+// it as `before`. finish() of the new one first finishes `before`, and returns its failure. So there are two at most.
 //
-// Threads: one at a time; once it was handed over, any number may call finish().
+// Threads: one at a time; once it was handed over, any number may call end().
 #pragma once
 
 #include <memory>
@@ -22,7 +22,12 @@
 
 namespace thalweg {
 
-struct DirectSettings {
+// The buffers begin on a page.
+constexpr bool fits_buffers(std::uint32_t direct_alignment) {
+  return direct_alignment > 0 && direct_alignment <= ByteBuffer::kAlignment;
+}
+
+struct DirectSettings {              // no gaps: it is sent as it is
   std::uint64_t transfer_bytes = 0;  // of one transfer; 0: all writes go through the page cache
   std::uint32_t depth = 0;           // transfers in flight
   std::uint32_t asked_for = 0;       // by a hint, also where the file system has no direct I/O
@@ -38,9 +43,12 @@ class DirectWrites {
   // every later call fails.
   Status write(StoredFile& file, std::uint64_t offset, std::span<const std::byte> data);
   void write_behind(StoredFile& file, std::uint64_t offset, std::span<const std::byte> bytes);
-  // Hands the last buffer to the queue.
-  Status submit();
-  Status finish();
+  Status finish() { return finish(false); }
+  // Also frees memory and queue: nothing more is written.
+  Status end() { return finish(true); }
+  bool has_writes() const { return before_ != nullptr || filling_ != nullptr || !kept_.empty() || in_flight(); }
+  // Hands the last buffer to the queue, before another thread calls end(). Waits for the object before this one.
+  Status hand_over();
 
  private:
   struct Buffer {
@@ -56,6 +64,10 @@ class DirectWrites {
   };
 
   std::uint64_t block() const;
+  bool in_flight() const;
+  Status submit();
+  Status finish(bool ends);
+  Status finish_before();
   Status take_buffer();
   void start_transfer(std::uint64_t bytes);
   void wait_for_one();
@@ -70,6 +82,7 @@ class DirectWrites {
   std::vector<std::unique_ptr<Buffer>> buffers_;
   Buffer* filling_ = nullptr;
   std::vector<Kept> kept_;
+  std::uint64_t kept_bytes_ = 0;
   Status failure_;
   std::mutex mutex_;                // held by finish()
   std::unique_ptr<IoQueue> queue_;  // destroyed first: waits for transfers in flight

@@ -264,8 +264,8 @@ Status LogicalWriter::flush(bool by_sync) {
 
 Status LogicalWriter::mark_synced() { return chunk_ ? chunk_->publish(true) : Status{}; }
 
-void LogicalWriter::pin(const std::shared_ptr<const AccessRequest>& request, bool by_sync) {
-  if (chunk_) chunk_->pin(request, by_sync);
+void LogicalWriter::pin(const std::shared_ptr<const AccessRequest>& sync) {
+  if (chunk_) chunk_->pin(sync);
 }
 
 Status LogicalWriter::push_small() {

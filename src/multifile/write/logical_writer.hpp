@@ -70,8 +70,8 @@ class LogicalWriter {
   // Everything written so far counts for recovery, once PhysicalWriter::flush_pack has written the open pack.
   Status flush(bool by_sync);
   Status mark_synced();  // marks the published fill slot as part of a sync
-  // The slot is kept, once that sync has succeeded; null: it has. Not `by_sync`: a flush, which keeps no slot.
-  void pin(const std::shared_ptr<const AccessRequest>& request, bool by_sync = true);
+  // The slot is kept, once that sync has succeeded; null: it has.
+  void pin(const std::shared_ptr<const AccessRequest>& sync);
   Status push_small();  // stores the buffer in the open pack and frees it
   Status finish();      // the last flush, which stores little data in the pack
 

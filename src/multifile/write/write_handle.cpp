@@ -249,7 +249,7 @@ class SyncRequest final : public AccessRequest {
     co_return outcome;
   }
   Status store() {
-    if (direct_ != nullptr) TW_RETURN_IF_ERROR(direct_->finish());
+    if (direct_ != nullptr) TW_RETURN_IF_ERROR(direct_->end());
     return syncs_ ? files_->sync() : Status{};
   }
   void let_go() override {
@@ -266,26 +266,23 @@ class SyncRequest final : public AccessRequest {
 
 // Direct writes that go on belong to the request; later ones begin anew.
 Result<std::shared_ptr<AccessRequest>> WriteHandle::begin(bool syncs) {
-  if (syncs) TW_RETURN_IF_ERROR(flush_for_sync());
   TW_RETURN_IF_ERROR(broken_);
-  if (!syncs) TW_RETURN_IF_ERROR(guard([&] { return flush_writers(false); }));
-  const std::shared_ptr<DirectWrites> direct = settings_.direct;
-  if (direct != nullptr) {
-    TW_RETURN_IF_ERROR(keep_failure(direct->submit()));
+  TW_RETURN_IF_ERROR(syncs ? flush_for_sync() : guard([&] { return flush_writers(false); }));
+  std::shared_ptr<DirectWrites> direct;
+  if (settings_.direct != nullptr && settings_.direct->has_writes()) {
+    direct = settings_.direct;
+    TW_RETURN_IF_ERROR(keep_failure(direct->hand_over()));
     settings_.direct = std::make_shared<DirectWrites>(direct->settings(), direct);
   }
   if (syncs) files_->close_durably();
   std::erase_if(syncs_, [](const auto& sync) { return sync->done() && sync->outcome().status.ok(); });
-  syncs_.push_back(std::make_shared<SyncRequest>(files_, direct, syncs));
+  syncs_.push_back(std::make_shared<SyncRequest>(files_, std::move(direct), syncs));
   start(syncs_.back(), default_progress());
-  if (syncs) {
-    if (syncs_.size() == 1) syncing_.clear();
-    syncing_.insert(syncing_.end(), unsynced_.begin(), unsynced_.end());
-    pin_all(syncs_.back());
-  } else if (direct != nullptr) {
-    for (LogicalWriter* w : touched_) w->pin(syncs_.back(), false);
-  }
   touched_.clear();
+  if (!syncs) return syncs_.back();
+  if (syncs_.size() == 1) syncing_.clear();
+  syncing_.insert(syncing_.end(), unsynced_.begin(), unsynced_.end());
+  pin_all(syncs_.back());
   return syncs_.back();
 }
 
@@ -305,10 +302,7 @@ Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
   // A broken writer stores nothing more: its checksums may not match its bytes.
   Steps steps(go_on);
   const auto finish_one = [&](LogicalWriter& w) { return steps.go_on() ? w.finish() : files_->stopped(); };
-  const auto finish_all = [&]() -> Status {
-    TW_RETURN_IF_ERROR(each_writer(finish_one));
-    return settings_.finish_direct();
-  };
+  const auto finish_all = [&] { return each_writer(finish_one).or_else(settings_.finish_direct()); };
   const Status finished = broken_.ok() ? attempt(finish_all) : broken_;
   settings_.direct.reset();  // nothing is in flight when the files are closed
   deposit.status = failure_.ok() ? finished : failure_;

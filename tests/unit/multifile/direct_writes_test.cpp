@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <numeric>
 
+#include "multifile/write/chunk_writer.hpp"
 #include "multifile/write/direct_writes.hpp"
 #include "sim/memory_backend.hpp"
 #include "testing/fault_backend.hpp"
@@ -88,6 +89,59 @@ TEST_F(Direct, NothingIsWrittenBehindDataThatFailed) {
   EXPECT_EQ(writes(), (Ranges{{4096, 4096}}));
   EXPECT_EQ(write(8192, 4096).code(), Code::io_error);
   EXPECT_EQ(writes_->finish().code(), Code::io_error);
+}
+
+TEST_F(Direct, AFailedEdgeIsNotTriedAgain) {
+  fail_from(2);
+  EXPECT_EQ(write(0, kTransfer + 100).code(), Code::io_error);
+  EXPECT_EQ(write(0, kTransfer + 100).code(), Code::io_error);
+  EXPECT_EQ(writes_->finish().code(), Code::io_error);
+  EXPECT_EQ(writes(), (Ranges{{0, kTransfer}, {kTransfer, 100}}));
+}
+
+TEST_F(Direct, WhatIsWrittenBehindIsBounded) {
+  for (int i = 0; i < 100; ++i) {
+    writes_->write_behind(*file_, 600'000, bytes(0, 100'000));
+    ASSERT_TRUE(write(static_cast<std::uint64_t>(i) * 4096, 4096).ok());
+  }
+  EXPECT_GT(writes().size(), 50U);
+}
+
+class DirectChunk : public Direct {
+ protected:
+  void SetUp() override {
+    Direct::SetUp();
+    format::FileHeader header;
+    header.alignment = 4096;
+    header.granule = 65536;
+    DomainShare share;
+    share.layout.data_start = 65536;
+    share.layout.domain_bytes = share.layout.round_bytes = 16 << 20;
+    physical_ =
+        std::make_unique<PhysicalWriter>(storage_->open("chunks", OpenMode::create).value(), header, share, false);
+    chunk_ =
+        std::make_unique<ChunkWriter>(*physical_, physical_->place_chunk({}, 8 << 20, false, true).value(), writes_);
+  }
+  std::uint64_t n_released() const { return storage_->calls(CallKind::release); }
+
+  std::unique_ptr<PhysicalWriter> physical_;
+  std::unique_ptr<ChunkWriter> chunk_;
+};
+
+TEST_F(DirectChunk, GivesBackWhatWasReservedForMore) {
+  EXPECT_EQ(chunk_->append(bytes(0, 100'000)).value(), 100'000U);
+  chunk_->give_back();
+  ASSERT_EQ(n_released(), 1U);
+  chunk_->give_back();
+  EXPECT_EQ(n_released(), 1U);
+}
+
+// A failed reservation keeps the blocks that it got. Those ahead of the data would be missing elsewhere.
+TEST_F(DirectChunk, LeavesTheRestOfAFullDiskToOthers) {
+  storage_->restart({.space_bytes = 200'000});
+  EXPECT_EQ(chunk_->append(bytes(0, 100'000)).value(), 100'000U);
+  EXPECT_TRUE(file_->write(0, bytes(0, 90'000)).ok());
+  EXPECT_EQ(chunk_->append(bytes(0, 100'000)).status().code(), Code::no_space);
 }
 
 TEST_F(Direct, TheNextOneFinishesAndFailsAsTheOneBefore) {
