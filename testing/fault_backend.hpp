@@ -29,7 +29,6 @@ enum class CallKind {
   open,
   write,
   read,
-  read_ahead,
   size,
   truncate,
   preallocate,

@@ -44,14 +44,6 @@ Status FaultFile::check_readable() const {
   return Status::error(Code::wrong_mode, "cannot read '{}': it is open for writing only", path());
 }
 
-void FaultFile::read_ahead(std::uint64_t offset, std::uint64_t bytes) {
-  const auto announce = [&] {
-    inner_->read_ahead(offset, bytes);
-    return Status{};
-  };
-  (void)owner_.perform({CallKind::read_ahead, path(), offset, bytes}, announce).ok();
-}
-
 Result<std::uint64_t> FaultFile::size() {
   Result<std::uint64_t> got(std::uint64_t{0});
   TW_RETURN_IF_ERROR(owner_.perform({CallKind::size, path()}, [&] {

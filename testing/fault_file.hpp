@@ -22,7 +22,6 @@ class FaultFile final : public StoredFile {
     return transfer_some({direction, true}, offset, pieces);
   }
   std::uint32_t direct_alignment() override { return owner_.direct_alignment_of(*inner_); }
-  void read_ahead(std::uint64_t offset, std::uint64_t bytes) override;
   Result<std::uint64_t> size() override;
   Status truncate(std::uint64_t bytes) override;
   Status preallocate(std::uint64_t offset, std::uint64_t bytes) override;

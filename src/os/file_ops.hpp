@@ -60,7 +60,8 @@ struct OpenOptions {
 
 // When the process has reached its soft limit of open files (ulimit -n), the limit is first raised to the hard one.
 Result<FileDescriptor> open_file(const std::string& path, const OpenOptions& options);
-// Opens an open file a second time, past the page cache, even if its name belongs to another file by now.
+// Both open an open file a second time, even if its name belongs to another file by now; the second past the page cache.
+Result<FileDescriptor> open_again(const FileDescriptor& file, OpenOptions options);
 Result<FileDescriptor> open_direct(const FileDescriptor& file, OpenOptions options);
 // A new nameless file in `folder`, for writing, removed by its close. Some file systems lack them.
 Result<FileDescriptor> open_unnamed_file(const std::string& folder);
@@ -85,8 +86,6 @@ Status truncate_file(const FileDescriptor& file, const std::string& path, std::u
 Status preallocate_file(const FileDescriptor& file, const std::string& path, std::uint64_t offset, std::uint64_t bytes);
 // Makes a hole. Does nothing where the file system has none.
 Status release_storage(const FileDescriptor& file, const std::string& path, std::uint64_t offset, std::uint64_t bytes);
-// Asks the kernel to read a range into the page cache, without waiting, unless its last byte is there already.
-void read_ahead(const FileDescriptor& file, std::uint64_t offset, std::uint64_t bytes);
 Status sync_file(const FileDescriptor& file, const std::string& path);
 // Locks of the open file description (fcntl(2), F_OFD_SETLK) on two bytes behind any data. Writers of a multifile or
 // vpfile exclude others with them (docs/format/multifile.md, section 8). They end when the last descriptor of this

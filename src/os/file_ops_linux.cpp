@@ -91,10 +91,22 @@ Result<FileDescriptor> open_file(const std::string& path, const OpenOptions& opt
   return open_with(open_flags(options), path, options.permissions);
 }
 
-Result<FileDescriptor> open_direct(const FileDescriptor& file, OpenOptions options) {
+namespace {
+
+Result<FileDescriptor> open_again_with(int flags, const FileDescriptor& file, OpenOptions options) {
   options.create = options.truncate = false;
   const std::string link = fmt::format("/proc/self/fd/{}", file.get());
-  return open_with(open_flags(options) | O_DIRECT, link, options.permissions);
+  return open_with(open_flags(options) | flags, link, options.permissions);
+}
+
+}  // namespace
+
+Result<FileDescriptor> open_again(const FileDescriptor& file, OpenOptions options) {
+  return open_again_with(0, file, options);
+}
+
+Result<FileDescriptor> open_direct(const FileDescriptor& file, OpenOptions options) {
+  return open_again_with(O_DIRECT, file, options);
 }
 
 Result<FileDescriptor> open_unnamed_file(const std::string& folder) {

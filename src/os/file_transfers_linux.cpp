@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,13 +94,6 @@ Result<std::uint64_t> transfer_at(const FileDescriptor& file, TransferPlace plac
     }
   }
   return asked - remaining.bytes();
-}
-
-void read_ahead(const FileDescriptor& file, std::uint64_t offset, std::uint64_t bytes) {
-  char byte = 0;
-  const iovec last{&byte, 1};
-  if (::preadv2(file.get(), &last, 1, static_cast<off_t>(offset + bytes - 1), RWF_NOWAIT) == 1) return;
-  (void)::posix_fadvise(file.get(), static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
 }
 
 Result<std::uint64_t> bytes_of(std::span<const Piece> pieces, std::uint64_t offset, const std::string& path) {

@@ -52,8 +52,8 @@ class StoredFile {
   // For queues that call the kernel themselves: the descriptor, which stays open as long as the file; -1: use
   // transfer().
   virtual int descriptor(bool /*direct*/) { return -1; }
-  // Announces a read of these bytes, at least one: the storage may begin with it.
-  virtual void read_ahead(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) {}
+  // A read that leaves the read-ahead of other reads alone.
+  virtual Result<std::size_t> read_aside(std::uint64_t offset, std::span<std::byte> data) { return read(offset, data); }
   virtual Result<std::uint64_t> size() = 0;
   virtual Status truncate(std::uint64_t bytes) = 0;
   virtual Status preallocate(std::uint64_t offset, std::uint64_t bytes) = 0;

@@ -49,7 +49,16 @@ class PosixFile final : public StoredFile {
     if (!file_.is_open() || (direct && direct_alignment() == 0)) return -1;
     return direct ? direct_.get() : file_.get();
   }
-  void read_ahead(std::uint64_t offset, std::uint64_t bytes) override { thalweg::read_ahead(file_, offset, bytes); }
+  // The kernel keeps the state of its read-ahead by opening of a file.
+  Result<std::size_t> read_aside(std::uint64_t offset, std::span<std::byte> data) override {
+    TW_RETURN_IF_ERROR(check_direction(Direction::read));
+    std::call_once(aside_once_, [this] {
+      auto opened = open_again(file_, options_);
+      if (opened.has_value()) aside_ = std::move(opened).value();
+    });
+    const Piece piece{data.data(), data.size()};
+    return transfer_at(aside_.is_open() ? aside_ : file_, {path_, Direction::read, offset}, {&piece, 1});
+  }
   Result<std::uint64_t> size() override {
     TW_RETURN_IF_ERROR(check("tell the size of"));
     return file_size(file_, path_);
@@ -143,7 +152,8 @@ class PosixFile final : public StoredFile {
   const OpenOptions options_;
   FileDescriptor file_;
   FileDescriptor direct_;  // bypasses the page cache
-  std::once_flag direct_once_;
+  FileDescriptor aside_;   // for read_aside()
+  std::once_flag direct_once_, aside_once_;
   std::uint32_t direct_alignment_ = 0;  // set once, by try_direct()
   std::mutex mutex_;
   Status failed_sync_;  // guarded by mutex_; ok until the first failure

@@ -55,6 +55,28 @@ TEST_P(BackendConformance, WritesPiecesOneBehindTheOther) {
   EXPECT_EQ(read(*file, 11, data.size() + 1), data);
 }
 
+TEST_P(BackendConformance, ReadsAsideWhatReadsFind) {
+  const auto file = open(OpenMode::create);
+  for (const std::uint64_t seed : {6, 7}) {
+    EXPECT_OK(file->write(0, noise(5000, seed)));
+    Bytes aside(6000);
+    aside.resize(file->read_aside(1000, aside).value());
+    EXPECT_EQ(aside, read(*file, 1000, 4000));
+  }
+}
+
+// What is released may be a hole from then on; the rest, and the size, stay.
+TEST_P(BackendConformance, ReleasedSpaceIsThatOfItsRangeOnly) {
+  const auto file = open(OpenMode::create);
+  EXPECT_OK(file->write(0, noise(4096, 8)));
+  EXPECT_OK(file->preallocate(4096, 12288));
+  EXPECT_OK(file->release(4096, 8192));
+
+  EXPECT_EQ(file->size().value(), 16384u);
+  EXPECT_EQ(read(*file, 0, 4096), noise(4096, 8));
+  EXPECT_EQ(read(*file, 4096, 12288), Bytes(12288));
+}
+
 TEST_P(BackendConformance, WritingNothingChangesNothing) {
   const auto file = open(OpenMode::create);
   const Piece empty[2] = {};

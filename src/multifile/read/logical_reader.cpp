@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "base/compress.hpp"
 #include "base/crc32c.hpp"
@@ -16,7 +15,6 @@ namespace thalweg {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = 256 * 1024;  // checked while in cache
-constexpr std::uint64_t kAnnouncedBytes = 8 << 20;
 constexpr std::uint64_t kReadAheadBytes = 256 * 1024;
 constexpr std::uint64_t kAheadPieceBytes = 64 * 1024;  // larger pieces are read alone
 
@@ -133,8 +131,7 @@ Status LogicalReader::read_chunk(const Span& span, std::uint64_t at, std::span<s
   const bool to_the_end = within + data.size() == piece.logical_bytes;
   const std::uint64_t whole = to_the_end ? data.size() : data.size() / granule * granule;
   if (within % granule == 0 && whole > 0 && whole >= settings_.buffer_bytes) {
-    const std::uint64_t most = verifies() ? kBlockBytes : kAnnouncedBytes / 2;
-    n = std::min(whole, std::max(most / granule, std::uint64_t{1}) * granule);
+    n = verifies() ? std::min(whole, std::max(kBlockBytes / granule, std::uint64_t{1}) * granule) : whole;
     return read_granules(within, data.first(n));
   }
   TW_RETURN_IF_ERROR(fill_from_chunk(span, at));
@@ -247,7 +244,6 @@ Status LogicalReader::open_chunk(std::uint32_t number) {
   const format::PieceEntry& piece = pieces_[number];
   TW_ASSIGN_OR_RETURN(const format::Frame frame, frame_of(piece));
   chunk_data_ = frame.data();
-  announced_ = 0;
   if (verifies()) TW_RETURN_IF_ERROR(load_table(piece, frame));
   chunk_piece_ = number;
   return {};
@@ -274,22 +270,8 @@ Status LogicalReader::load_table(const format::PieceEntry& piece, const format::
   return {};
 }
 
-// The kernel's own read-ahead is shorter, and idles while checksums are verified.
-void LogicalReader::announce(std::uint64_t within, std::uint64_t bytes) {
-  const format::PieceEntry& piece = pieces_[chunk_piece_];
-  const std::uint64_t end = within + bytes;
-  const bool follows = std::exchange(next_read_, piece.logical_offset + end) == piece.logical_offset + within;
-  if (!follows) announced_ = 0;
-  const std::uint64_t from = std::max(announced_, end);
-  const std::uint64_t to = std::min(end + kAnnouncedBytes, piece.logical_bytes);
-  if (!follows || from >= to || from - end > kAnnouncedBytes / 2) return;
-  here_->file().read_ahead(chunk_data_ + from, to - from);
-  announced_ = to;
-}
-
 // Reads and checks granules from offset `within` of the open chunk; the last one may be incomplete.
 Status LogicalReader::read_granules(std::uint64_t within, std::span<std::byte> to) {
-  announce(within, to.size());
   TW_RETURN_IF_ERROR(read_stored(chunk_data_ + within, to));
   if (!verifies()) return {};
   const std::uint64_t granule = physical_.header().granule;

@@ -6,7 +6,6 @@
 //     as zeros unless a repair found bytes lost in it.
 //  3. A large read that begins on a granule of a chunk goes straight to the caller's memory and is checked block by
 //     block while it is in the cache. Other reads of a chunk fill the window with whole granules.
-//     While reads follow one another, the storage is told what they need next.
 //  4. A packed piece is read, through a shared read-ahead buffer where it is small, checked, decompressed and becomes
 //     the window.
 // No byte is returned before its granule or piece has been checked, unless verification is off.
@@ -92,7 +91,6 @@ class LogicalReader {
   Status open_chunk(std::uint32_t piece);
   Status load_table(const format::PieceEntry& piece, const format::Frame& frame);
   Status read_granules(std::uint64_t within, std::span<std::byte> to);
-  void announce(std::uint64_t within, std::uint64_t bytes);
   bool verifies() const;  // by checksums or arrival seals
   bool verifies_every_byte() const;
   Status read_stored(std::uint64_t offset, std::span<std::byte> to) const;
@@ -114,8 +112,6 @@ class LogicalReader {
   // The chunk used last: its piece, where its data lie, and the checksum of each granule, the last one being the tail.
   std::uint32_t chunk_piece_ = ~0u;
   std::uint64_t chunk_data_ = 0;
-  std::uint64_t announced_ = 0;  // end of the bytes of the chunk that were announced to the storage
-  std::uint64_t next_read_ = ~0ull;  // logical offset at which a read continues the last one of a chunk
   std::vector<std::byte> chunk_table_;
 };
 

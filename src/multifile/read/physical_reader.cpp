@@ -113,7 +113,7 @@ Result<format::IndexPage> read_index_page(const PhysicalReader& physical, format
 
 Status PhysicalReader::check_not_replaced() const {
   std::array<std::byte, format::kHeaderBytes> bytes{};
-  TW_ASSIGN_OR_RETURN(const std::size_t got, file_->read(0, bytes));
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file_->read_aside(0, bytes));
   auto now = format::parse_header(std::span(bytes).first(got), file_bytes_);
   if (now.has_value() && now->id == header_.id) return {};
   return Status::error(Code::corrupt_file, "'{}' was replaced while it was open for reading; open it again", path());
