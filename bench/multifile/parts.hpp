@@ -28,7 +28,7 @@ struct Bench {
 // "64k", "1M"
 std::string count_text(std::int64_t n);
 
-void bench_bandwidth(Bench& bench);       // (b) and checksums of (e)
+void bench_bandwidth(Bench& bench);  // (b) and checksums of (e)
 void bench_direct(Bench& bench);
 void bench_physical_files(Bench& bench);  // as the study of SIONlib (Frings et al., SC 2009) varied them
 void bench_many_tasks(Bench& bench);
