@@ -152,7 +152,9 @@ void bench_overlap(Bench& bench) {
   // Buffers for a whole checkpoint, so that no write waits for the device.
   const double of_task = load.bytes() / load.tasks() / (4 << 20);
   const int depth = std::max(4, static_cast<int>(std::ceil(of_task)));
-  measure(bench, load, "direct", fmt::format("io=direct,transfer_bytes=4MiB,queue_depth={}", depth));
+  measure(bench, load, "direct",
+          fmt::format("io=direct,transfer_bytes=4MiB,queue_depth={},chunk_bytes={}", depth,
+                      static_cast<std::int64_t>(load.bytes() / load.tasks())));
 }
 
 }  // namespace bench

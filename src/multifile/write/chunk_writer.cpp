@@ -39,14 +39,13 @@ void ChunkWriter::seal(std::span<const std::byte> block) {
 }
 
 // Direct writes into blocks that exist need no lock of the file. But reserving waits for all direct writes of the file,
-// so each reservation doubles what the chunk has, by at most 64 MiB. Where so much is not free, only what is needed now;
-// a failed reservation keeps blocks, too.
+// so the whole chunk, up to 1 GiB, is reserved at once. Where so much is not free, only what is needed now; a failed reservation keeps
+// blocks, too.
 Status ChunkWriter::reserve(std::uint64_t end) {
-  constexpr std::uint64_t kMostAhead = 64 << 20;
+  constexpr std::uint64_t kMostAtOnce = 1 << 30;
   if (end <= reserved_) return {};
-  const std::uint64_t ahead = std::min(std::max(end, 2 * direct_->settings().transfer_bytes), kMostAhead);
   StoredFile& file = physical_.file();
-  std::uint64_t to = std::min(frame_.capacity(), end + ahead);
+  std::uint64_t to = std::min(frame_.capacity(), std::max(end, reserved_ + kMostAtOnce));
   Status status = file.preallocate(frame_.data() + reserved_, to - reserved_);
   if (!status.ok()) {
     (void)file.release(frame_.data() + reserved_, to - reserved_).ok();
