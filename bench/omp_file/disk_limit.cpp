@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "support/clock.hpp"
 #include "support/fio.hpp"
