@@ -298,7 +298,7 @@ Status begin_later(ReadSet& old, WritePlan& plan) {
   return {};
 }
 
-// What all tasks need of a plan that is complete otherwise.
+// Fills in the part of the plan that is sent to all tasks.
 void fill_common(const WritePlanInput& input, WritePlan& plan) {
   plan.common.header = plan.files[0].header;
   plan.common.session = plan.files[0].session;

@@ -65,7 +65,7 @@ TEST_P(BackendConformance, ReadsAsideWhatReadsFind) {
   }
 }
 
-// What is released may be a hole from then on; the rest, and the size, stay.
+// A released range may be a hole from then on; all other bytes, and the size, stay.
 TEST_P(BackendConformance, ReleasedSpaceIsThatOfItsRangeOnly) {
   const auto file = open(OpenMode::create);
   EXPECT_OK(file->write(0, noise(4096, 8)));

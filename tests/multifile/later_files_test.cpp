@@ -456,7 +456,7 @@ TEST_P(FailingLaterFiles, TheWriteTellsWhyAndTheCloseFailsOnAll) {
       EXPECT_NE(status.message().find("thalweg repair"), std::string::npos) << status.message();
     }
     EXPECT_EQ(std::ranges::count_if(written_, &Status::ok), 3);
-    // What the others flushed comes back, and the bytes of the failed one before that.
+    // The repair brings back the flushed bytes of the other tasks, and those that the failed task had flushed before.
     backend_ = memory;
     EXPECT_TRUE(repair().ok()) << repair().message();
     EXPECT_TRUE(verify().ok()) << verify().message();

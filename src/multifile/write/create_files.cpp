@@ -162,7 +162,7 @@ class Creation {
                          path_, target.name, another ? "part of another multifile" : "no part of a multifile");
   }
 
-  // What has the name of a later physical file is removed: a process that needs one makes it.
+  // Files with the names of later physical files are removed: a process that needs one makes it.
   Status find_later() {
     const format::FileHeader& header = plan_.files[0].header;
     for (std::uint32_t k = header.n_physical; k < header.n_physical + header.n_later; ++k) {

@@ -7,11 +7,12 @@
 //     through the buffer, which is stored when it is full.
 //  3. store() chooses the place. Compressed data and data that are small and not expected to continue become a piece of
 //     the open pack of the process (PhysicalWriter::pack). All other data go to a chunk of this logical file.
+//     Once the process has stored its part of the first 4 MiB of the node in the first physical file, both go to the
+//     later physical file of this task, where it has one (space_behind).
 //  4. Where the current chunk cannot take them, open_chunk() publishes it and asks PhysicalWriter::place_chunk for
-//     another one, whose frame is written at once.
-//     Once the process has stored its part of the first 4 MiB of the node in the first physical file, chunks and pieces
-//     go to the later physical file of this task, where it has one (space_behind).
-//  5. ChunkWriter::append writes the data to their place and computes their checksums.
+//     another one. Its frame is written at once, with direct writes when the data before it are complete.
+//  5. ChunkWriter::append computes the checksums of the data and writes them to their place, or copies them for a direct
+//     write (DirectWrites).
 //  6. A flush stores the buffer and publishes the chunk: checksums first, then the fill slot that says how many bytes
 //     count. A sync also makes the physical files durable.
 //  7. At the close finish() does the same for the last time, and the pieces become part of the index.

@@ -106,7 +106,8 @@ Status PhysicalWriter::write_frame(const format::Frame& frame) {
   return file_->write(frame.offset, format::encode_frame(frame, header_.id));
 }
 
-Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint64_t want, bool exact, bool later) {
+Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint64_t want, bool exact,
+                                                  bool frame_follows) {
   const std::uint64_t alignment = header_.alignment;
   std::uint64_t past = 0;  // the second round: with what is past, the boundary may be a larger one
   for (int i = 0; i < 2 && !exact; ++i)
@@ -124,7 +125,7 @@ Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint
   frame.session = session_;
   frame.extent = extent.bytes;
   frame.data_offset = extent.bytes - capacity;
-  TW_RETURN_IF_ERROR(write_frame(later ? reserved_space(frame) : frame));
+  TW_RETURN_IF_ERROR(write_frame(frame_follows ? reserved_space(frame) : frame));
   take(extent);
   taken_.fetch_add(extent.bytes, std::memory_order_relaxed);
   return frame;

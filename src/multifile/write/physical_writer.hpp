@@ -43,9 +43,9 @@ class PhysicalWriter {
 
   // A chunk for `want` bytes of content, whose frame is written. `frame` has the rank, the sequence, the logical offset
   // and the end before it. It holds somewhat more than `want`, up to a boundary, or less where the slab ends. `exact`:
-  // no more than the alignment requires, and no less where a slab has so much room. `later`: the space is marked as
+  // no more than the alignment requires, and no less where a slab has so much room. `frame_follows`: the space is marked as
   // reserved, and the caller writes the frame.
-  Result<format::Frame> place_chunk(format::Frame frame, std::uint64_t want, bool exact, bool later);
+  Result<format::Frame> place_chunk(format::Frame frame, std::uint64_t want, bool exact, bool frame_follows);
 
   // Content that a chunk for `want` bytes holds where the slab has room: up to a boundary.
   static std::uint64_t content_for(std::uint64_t want, std::uint64_t alignment);

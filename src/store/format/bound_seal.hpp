@@ -25,7 +25,7 @@ bool is_sealed(ByteView bytes, const FileIdentity& id, std::uint64_t offset);
 // Stores that checksum.
 void seal(ByteSpan bytes, const FileIdentity& id, std::uint64_t offset);
 
-// What every frame begins with (section 3), and the kinds of frames.
+// The first bytes of every frame (section 3), and the kinds of frames.
 inline constexpr std::string_view kFrameMagic = "TWFRAME1";
 inline constexpr std::uint64_t kFrameBytes = 128;
 // later: the process of the domain writes into a later physical file from now on.
