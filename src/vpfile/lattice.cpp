@@ -132,11 +132,13 @@ Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, std::u
     const bool packed = whole && all.strided == 0;
     const bool in_pieces = whole && !packed && !row_dirty_ && all.least_run >= kPieceBytes / row.bytes;
     Status status;
-    if (packed && !what.writes()) status = co_await store_row();
+    // A row in the buffer that is not stored is kept until it is stored, or written over with success.
+    if (packed && (!what.writes() || row_ != row)) status = co_await store_row();
     if (!status.ok()) co_return status;
-    if (packed || in_pieces) forget(row);
+    if ((packed && !row_dirty_) || in_pieces) forget(row);
     if (packed) {
       status = co_await move_row(what.direction, row, what.base);
+      if (status.ok()) forget(row);
     } else if (in_pieces) {
       Status mine = or_out_of_memory([&] { return move_in_pieces(what, row); });
       status = co_await agree(file_.group(), std::move(mine));

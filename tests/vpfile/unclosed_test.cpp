@@ -1,6 +1,8 @@
 // Files left by a process that died, after a repair and later sessions.
+#include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "support/files/vp_files.hpp"
@@ -171,6 +173,54 @@ TEST_F(VpUnclosed, ARowThatWasNotStoredBesideBlocksIsNoDamage) {
     EXPECT_EQ(verify(), TW_OK) << tw_last_error();
     EXPECT_EQ(streams()[0].substr(5008), "behind");
   }
+}
+
+// Whole rows are written from where they lie, past the row in the buffer.
+TEST_F(VpUnclosed, WholeRowsLeaveNoOtherRowUnstored) {
+  on_team(2, [&](tw_group* group, int) {
+    tw_vpfile* file = open_vp(group, "w", {.shape = {4}, .hints = "round_bytes=256"});
+    const std::string bytes(2 * 256, 'c');
+    const auto write = [&](std::size_t n) {
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VPFILE_PACKED(bytes.data(), n), nullptr, nullptr), TW_OK);
+    };
+    const auto seek = [&](std::int64_t at) {
+      EXPECT_EQ(tw_vpfile_seek_all(file, at, nullptr, SEEK_SET, nullptr), TW_OK);
+    };
+    for (const std::size_t n : {16, 256}) write(n);
+    seek(16);
+    write(8);  // a part of the first round
+    seek(16 + 256);
+    for (int i = 0; i < 5; ++i) write(256);
+    EXPECT_EQ(tw_group_barrier(group), TW_OK);
+    EXPECT_EQ(tw_vpfile_abandon(&file), TW_OK);
+  });
+
+  EXPECT_EQ(repair(), TW_OK) << tw_last_error();
+
+  for (const std::string& stream : streams()) EXPECT_EQ(stream.size(), 16U + 6 * 256);
+}
+
+TEST_F(VpUnclosed, AWholeRowThatFailsLeavesTheRowThatItWasToReplace) {
+  const auto limit_files_to = [](rlim_t bytes) {
+    const rlimit limit{bytes, RLIM_INFINITY};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  };
+  ASSERT_NE(::signal(SIGXFSZ, SIG_IGN), SIG_ERR);
+  tw_vpfile* file = open_vp(nullptr, "w", {.shape = {64}, .hints = "round_bytes=256"});
+  const std::string bytes(64 * 256, 'c'), later(64 * 256, 'd');
+  const auto write = [&](const std::string& from, std::size_t n) {
+    return tw_vpfile_write_all(file, TW_VPFILE_PACKED(from.data(), n), nullptr, nullptr);
+  };
+  EXPECT_EQ(write(bytes, 8), TW_OK);
+  EXPECT_EQ(write(bytes, 16), TW_OK);  // in the buffer
+  EXPECT_EQ(tw_vpfile_seek_all(file, 8, nullptr, SEEK_SET, nullptr), TW_OK);
+  limit_files_to(64 * 8);
+  EXPECT_NE(write(later, 256), TW_OK);
+  limit_files_to(RLIM_INFINITY);
+  EXPECT_EQ(tw_vpfile_close(&file), TW_OK) << tw_last_error();
+
+  EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+  for (const std::string& stream : streams()) EXPECT_EQ(stream.substr(0, 24), std::string(24, 'c'));
 }
 
 TEST_F(VpUnclosed, RecordsThatWereCutOffAreToldByRepair) {
