@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/endian.hpp"
+#include "store/places.hpp"
 
 namespace thalweg {
 
@@ -102,7 +103,8 @@ class SlabWalk {
       lost = true;
       at += physical_.header().alignment;
       if (!zero) continue;
-      TW_ASSIGN_OR_RETURN(at, behind_hole(at));
+      const std::uint64_t step = std::max<std::uint64_t>(physical_.header().alignment, format::kPageBytes);
+      TW_ASSIGN_OR_RETURN(at, next_place(physical_.file(), at, step));  // of a frame or a page of an index
     }
     return {};
   }
@@ -112,13 +114,6 @@ class SlabWalk {
     constexpr std::uint64_t kStepsPerAsk = 64;
     const bool stop = ++n_ % kStepsPerAsk == 0 && go_on_ && !go_on_();
     return stop ? physical_.stopped() : Status{};
-  }
-
-  // The first place from `at` on, outside of holes, where a frame or a page of an index may begin.
-  Result<std::uint64_t> behind_hole(std::uint64_t at) {
-    const std::uint64_t step = std::max<std::uint64_t>(physical_.header().alignment, format::kPageBytes);
-    TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical_.file().next_data(at));
-    return std::max(at, data / step * step);  // both multiples of the alignment
   }
 
   // An incomplete index may begin in place of a frame. Its first sector identifies it: the death of the machine tears

@@ -78,7 +78,7 @@ Result<SuperblockHeader> parse_superblock_header(ByteView bytes, std::uint64_t o
   if (kind != FrameKind::superblock) return bad_field(kHeader, "kind", static_cast<std::uint32_t>(kind), "3");
   if (!geometry.has_ib()) return bad_field(kHeader, "block bytes", 0, "16 to 1048576");
   if (extent == 0 || extent > kMostSuperblock || offset % extent != 0)
-    return bad_field(kHeader, "extent", extent, "up to 2^24, with the offset as a multiple,");
+    return corrupt("{}: its extent is {}; it must be at most 2^24 and divide the offset {}", kHeader, extent, offset);
   geometry.superblock_bytes = static_cast<std::uint32_t>(extent);
   header.number = offset / extent;
   TW_RETURN_IF_ERROR(check_superblock(header));
@@ -96,7 +96,7 @@ Result<ParsedSuperblock> parse_superblock(ByteView image, const FileIdentity& id
   auto header = parse_superblock_header(image, number * geometry.superblock_bytes);
   if (!header.has_value()) return header.error().with_context(name);
   if (header->id != id) return corrupt("{}: it belongs to another file", name);
-  if (header->geometry != geometry) return corrupt("{}: it tells another layout than NAME.meta", name);
+  if (header->geometry != geometry) return corrupt("{}: its layout differs from that in NAME.meta", name);
   if (image.size() != geometry.superblock_bytes) return bad_size("superblock", image.size(), geometry.superblock_bytes);
   const auto odd = parse_seal(image, 0, *header), even = parse_seal(image, 1, *header);
   if (!odd.has_value() && !even.has_value()) return corrupt("{}: no seal of its table matches", name);
