@@ -170,7 +170,8 @@ Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int6
   if (collected.durable) TW_RETURN_IF_ERROR(files.sync_data());
   TW_RETURN_IF_ERROR(files.close_files());
   collected.later = ends_of_later(root, collected);
-  if (collected.durable) TW_RETURN_IF_ERROR(sync_later(*root.backend, root.path, collected.later));
+  TW_RETURN_IF_ERROR(
+      check_later(*root.backend, root.path, root.plan.files[0].header, collected.later, collected.durable));
   for (std::uint32_t k = n_physical; k-- > 0;) TW_RETURN_IF_ERROR(close_physical(root, k, collected, used[k]));
   names = std::move(collected.names);
   return {};

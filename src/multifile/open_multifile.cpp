@@ -82,9 +82,10 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
                                                        set->header().n_logical));
   out = std::make_unique<Multifile>();
   const MultifileOptions& options = request.options;
-  const std::uint32_t n_physical = set->header().n_physical;
-  out->strategy = fmt::format("{} physical file{}; buffered reads of up to {}; checksums {}", n_physical,
-                              n_physical == 1 ? "" : "s", exact_size(options.buffer_bytes),
+  const std::uint32_t n_physical = set->header().n_physical + set->header().n_later;
+  out->strategy = fmt::format("{}{} physical file{}; buffered reads of up to {}; checksums {}",
+                              set->header().n_later > 0 ? "up to " : "", n_physical, n_physical == 1 ? "" : "s",
+                              exact_size(options.buffer_bytes),
                               set->header().checksum == format::Checksum::none ? "none"
                               : options.verify                                 ? "verified"
                                                                                : "not verified");

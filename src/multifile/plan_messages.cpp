@@ -44,8 +44,8 @@ void for_each_field(Share& a, const DomainShare& b, F&& fn) {
   fn(a.layout.most_doublings, b.layout.most_doublings);
 }
 
-// One more than the distance from `expected` of the place in a row of domains that are like the usual one; or 0 and all
-// numbers.
+// Encodes 0 and all numbers; or 1 and the distance of the domain from `expected_place`, in a row of domains that are
+// like the usual one.
 void put_domain(WireWriter& out, const DomainShare& domain, const DomainShare& usual, std::uint64_t expected_place) {
   const std::uint64_t prefix = domain.layout.domain_prefix, bytes = domain.layout.domain_bytes;
   bool in_row = prefix % bytes == 0;

@@ -282,7 +282,8 @@ Status invert_ranks(ReadSet& old, WritePlan& plan) {
 }
 
 // A further session begins in all later physical files behind the end of the farthest one. Each that was made must be
-// there: in a new one the places of its pieces would be given out again.
+// there: in a new one the places of its pieces would be given out again. A process that died may have left one behind
+// that counts as never made; nothing is written over its bytes.
 Status begin_later(ReadSet& old, WritePlan& plan) {
   PlannedFile& file = plan.files[0];
   if (file.header.n_later == 0) return {};
@@ -290,7 +291,11 @@ Status begin_later(ReadSet& old, WritePlan& plan) {
   std::vector<std::uint64_t>& ends = plan.later_ends;
   TW_ASSIGN_OR_RETURN(ends, later_ends(old.first()));
   for (std::uint32_t k = 1; k <= ends.size(); ++k) {
-    if (ends[k - 1] == 0) continue;
+    if (ends[k - 1] == 0) {
+      TW_ASSIGN_OR_RETURN(const std::uint64_t left_behind, old.bytes_left_behind(k));
+      end = std::max(end, left_behind);
+      continue;
+    }
     TW_ASSIGN_OR_RETURN(const PhysicalReader* later, old.physical(k));
     end = std::max({end, ends[k - 1], later->file_bytes()});
   }

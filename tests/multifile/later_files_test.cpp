@@ -319,6 +319,63 @@ TEST_F(LaterFiles, ProcessesMakeOneAtTheSameTime) {
 
 // ---- Never made, and lost ----------------------------------------------------------------------------------------
 
+// A close certifies nothing that is gone.
+TEST_F(LaterFiles, OneThatVanishesBeforeTheCloseMakesItFail) {
+  const std::string gone = format::physical_name(path_, 1);
+  for (const bool replaced : {false, true}) {
+    std::vector<Status> closed(4);
+    run_on_team(4, [&](Group& group) {
+      auto file = run(open_multifile(group, request(MultifileMode::create, 1000)));
+      ASSERT_TRUE(file.has_value()) << file.error().message();
+      WriteHandle& handle = *(*file)->writing;
+      EXPECT_TRUE(handle.write(*handle.current_or_first().value(), data_of(0, 2 * kMiB)).ok());
+      EXPECT_TRUE(handle.flush().ok());
+      ASSERT_TRUE(run(group.barrier()).ok());
+      if (group.rank() == 0) {
+        EXPECT_TRUE(backend_->remove(gone).ok());
+        EXPECT_TRUE(!replaced || backend_->open(gone, OpenMode::create).value()->write(0, data_of(7, 9000)).ok());
+      }
+      ASSERT_TRUE(run(group.barrier()).ok());
+      closed[static_cast<std::size_t>(group.rank())] = run(close_multifile(group, std::move(file).value()));
+    });
+    for (const Status& status : closed) {
+      EXPECT_EQ(status.code(), replaced ? Code::unsafe : Code::not_found) << status.message();
+      EXPECT_NE(status.message().find(gone), std::string::npos) << status.message();
+    }
+    EXPECT_EQ(verify().code(), Code::not_closed);
+    ASSERT_TRUE(!replaced || backend_->remove(gone).ok());
+  }
+}
+
+// A process that died may leave a later physical file that counts as never made, and a user any file of that name.
+TEST_F(LaterFiles, AnAppendWritesOverNothingThatWasLeftBehind) {
+  write(4, request(MultifileMode::create), 100);
+  const std::string name = format::physical_name(path_, 1);
+  const auto left = data_of(7, 3 * kMiB);
+  ASSERT_TRUE(backend_->open(name, OpenMode::create).value()->write(512, left).ok());
+
+  write(4, request(MultifileMode::append, 1000), 2 * kMiB);
+
+  expect_all_ok();
+  std::vector<std::byte> found(left.size());
+  EXPECT_EQ(backend_->open(name, OpenMode::read).value()->read(512, found).value(), found.size());
+  EXPECT_TRUE(found == left);
+  expect_content(4, {100, 2 * kMiB});
+}
+
+TEST_F(LaterFiles, AnAppendRefusesAnotherFileInPlaceOfOneThatWasNeverMade) {
+  write(4, request(MultifileMode::create), 100);
+  const std::string name = format::physical_name(path_, 1);
+  const auto text = std::as_bytes(std::span(std::string_view("not a multifile")));
+  ASSERT_TRUE(backend_->open(name, OpenMode::create).value()->write(0, text).ok());
+  const auto group = make_self_group();
+  const Status append = run(open_multifile(*group, request(MultifileMode::append))).status();
+  EXPECT_EQ(append.code(), Code::unsafe);
+  EXPECT_NE(append.message().find("'" + name + "'"), std::string::npos) << append.message();
+  EXPECT_NE(append.message().find("move it away"), std::string::npos) << append.message();
+  expect_content(4, {100});
+}
+
 TEST_F(LaterFiles, ALostOneIsNamedAndTheOthersAreRead) {
   write_apart(4, request(MultifileMode::create), 3 * kMiB);
   const std::string lost = format::physical_name(path_, 2);

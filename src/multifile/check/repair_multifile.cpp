@@ -113,6 +113,16 @@ class Repair {
     return wanted == found ? Status{} : replaced(file.path());
   }
 
+  // One that is missing, or another file by now, is lost and left out.
+  Status sync_later(const format::FileHeader& first, std::vector<std::uint64_t> ends) const {
+    for (std::uint32_t k = 1; k <= ends.size(); ++k) {
+      if (ends[k - 1] == 0) continue;
+      const Status there = open_to_change(*backend_, path_, format::later_header(first, k), OpenMode::read).status();
+      if (there.code() == Code::not_found || there.code() == Code::unsafe) ends[k - 1] = 0;
+    }
+    return check_later(*backend_, path_, first, ends, true);
+  }
+
   Status write_recovered(StoredFile& file, const PhysicalReader& physical, Recovery& recovery) {
     // The recovered index stands in for the old one; there are no new contributions.
     TW_ASSIGN_OR_RETURN(auto copy, backend_->open(physical.path(), OpenMode::read));
@@ -142,7 +152,7 @@ class Repair {
     TW_RETURN_IF_ERROR(file.truncate(index.end));
     TW_RETURN_IF_ERROR(wipe_damaged_index(file, physical, recovery));
     TW_RETURN_IF_ERROR(give_up_refused_packs(file, physical, recovery));
-    TW_RETURN_IF_ERROR(sync_later(*backend_, path_, later));
+    TW_RETURN_IF_ERROR(sync_later(physical.header(), later));
     TW_RETURN_IF_ERROR(file.sync());
     if (state.sequence >= format::kMaxOffset) return physical.corrupt("its state slots cannot count any further");
     if (physical.state().session_offset == 0) ++state.sequence;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/endian.hpp"
 #include "base/sorted_runs.hpp"
@@ -65,8 +66,13 @@ static Status named_by_format(Backend& backend, const std::string& path, const S
 
 Result<std::unique_ptr<PhysicalReader>> ReadSet::open_physical(std::uint32_t number) {
   const std::string name = format::physical_name(path_, number);
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, backend_->open(name, OpenMode::read));
-  auto opened = PhysicalReader::open(std::move(file), number);
+  auto stored = backend_->open(name, OpenMode::read);
+  if (stored.status().code() == Code::not_found && first_ != nullptr && number >= header().n_physical)
+    return Status::error(Code::not_found,
+                         "'{}' is missing: it was made for '{}', and what lies in it cannot be read without it", name,
+                         path_);
+  TW_RETURN_IF_ERROR(stored.status());
+  auto opened = PhysicalReader::open(std::move(stored).value(), number);
   if (!opened.has_value()) return named_by_format(*backend_, name, opened.error());
   std::unique_ptr<PhysicalReader> physical = std::move(opened).value();
   if (number != 0) TW_RETURN_IF_ERROR(check_member(*physical));
@@ -83,6 +89,19 @@ Result<std::unique_ptr<PhysicalReader>> ReadSet::open_physical(std::uint32_t num
   }
   if (unclosed_ == Unclosed::recover && !whole) TW_RETURN_IF_ERROR(recover(*physical));
   return physical;
+}
+
+Result<std::uint64_t> ReadSet::bytes_left_behind(std::uint32_t later) const {
+  auto file = backend_->open(format::physical_name(path_, later), OpenMode::read);
+  if (file.status().code() == Code::not_found) return std::uint64_t{0};
+  TW_RETURN_IF_ERROR(file.status());
+  std::array<std::byte, format::kHeaderBytes> found{};
+  TW_RETURN_IF_ERROR((*file)->read(0, found).status());
+  if (format::all_zero(found) || found == format::encode_header(format::later_header(header(), later)))
+    return (*file)->size();
+  return Status::error(Code::unsafe,
+                       "appending to '{}': '{}' exists and is no part of it; it is left as it is: move it away", path_,
+                       (*file)->path());
 }
 
 Status ReadSet::recover(PhysicalReader& physical) {

@@ -39,6 +39,9 @@ class ReadSet {
   // Whether the caller lets long work continue.
   bool may_go_on() const { return !watch_.go_on || watch_.go_on(); }
   Result<PhysicalReader*> physical(std::uint32_t number);
+  // The size of a later physical file that counts as never made, but that a process which died has left; 0: there is
+  // none. unsafe: another file has the name.
+  Result<std::uint64_t> bytes_left_behind(std::uint32_t later) const;
   // The place of a rank, and how many behind it lie in one row where that is known.
   Result<PlacedRange> locate(std::uint64_t rank, PageCache& cache_of_first) const;
   // The run that holds the number of an added logical file of a physical file; null: none does.

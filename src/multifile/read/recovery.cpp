@@ -141,8 +141,8 @@ Result<std::vector<FoundSession>> find_sessions_behind(const PhysicalReader& phy
 }
 
 // Collects the pieces in the later physical files. One that is missing is lost where the base index or a frame says that
-// it was made; else it was never made, and nothing in it was flushed. After a loss that only frames tell of, no piece of
-// it is left in the index, so that it counts as never made.
+// it was made; else it was never made, and nothing in it was flushed. Where only frames prove that it existed, the
+// recovered index has no end for it.
 Status scan_later(const PhysicalReader& physical, const std::vector<FoundSession>& sessions,
                   const OpenLater& open_later, const Watch& watch, Scan& scan, Recovery& recovery) {
   std::vector<std::uint64_t>& ends = recovery.index.later;

@@ -253,16 +253,15 @@ Result<std::unique_ptr<StoredFile>> make_later(Backend& backend, const std::stri
   return file;
 }
 
-Status sync_later(Backend& backend, const std::string& path, const std::vector<std::uint64_t>& ends) {
+Status check_later(Backend& backend, const std::string& path, const format::FileHeader& first,
+                   const std::vector<std::uint64_t>& ends, bool durable) {
   for (std::uint32_t k = 1; k <= ends.size(); ++k) {
     if (ends[k - 1] == 0) continue;
-    auto later = backend.open(format::physical_name(path, k), OpenMode::read_write);
-    if (later.status().code() == Code::not_found) continue;
-    TW_RETURN_IF_ERROR(later.status());
-    TW_RETURN_IF_ERROR((*later)->sync());
-    TW_RETURN_IF_ERROR((*later)->close());
+    TW_ASSIGN_OR_RETURN(auto later, open_to_change(backend, path, format::later_header(first, k), OpenMode::read));
+    if (durable) TW_RETURN_IF_ERROR(later->sync());
+    TW_RETURN_IF_ERROR(later->close());
   }
-  return backend.sync_directory_of(path);
+  return durable ? backend.sync_directory_of(path) : Status{};
 }
 
 void abandon_session(Backend& backend, const std::string& path, const PlannedFile& planned) {
@@ -294,7 +293,7 @@ Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::st
 // A sync of the new session makes the earlier ones durable, too: those in later physical files before it begins.
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan) {
   if (std::ranges::any_of(plan.later_ends, [](std::uint64_t end) { return end != 0; }))
-    TW_RETURN_IF_ERROR(sync_later(backend, path, plan.later_ends));
+    TW_RETURN_IF_ERROR(check_later(backend, path, plan.files[0].header, plan.later_ends, true));
   for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
     const Status status = begin_one(backend, path, plan, plan.files[k]);
     if (status.ok()) continue;

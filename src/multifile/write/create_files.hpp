@@ -21,9 +21,10 @@ Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::
 // Opens a later physical file and makes it where it is missing; other processes may do so at the same time.
 Result<std::unique_ptr<StoredFile>> make_later(Backend& backend, const std::string& path,
                                                const format::FileHeader& header);
-// Makes the later physical files that were made, and the names of all physical files, durable: before an index names what
-// lies in them. One that is missing is lost, and left out.
-Status sync_later(Backend& backend, const std::string& path, const std::vector<std::uint64_t>& ends);
+// Fails unless each later physical file that has an end is there and is of this multifile. `durable`: makes them, and
+// the names of all physical files, durable.
+Status check_later(Backend& backend, const std::string& path, const format::FileHeader& first,
+                   const std::vector<std::uint64_t>& ends, bool durable);
 // Adds the planned session to all physical files. On failure it closes the multifile as it was before, if possible.
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan);
 // Closes a physical file as it was before the planned session. Failures are ignored.

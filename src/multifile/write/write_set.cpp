@@ -31,8 +31,8 @@ Result<PhysicalWriter*> WriteSet::writer(const DomainShare& share, const WriteCo
   return files_.get_or_make(share.physical, [&] { return open_file(share, common); });
 }
 
-// The frame comes before anything in the later physical file counts: without it a recovery takes one that is missing for
-// one that was never made. All processes make it with the same bytes. A sync makes its name durable, too.
+// The frame is written before any data of the later physical file: without it a recovery cannot tell a lost file from one
+// that was never made. All processes make the file with the same bytes. A sync makes its name durable, too.
 Result<std::unique_ptr<StoredFile>> WriteSet::open_later(const format::FileHeader& header) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored, make_later(*backend_, path_, header));
   {
