@@ -30,7 +30,7 @@ constexpr char kAsCreated[] = "as it was created";
 
 // The reasons are in docs/design/multifile.md. `why` explains the number. Where it is the library's choice all but the
 // first are made later.
-std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
+std::uint32_t choose_n_physical(const WritePlanInput& input, const Strategy& strategy, std::string& why) {
   const WriteRequests& all = input.requests;
   const auto nodes = static_cast<std::uint64_t>(all.nodes());
   const std::string where = fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
@@ -42,7 +42,8 @@ std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
     why = input.options.defragments ? "a defragmented copy" : "as asked for";
     return input.options.physical_files;
   }
-  const std::uint64_t per_node = input.storage.is_network ? 1 : kFilesPerNode;
+  const std::uint64_t usual = input.storage.is_network ? 1 : kFilesPerNode;
+  const std::uint64_t per_node = std::max<std::uint64_t>(usual, strategy.physical_files);
   const std::uint64_t n_logical = all.n_logical() == 0 ? all.tasks() : all.n_logical();  // none: each task adds some
   const std::uint64_t writers = std::min<std::uint64_t>(all.tasks(), n_logical);
   const std::uint64_t most = std::min(per_node * nodes, kMostFiles);
@@ -53,7 +54,8 @@ std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
   else if (most < per_node * nodes)
     why = fmt::format("at most {}", most);
   else
-    why = fmt::format("{} per node on {}, {}", per_node, input.storage.kind, where);
+    why = fmt::format("{} per node {} {}, {}", per_node, per_node > usual ? "as `thalweg tune` measured on" : "on",
+                      input.storage.kind, where);
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(writers, 1, most));
 }
 
@@ -132,8 +134,7 @@ std::string describe_chunks(const WritePlan& plan, const WritePlanInput& input) 
 bool reserves(const WritePlanInput& input) { return input.storage.kind == "ext4"; }
 
 // How the data of chunks are written, by the hints or the profile of the file system.
-Result<DirectSettings> choose_writes(const WritePlanInput& input) {
-  TW_ASSIGN_OR_RETURN(const Strategy chosen, choose_strategy(input.storage, input.options.storage_hints));
+DirectSettings choose_writes(const WritePlanInput& input, const Strategy& chosen) {
   const bool cheaper = chosen.direct_costs.write_byte_ns < chosen.costs.write_byte_ns;
   DirectSettings direct;
   if (!chosen.direct_writes || (chosen.direct_where_cheaper && !cheaper)) return direct;
@@ -319,8 +320,9 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
   TW_RETURN_IF_ERROR(check_index_fits(input));
   if (input.mapping && (input.options.physical_files == kAuto || input.options.physical_files == kOnePerNode))
     return Status::error(Code::invalid_argument, "a mapping needs the hint physical_files as a number");
+  TW_ASSIGN_OR_RETURN(const Strategy strategy, choose_strategy(input.storage, input.options.storage_hints));
   std::string why_files;
-  const format::FileHeader header = new_header(input, choose_n_physical(input, why_files));
+  const format::FileHeader header = new_header(input, choose_n_physical(input, strategy, why_files));
   const std::uint32_t n_physical = header.n_physical;
   WritePlan plan;
   plan.files.resize(n_physical);
@@ -340,7 +342,7 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
   }
   plan.common.chunk_bytes = usual_chunk(input);
   plan.common.reserves = reserves(input);
-  TW_ASSIGN_OR_RETURN(plan.common.direct, choose_writes(input));
+  plan.common.direct = choose_writes(input, strategy);
   plan.common.strategy =
       describe(plan, input, why_files,
                input.options.alignment_bytes != kAuto ? "as asked for" : "block of " + input.storage.kind);
@@ -352,6 +354,7 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
 }
 
 Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
+  TW_ASSIGN_OR_RETURN(const Strategy strategy, choose_strategy(input.storage, input.options.storage_hints));
   WritePlan plan;
   plan.ranks = old.mapping();
   if (!plan.ranks.added.empty())
@@ -373,7 +376,7 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   if (plan.ranks.kind == Mapping::table) TW_RETURN_IF_ERROR(invert_ranks(old, plan));
   plan.common.chunk_bytes = usual_chunk(input);
   plan.common.reserves = reserves(input);
-  TW_ASSIGN_OR_RETURN(plan.common.direct, choose_writes(input));
+  plan.common.direct = choose_writes(input, strategy);
   plan.common.strategy = describe(plan, input, kAsCreated, kAsCreated);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   for (PlannedFile& file : plan.files) place_session(file, align_up(file.state.end, kPageBytes));

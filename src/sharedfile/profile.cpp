@@ -105,6 +105,7 @@ bool take_profile(const Json& json, StorageProfile& profile) {
   members.take_as_hint("queue_depth", strategy.queue_depth);
   members.take_as_hint("transfer_bytes", strategy.transfer_bytes);
   members.take_as_hint("staging_bytes", strategy.staging_bytes);
+  members.take("physical_files", 1, kMostWorkers, strategy.physical_files);
   const Json* buffered = members.find("buffered");
   const Json* direct = members.find("direct");
   return members.ok() && !profile.id.empty() && (buffered == nullptr || take_costs(*buffered, strategy.costs)) &&

@@ -251,6 +251,7 @@ class Tune(CliTest):
             if access["mib_per_s"]["median"] >= 1.2 * best:
                 best, chosen = access["mib_per_s"]["median"], files
         self.assertEqual(result["physical_files"], chosen)
+        self.assertEqual(result["entry"]["physical_files"], chosen)
 
     def test_without_the_program_of_ranks_it_says_so_and_keeps_the_rest(self):
         result = self.small()
@@ -502,6 +503,18 @@ class Tune(CliTest):
             self.assertEqual(way, "way: past the page cache, 5 transfers of 128 KiB in flight per worker")
             self.assertIn("would be slower for this access", self.way("--length", "4KiB"))
         self.assertIn("way: through the page cache\n", self.tune_json("data", "--show")["read"])
+
+    def test_a_profile_raises_the_number_of_physical_files(self):
+        names = [f"{i}" for i in range(8)]
+        for name in names:
+            self.write(name, os.urandom(1 << 20))
+        for measured, planned in ((1, 4), (6, 6)):
+            self.keep_entry(physical_files=measured)
+            self.thalweg("pack", "-f", "-j", "8", "--hint", "physical_files=auto", "data/t.tw", *names, env=self.environment)
+            info = self.json("info", "data/t.tw")
+            self.assertEqual(info["planned_files"], planned)
+            self.assertEqual("6 per node as `thalweg tune` measured on" in info["strategy"], planned == 6)
+            self.thalweg("verify", "data/t.tw")
 
     def test_a_profile_that_is_wrong_changes_nothing(self):
         self.keep_entry(direct_writes=True, queue_depth=0)

@@ -123,6 +123,7 @@ Json entry_of(const std::string& identity, const Measured& found) {
   entry["queue_depth"] = found.queue_depth;
   entry["transfer_bytes"] = found.transfer_bytes;
   entry["staging_bytes"] = found.staging_bytes;
+  entry["physical_files"] = found.physical_files;
   entry["create_ns"] = rounded(found.create_ns);
   entry["accesses"] = Json::array();
   for (const AccessSpeed& each : found.accesses)

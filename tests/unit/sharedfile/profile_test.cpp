@@ -30,7 +30,7 @@ class File : public testing::Test {
 TEST(Profile, GivesWhatIsToldAndDefaultsForTheRest) {
   const auto all = parse_profiles(profile_of(
       R"("kind": "ext4", "measured": "2026-11-21", "direct_writes": true, "queue_depth": 4, "transfer_bytes": 4194304,
-         "news": [1, {"x": null}], "buffered": {"call_ns": 700.5, "parallel_reads": 2, "colour": "red"})"));
+         "physical_files": 16, "news": [1, {"x": null}], "buffered": {"call_ns": 700.5, "parallel_reads": 2, "colour": "red"})"));
 
   ASSERT_EQ(all.size(), 1u);
   const StorageProfile& profile = all[0];
@@ -41,6 +41,7 @@ TEST(Profile, GivesWhatIsToldAndDefaultsForTheRest) {
   EXPECT_FALSE(strategy.direct_reads);
   EXPECT_EQ(strategy.queue_depth, 4u);
   EXPECT_EQ(strategy.transfer_bytes, 4194304u);
+  EXPECT_EQ(strategy.physical_files, 16u);
   EXPECT_EQ(strategy.staging_bytes, Strategy{}.staging_bytes);
   EXPECT_EQ(strategy.costs.call_ns, 700.5);
   EXPECT_EQ(strategy.costs.parallel_reads, 2u);
@@ -77,6 +78,7 @@ TEST(Profile, WrongTypesAndRangesLeaveOutTheFileSystem) {
                             R"("transfer_bytes": 1e18)",
                             R"("staging_bytes": 18446744073709551615)",
                             R"("staging_bytes": [])",
+                            R"("physical_files": 0)",
                             R"("measured": 5)",
                             R"("buffered": 5)",
                             R"("direct": [])",
