@@ -29,7 +29,7 @@ struct WriteCommon {
   std::uint64_t chunk_bytes = 0;  // for tasks that ask for no size
   format::FileHeader header;      // of physical file 0; those of the others differ in number, ranks and map
   bool reserves = false;          // PhysicalWriter::write_data
-  DirectSettings direct;          // of the data of chunks
+  DirectSettings direct;          // of the data of chunks and packs
   std::uint64_t first_bytes = 0;  // of each task go to physical file 0 where there are later ones
   std::string strategy;
   std::uint64_t first_added = format::kFirstAdded;  // number of the first logical file that task 0 adds

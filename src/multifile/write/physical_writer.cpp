@@ -32,8 +32,14 @@ format::Frame reserved_space(const format::Frame& frame) {
 }  // namespace
 
 PhysicalWriter::PhysicalWriter(std::unique_ptr<StoredFile> file, const format::FileHeader& header,
-                               const DomainShare& share, bool reserves)
-    : file_(std::move(file)), header_(header), session_(share.session), layout_(share.layout), reserves_(reserves) {
+                               const DomainShare& share, const WriteCommon& common)
+    : file_(std::move(file)),
+      header_(header),
+      session_(share.session),
+      layout_(share.layout),
+      reserves_(common.reserves) {
+  if (common.direct.transfer_bytes > 0 && fits_buffers(file_->direct_alignment()))
+    direct_ = std::make_unique<DirectWrites>(common.direct);
   // Half of the largest slab at most: a pack goes into the first slab that has room for it.
   pack_limit_ = std::min(kPackBytes, largest_slab() / 2);
   max_piece_bytes_ = pack_limit_ - format::kDirectoryOffset - format::kDirectoryEntryBytes;
@@ -192,7 +198,16 @@ Result<PackedAt> PhysicalWriter::adopt(std::span<const std::byte> shipped) {
 
 Status PhysicalWriter::flush_pack() {
   const std::lock_guard lock(pack_mutex_);
-  return entries_.empty() ? Status{} : write_pack();
+  Status status = entries_.empty() ? Status{} : write_pack();
+  return status.ok() ? finish_packs() : status;
+}
+
+Status PhysicalWriter::sync() {
+  {
+    const std::lock_guard lock(pack_mutex_);
+    TW_RETURN_IF_ERROR(finish_packs());
+  }
+  return sync_.sync(*file_);
 }
 
 std::uint64_t PhysicalWriter::resolve(const PackedAt& at) const {
@@ -261,10 +276,20 @@ Status PhysicalWriter::write_large_pack(format::Frame& frame) {
     TW_RETURN_IF_ERROR(write_frame(reserved_space(frame)));
     take(extent);
   }
+  if (direct_ != nullptr) return write_directly(frame, directory);
   directory.resize(frame.data_offset - format::kDirectoryOffset);  // up to the payload
   const Piece pieces[] = {piece_of(directory), piece_of(payload_.bytes())};
   TW_RETURN_IF_ERROR(file_->transfer(Direction::write, frame.offset + format::kDirectoryOffset, pieces).status());
   return write_frame(frame);
+}
+
+// The next pack is filled while this one is on its way; its directory and frame follow the payload.
+Status PhysicalWriter::write_directly(const format::Frame& frame, std::span<const std::byte> directory) {
+  TW_RETURN_IF_ERROR(file_->preallocate(frame.data(), payload_.size()));
+  direct_->write_behind(*file_, frame.offset + format::kDirectoryOffset, directory);
+  TW_RETURN_IF_ERROR(direct_->write(*file_, frame.data(), payload_.bytes()));
+  direct_->write_behind(*file_, frame.offset, format::encode_frame(frame, header_.id));
+  return {};
 }
 
 }  // namespace thalweg

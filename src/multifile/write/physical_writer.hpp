@@ -22,6 +22,7 @@
 #include "multifile/format/frame.hpp"
 #include "multifile/shared_sync.hpp"
 #include "multifile/write/byte_buffer.hpp"
+#include "multifile/write/direct_writes.hpp"
 #include "multifile/write_plan.hpp"
 #include "storage/backend.hpp"
 
@@ -38,8 +39,9 @@ struct PackedAt {
 
 class PhysicalWriter {
  public:
+  // `common`: how data are written.
   PhysicalWriter(std::unique_ptr<StoredFile> file, const format::FileHeader& header, const DomainShare& share,
-                 bool reserves);
+                 const WriteCommon& common);
 
   // A chunk for `want` bytes of content, whose frame is written. `frame` has the rank, the sequence, the logical offset
   // and the end before it. It holds somewhat more than `want`, up to a boundary, or less where the slab ends. `exact`:
@@ -73,7 +75,7 @@ class PhysicalWriter {
   std::uint64_t resolve(const PackedAt& at) const;
   std::uint64_t max_piece_bytes() const { return max_piece_bytes_; }
   // One sync of the file serves all threads that asked before it began.
-  Status sync() { return sync_.sync(*file_); }
+  Status sync();
 
   StoredFile& file() { return *file_; }
   const format::FileHeader& header() const { return header_; }
@@ -97,6 +99,8 @@ class PhysicalWriter {
   Status write_pack();                                       // pack_mutex_ held
   Result<bool> write_small_pack(format::Frame& frame);
   Status write_large_pack(format::Frame& frame);
+  Status write_directly(const format::Frame& frame, std::span<const std::byte> directory);
+  Status finish_packs() { return direct_ == nullptr ? Status{} : direct_->finish(); }  // pack_mutex_ held
   std::vector<std::byte> place_pack(format::Frame& frame, const format::Slab& extent) const;
 
   const std::unique_ptr<StoredFile> file_;
@@ -119,6 +123,7 @@ class PhysicalWriter {
   std::vector<format::DirectoryEntry> entries_;  // guarded by pack_mutex_
   ByteBuffer payload_;                           // guarded by pack_mutex_
   std::vector<std::uint64_t> payload_offsets_;   // guarded by pack_mutex_: of written packs
+  std::unique_ptr<DirectWrites> direct_;         // guarded by pack_mutex_: of packs; null: through the page cache
 };
 
 }  // namespace thalweg

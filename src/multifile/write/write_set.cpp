@@ -54,7 +54,7 @@ Result<std::unique_ptr<PhysicalWriter>> WriteSet::open_file(const DomainShare& s
                       header.is_later()
                           ? open_later(header)
                           : backend_->open(format::physical_name(path_, share.physical), OpenMode::read_write));
-  return std::make_unique<PhysicalWriter>(std::move(stored), header, share, common.reserves);
+  return std::make_unique<PhysicalWriter>(std::move(stored), header, share, common);
 }
 
 // Each caller begins with another file, so that threads that call together do not wait for each other at every file.

@@ -111,6 +111,8 @@ class DirectChunk : public Direct {
  protected:
   void SetUp() override {
     Direct::SetUp();
+    WriteCommon common;
+    common.direct = settings_;
     format::FileHeader header;
     header.alignment = 4096;
     header.granule = 65536;
@@ -118,7 +120,7 @@ class DirectChunk : public Direct {
     share.layout.data_start = 65536;
     share.layout.domain_bytes = share.layout.round_bytes = 16 << 20;
     physical_ =
-        std::make_unique<PhysicalWriter>(storage_->open("chunks", OpenMode::create).value(), header, share, false);
+        std::make_unique<PhysicalWriter>(storage_->open("chunks", OpenMode::create).value(), header, share, common);
     chunk_ =
         std::make_unique<ChunkWriter>(*physical_, physical_->place_chunk({}, 8 << 20, false, true).value(), writes_);
   }
@@ -142,6 +144,34 @@ TEST_F(DirectChunk, LeavesTheRestOfAFullDiskToOthers) {
   EXPECT_EQ(chunk_->append(bytes(0, 100'000)).value(), 100'000U);
   EXPECT_TRUE(file_->write(0, bytes(0, 90'000)).ok());
   EXPECT_EQ(chunk_->append(bytes(0, 100'000)).status().code(), Code::no_space);
+}
+
+// Two packs are on their way before the flush: each frame that says "pack" comes after the payload.
+TEST_F(DirectChunk, APackCountsOnceItsPayloadHasArrived) {
+  storage_->restart({.record = true});
+  for (int i = 0; i < 2; ++i) {
+    for (int piece = 0; piece < 3; ++piece)
+      ASSERT_TRUE(physical_->pack({.stored_bytes = 400'000}, bytes(0, 400'000)).has_value());
+  }
+  const Ranges before = writes();
+  EXPECT_TRUE(std::ranges::any_of(before, [](const auto& range) { return range.second == kTransfer; }));
+  ASSERT_TRUE(physical_->flush_pack().ok());
+  const Ranges all = writes();
+  EXPECT_EQ(all.back().second, format::kFrameBytes);
+  const auto frames = std::ranges::count_if(all, [](const auto& range) { return range.second == format::kFrameBytes; });
+  const auto marks =
+      std::ranges::count_if(before, [](const auto& range) { return range.second == format::kFrameBytes; });
+  EXPECT_EQ(frames, 2 * 3);  // two pieces in each of three packs; a frame takes the space, another one says what it is
+  EXPECT_EQ(marks, 2);
+}
+
+TEST_F(DirectChunk, AFailedPayloadLeavesNoPack) {
+  ASSERT_TRUE(physical_->pack({.stored_bytes = 400'000}, bytes(0, 400'000)).has_value());
+  fail_from(2);  // the first one takes the space
+  EXPECT_EQ(physical_->flush_pack().code(), Code::io_error);
+  EXPECT_EQ(physical_->sync().code(), Code::io_error);
+  const Ranges all = writes();
+  EXPECT_EQ(std::ranges::count_if(all, [](const auto& range) { return range.second == format::kFrameBytes; }), 1);
 }
 
 TEST_F(Direct, TheNextOneFinishesAndFailsAsTheOneBefore) {

@@ -29,8 +29,10 @@ class Reserving : public testing::Test {
   std::unique_ptr<PhysicalWriter> writer(bool reserves) {
     DomainShare share;
     share.layout.domain_bytes = share.layout.round_bytes = 16 << 20;
+    WriteCommon common;
+    common.reserves = reserves;
     return std::make_unique<PhysicalWriter>(storage_->open("data", OpenMode::create).value(), format::FileHeader{},
-                                            share, reserves);
+                                            share, common);
   }
 
   std::shared_ptr<FaultBackend> storage_ = make_fault_backend(make_memory_backend(), {.record = true});
@@ -68,7 +70,7 @@ TEST(PlaceChunk, BoundariesOfTheFileAreThoseOfTheLogicalFile) {
     share.layout.data_start = 65536;
     share.layout.rounds_per_doubling = 1;
     share.layout.most_doublings = 12;
-    PhysicalWriter file(storage->open("data", OpenMode::create).value(), header, share, false);
+    PhysicalWriter file(storage->open("data", OpenMode::create).value(), header, share, WriteCommon{});
     std::uint64_t end = 65536;
     for (int i = 0; i < 40; ++i) {
       format::Frame asked;
