@@ -69,7 +69,7 @@ typedef struct tw_vpfile tw_vpfile; /* an open vpfile; freed by tw_vpfile_close(
 /* Opens a vpfile. open.h says what the arguments have in common with the other opens.
  * Call:    collective.
  * Threads: one call at a time per group.
- * path     [in]  name of the data file; NAME.meta, and where needed NAME.first and NAME.dir, lie beside it.
+ * path     [in]  name of the data file; NAME.meta, and where needed NAME.first, NAME.dir and NAME.batches, lie beside it.
  * flags    [in]  TW_READ, TW_WRITE or both; TW_CREATE, TW_EXCLUSIVE, TW_TRUNCATE, TW_APPEND. With TW_APPEND every VP
  *                writes at the end of its stream; its position is 0 at first.
  * options  [in]  hints (those of a vpfile and of a shared file; task 0 decides), shape, box. A new vpfile needs a

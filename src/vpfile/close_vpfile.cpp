@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -30,7 +31,8 @@ struct Stored {
   format::PerDirectoryFile<std::uint64_t> side_bytes;
   format::PerDirectoryFile<std::uint64_t> seals;  // by how much they change
   std::uint64_t has_ib = 0;
-  std::uint64_t wrong = 0;  // something failed already
+  std::uint64_t batches = 0;  // made in this session
+  std::uint64_t wrong = 0;    // something failed already
   void join(const Stored& more) {
     end_of_superblocks = std::max(end_of_superblocks, more.end_of_superblocks);
     superblocks += more.superblocks;
@@ -42,6 +44,7 @@ struct Stored {
       seals[which] += more.seals[which];
     }
     has_ib |= more.has_ib;
+    batches += more.batches;
     wrong |= more.wrong;
   }
 };
@@ -114,6 +117,33 @@ Op<Status> store_sums(VpParts& parts) {
   co_return status;
 }
 
+// Collective, where all tasks have block stores: task 0 stores the list of all batches.
+Op<Status> store_batches(VpParts& parts) {
+  Group& group = parts.group();
+  std::vector<Message> outgoing;
+  Status status = or_out_of_memory([&] {
+    const ByteView mine = std::as_bytes(parts.blocks->batches());
+    if (!mine.empty()) outgoing.push_back({0, Bytes(mine.begin(), mine.end())});
+    return Status{};
+  });
+  TW_CO_ASSIGN_OR_RETURN(const auto told, co_await group.exchange(std::move(outgoing)));
+  if (status.ok() && group.rank() == 0) {
+    status = or_out_of_memory([&] {
+      parts.meta.geometry = parts.geometry;
+      parts.sides->list.reset();
+      const auto before = parts.sides->batches();
+      std::vector<format::Batch> all(before.begin(), before.end());
+      for (const Message& message : told) {
+        const std::size_t there = all.size();
+        all.resize(there + message.data.size() / sizeof(format::Batch));
+        std::memcpy(static_cast<void*>(all.data() + there), message.data.data(), message.data.size());
+      }
+      return store_batches(*parts.backend, parts.path, std::move(all), parts.durable, parts.meta);
+    });
+  }
+  co_return co_await agree(group, std::move(status));
+}
+
 // Collective, where a task has blocks: updates the ends in NAME.meta.
 Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
   Status status = or_out_of_memory([&] { return parts.need_blocks(); });  // all tasks need the layout
@@ -127,8 +157,9 @@ Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
   meta.ib_bytes = parts.ib_bytes_before + all.ib_bytes;
   for (const DirectoryFile which : kDirectoryFiles)
     meta.side_bytes[which] = std::max(meta.side_bytes[which], all.side_bytes[which]);
-  if (closing) co_return co_await store_sums(parts);
-  co_return Status{};
+  if (!closing) co_return Status{};
+  if (all.batches > 0) TW_CO_RETURN_IF_ERROR(co_await store_batches(parts));
+  co_return co_await store_sums(parts);
 }
 
 // Syncs before NAME.meta is written: it must refer to durable bytes only, as lost bytes would hide synced ones.
@@ -151,8 +182,8 @@ Status measure(const VpParts& parts, Stored& mine) {
 // Fails where a file was removed or replaced meanwhile: its bytes are not stored under its name.
 Status check_names(const VpParts& parts) {
   const SideFiles& sides = *parts.sides;
-  for (StoredFile* file :
-       {&parts.data(), parts.meta_file.get(), sides.file(DirectoryFile::first), sides.file(DirectoryFile::overflow)}) {
+  for (StoredFile* file : {&parts.data(), parts.meta_file.get(), sides.file(DirectoryFile::first),
+                           sides.file(DirectoryFile::overflow), sides.list.get()}) {
     const Status named = file != nullptr ? check_has_its_name(*parts.backend, *file) : Status{};
     if (!named.ok()) return named.with_context(fmt::format("closing '{}'", parts.path));
   }
@@ -183,6 +214,7 @@ Op<Status> store_all(VpParts& parts, bool closing, Status mine) {
     all.superblocks = parts.blocks->superblocks();
     all.entries = parts.blocks->end_of_entries();
     all.ib_bytes = parts.blocks->added();
+    all.batches = parts.blocks->batches().size();
     all.has_ib = 1;
   }
   if (closing && status.ok()) status = measure(parts, all);

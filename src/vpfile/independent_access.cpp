@@ -27,6 +27,7 @@ class IndependentAccess {
       status = co_await move_each();
     else
       flag_all();
+    if (parts_.blocks != nullptr && writes()) status = status.or_else(end_batch());
     streams_.come_together();
     co_return co_await agree(parts_.group(), std::move(status));
   }
@@ -89,9 +90,55 @@ class IndependentAccess {
       begun_.push_back({local, before});
       add_extents(local, memory, done, bytes);
     }
-    if (done < bytes) TW_RETURN_IF_ERROR(move_blocks(state, parts_.vps.number(local), memory, done, bytes - done));
+    if (done < bytes) TW_RETURN_IF_ERROR(move_outside(state, local, memory, done, bytes - done));
     if (what_.moved != nullptr) what_.moved[local] = bytes;
     return {};
+  }
+
+  // Whether bytes that a loaded VP writes behind the lattice, the last of the next `bytes`, may go into a batch.
+  bool may_batch(std::uint64_t local, std::uint64_t bytes) {
+    const StreamState& state = streams_[local];
+    const std::uint64_t lattice = parts_.geometry.lattice_bytes();
+    const std::uint64_t position = appends_ ? parts_.end_of(local) : state.position;
+    const std::uint64_t from = std::max(position, lattice);
+    return position + bytes > from && parts_.blocks->may_batch(state, from - lattice, position + bytes - from);
+  }
+  // A batch is worth its row where half of the next VPs append, or those just before did.
+  bool goes_into_batch(std::uint64_t local, std::uint64_t bytes) {
+    if (!may_batch(local, bytes)) return false;
+    const std::uint64_t number = parts_.vps.number(local);
+    if (number - next_in_batch_ > OpenBatch::kMostLeftOut && !begins_batch(local)) return false;
+    next_in_batch_ = number + 1;
+    return true;
+  }
+  bool begins_batch(std::uint64_t local) {
+    if (local < alone_until_) return false;
+    const std::uint64_t number = parts_.vps.number(local);
+    std::uint64_t end = local, pieces = 0;
+    for (; end - local < parts_.hints.least_batch && end < parts_.vps.count(); ++end) {
+      if (parts_.vps.number(end) - number != end - local) break;
+      if (takes_part(end) && parts_.load(end).ok() && may_batch(end, what_.bytes_of(end))) ++pieces;
+    }
+    if (2 * pieces < parts_.hints.least_batch) alone_until_ = end;
+    return local >= alone_until_;
+  }
+  // Moves bytes of the VP outside the lattice.
+  Status move_outside(StreamState& state, std::uint64_t local, std::byte* memory, std::uint64_t done,
+                      std::uint64_t bytes) {
+    const std::uint64_t vp = parts_.vps.number(local);
+    if (!writes() || !goes_into_batch(local, bytes)) return move_blocks(state, vp, memory, done, bytes);
+    std::byte* to = nullptr;
+    TW_RETURN_IF_ERROR(parts_.blocks->add_piece(state, vp, bytes, to));
+    copy(what_, memory, done, {to, bytes});
+    state.position += bytes;
+    return {};
+  }
+
+  Status end_batch() {
+    return or_out_of_memory([&] {
+      parts_.blocks->end_batch();
+      return Status{};
+    });
   }
 
   // Bytes that the VP reads; `done` of them were pushed back before.
@@ -172,9 +219,11 @@ class IndependentAccess {
   const VpTransfer& what_;
   StreamTable& streams_;
   const bool appends_;
-  std::vector<Extent> extents_;     // of the lattice, to be moved together
-  std::vector<Begun> begun_;        // their VPs
-  std::vector<std::byte> scratch_;  // of one VP
+  std::vector<Extent> extents_;                     // of the lattice, to be moved together
+  std::vector<Begun> begun_;                        // their VPs
+  std::vector<std::byte> scratch_;                  // of one VP
+  std::uint64_t next_in_batch_ = BatchList::kNone;  // VP behind the last one of the batch
+  std::uint64_t alone_until_ = 0;                   // VPs before it go into no batch: too few append
 };
 
 }  // namespace

@@ -99,7 +99,7 @@ Result<std::uint64_t> VpStream::end_of_alike() const {
   if (!parts_.geometry.has_ib()) return run_end;
   TW_RETURN_IF_ERROR(parts_.need_blocks());
   const std::uint64_t number = parts_.vps.number(local_);
-  TW_ASSIGN_OR_RETURN(const std::uint64_t next, parts_.blocks->next_entry(number));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t next, parts_.blocks->next_stream(number));
   return std::min(run_end, local_ + std::max<std::uint64_t>(next - number, 1));
 }
 

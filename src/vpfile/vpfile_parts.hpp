@@ -31,6 +31,7 @@ struct VpHints {
   std::uint64_t superblock_bytes = 0;
   std::uint64_t directory_pointers = 6;
   std::uint64_t cache_bytes = std::uint64_t{1} << 24;
+  std::uint64_t least_batch = 32;  // pieces of a batch; no hint
   bool assume_nb = false;
   bool overwrite_foreign = false;  // a file of another format
 };

@@ -55,26 +55,26 @@ Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::stri
   return bytes;
 }
 
-// Whether NAME.meta has an IB segment: then NAME.first and NAME.dir belong to the vpfile, whatever their first bytes.
-static bool has_directory(Backend& backend, const std::string& path) {
+// Whether NAME.meta says that there is this side file: then it belongs to the vpfile, whatever its first bytes.
+static bool has_side(Backend& backend, const std::string& path, format::DirectoryFile which) {
   const auto slots = read_meta_slots(backend, path);
   if (!slots.has_value()) return false;
   const auto meta = format::parse_meta(slots.value());
-  return meta.has_value() && meta.value().geometry.has_ib();
+  if (!meta.has_value() || !meta.value().geometry.has_ib()) return false;
+  return which != format::DirectoryFile::batches || meta.value().batches > 0 || !meta.value().closed;
 }
 
 Status check_not_foreign(Backend& backend, const std::string& path) {
   TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(backend, path));
   TW_RETURN_IF_ERROR(check_may_overwrite(path, found, format::KnownFormat::vpfile));
   if (found != format::KnownFormat::vpfile) TW_RETURN_IF_ERROR(check_side(backend, vp_meta_path(path)));
-  if (has_directory(backend, path)) return {};
-  for (const format::DirectoryFile which : format::kDirectoryFiles)
-    TW_RETURN_IF_ERROR(check_side(backend, vp_side_path(path, which)));
+  for (const format::DirectoryFile which : format::kSideFiles)
+    if (!has_side(backend, path, which)) TW_RETURN_IF_ERROR(check_side(backend, vp_side_path(path, which)));
   return {};
 }
 
 Status remove_directory(Backend& backend, const std::string& path, bool foreign_too) {
-  for (const format::DirectoryFile which : format::kDirectoryFiles) {
+  for (const format::DirectoryFile which : format::kSideFiles) {
     const std::string name = vp_side_path(path, which);
     TW_ASSIGN_OR_RETURN(const bool goes, foreign_too ? Result<bool>(true) : may_be_side(backend, name));
     if (goes) TW_RETURN_IF_ERROR(remove_if_there(backend, name));

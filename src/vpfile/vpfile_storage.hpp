@@ -15,9 +15,9 @@ using format::vp_side_path;
 // Reads the slots of NAME.meta, as far as the file reaches; not_found.
 Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::string& path);
 
-// Removes NAME.first and NAME.dir; unless `foreign_too`, only if they are side files of a vpfile, or blank.
+// Removes the side files of the directory; unless `foreign_too`, only if they are side files of a vpfile, or blank.
 Status remove_directory(Backend& backend, const std::string& path, bool foreign_too = false);
-// Removes all three side files, whatever they are.
+// Removes all side files, whatever they are.
 Status remove_all_beside(Backend& backend, const std::string& path);
 
 // unsafe: NAME is a file of another known format, or the name of a side file belongs to a file that is none.

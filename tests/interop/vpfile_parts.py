@@ -1,7 +1,8 @@
-"""The parts of a vpfile: geometry, NAME.meta, superblocks, NAME.first and NAME.dir."""
+"""The parts of a vpfile: geometry, NAME.meta, superblocks, batches, NAME.first, NAME.dir and NAME.batches."""
 
 import collections
 import dataclasses
+import functools
 import math
 import os
 import struct
@@ -9,14 +10,18 @@ import struct
 from multifile_base import LIMIT, crc32c, need
 
 VERSION, SLOT, SLOTS, SUMS, FIRST_ENTRY, LEAST_Z, MOST_HOLE = 4, 1024, (0, 4096), 8192, 4096, 4096, 2**59
-META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQI4xQQQQQQ")
+META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQI4xQQQQQQQQ")
 HEADER = struct.Struct("<8sIIQQ16sQQQQQQIIIQQI")
 SEAL = struct.Struct("<IIQIIII")
 ROW = struct.Struct("<QQIIII")
-SIDE = struct.Struct("<8s16sQII20x")
+LISTED = struct.Struct("<QQQQQIII4x")
+SIDE, SIDE_BYTES = struct.Struct("<8s16sQII20x"), 64
 SIDE_NAMES = "NAME.first", "NAME.dir"
+SIDES = {".first": (1, b"TWVPFRST"), ".dir": (2, b"TWVPDIRE"), ".batches": (4, b"TWVPBATC")}  # number in bound CRCs, magic
 Row = collections.namedtuple("Row", "vp index n blocks first bytes")
 Seal = collections.namedtuple("Seal", "blocks rows count block_crc flags table_crc crc")
+Piece = collections.namedtuple("Piece", "begin end offset")  # bytes of a stream's IB segment; where they are in the data file
+BATCH = 2**32 - 1  # the last field of the row of a batch
 META_FILE = 3  # number of NAME.meta in bound CRCs; that of the data file is 0
 
 
@@ -124,7 +129,7 @@ class Meta:
     def __init__(self, slot):
         (_magic, _major, _minor, n_dims, self.sequence, self.id, required, self.state, self.flags, n, b, r, cb_round, c, s, z, p,
          _reserved, first, self.end_superblocks, self.end_entries, _informational, self.session, *self.side_bytes, self.data_bytes,
-         self.first_seal, self.dir_seal, self.superblocks) = META.unpack_from(slot)
+         self.first_seal, self.dir_seal, self.superblocks, self.batches, self.batches_seal) = META.unpack_from(slot)
         need(required == 0, f"required feature {(required & -required).bit_length() - 1} is unknown", "TW_ERR_VERSION")
         need(1 <= n_dims <= 64, "NAME.meta: number of dimensions")
         need(self.state in (1, 2), "NAME.meta: state")
@@ -142,6 +147,7 @@ class Meta:
             need((self.end_superblocks, self.superblocks, self.end_entries) == (0, 0, 0), "NAME.meta: superblocks or entries of a file without IB segment")
             need(list(self.side_bytes) == [0, 0], "NAME.meta: bytes of side files of a file without IB segment")
             need((self.first_seal, self.dir_seal) == (0, 0), "NAME.meta: seals of a file without IB segment")
+            need((self.batches, self.batches_seal) == (0, 0), "NAME.meta: batches of a file without IB segment")
 
 
 def read_meta(path):
@@ -165,8 +171,66 @@ def read_meta(path):
     return Meta(max(valid)[1])
 
 
+@dataclasses.dataclass(frozen=True)
+class Batch:
+    """Section 8: a piece of each of n VPs, in consecutive blocks of a superblock."""
+    vp: int
+    superblock: int
+    base: int
+    n: int
+    first: int
+    blocks: int
+
+    def check(self, whose, geometry, blocks):
+        """`blocks`: number of them that the superblock has."""
+        need(self.n >= 1 and self.vp + self.n <= geometry.N and self.base < 2**62 and 8 * self.n <= self.blocks * geometry.S
+             and self.first + self.blocks <= blocks, f"{whose}: {self}")
+
+    def pieces(self, data, geometry):
+        """Returns (VP, piece) of those that are not empty."""
+        at = self.superblock * geometry.Z + (geometry.head + self.first) * geometry.S
+        room, begin, found = self.blocks * geometry.S - 8 * self.n, 0, []
+        for i, (past, end) in enumerate(struct.iter_unpack("<iI", data.read(at + room, 8 * self.n))):
+            need(begin <= end <= room, f"{self}: its piece {i} ends at {end}")
+            place = self.base + past
+            if begin < end:
+                need(0 <= place <= 2**62 and geometry.L + place + end - begin <= LIMIT, f"{self}: its piece {i} begins at {place}")
+                found.append((self.vp + i, Piece(place, place + end - begin, at + begin)))
+            begin = end
+        need(found, f"{self}: it has no piece")
+        return found
+
+    def listed(self, data, geometry):
+        """Returns the fields of the entry of NAME.batches."""
+        pieces = [piece for _vp, piece in self.pieces(data, geometry)]
+        least, most = min(piece.begin for piece in pieces), max(piece.end for piece in pieces)
+        return self.vp, self.superblock, self.base, least, most, self.n, self.first, self.blocks
+
+
+class Pieces:
+    """The pieces of all VPs."""
+
+    def __init__(self, data, geometry, batches):
+        self.of = collections.defaultdict(list)
+        for batch in batches:
+            for vp, piece in batch.pieces(data, geometry):
+                self.of[vp].append(piece)
+        for vp, pieces in self.of.items():
+            pieces.sort()
+            need(all(a.end <= b.begin for a, b in zip(pieces, pieces[1:])), f"VP {vp}: two of its pieces overlap")
+
+    def end(self, vp):
+        return self.of[vp][-1].end if vp in self.of else 0
+
+    def whole(self, vp):
+        """Returns the bytes of a stream that consists of its pieces."""
+        need(sum(piece.end - piece.begin for piece in self.of.get(vp, ())) == self.end(vp), f"VP {vp}: bytes between two pieces are missing")
+        return self.end(vp)
+
+
 class Superblock:
-    """A superblock with a valid header. `seal` is the one in force, None when there is none; `rows` are its rows."""
+    """A superblock with a valid header. `sealed` is the seal in force, None when there is none; `rows` are its rows, but
+    those of batches are in `batches`."""
 
     def __init__(self, data, at, header):
         (_magic, kind, self.session, z, data_offset, self.id, n, b, r, cb_round, c, first, s, p, self.previous_rows, self.previous,
@@ -186,7 +250,7 @@ class Superblock:
         updating = bool(sealed) and sealed[0].flags & 2
         self.damaged = bool(sealed) and not whole and not updating
         self.sealed = sealed[0] if sealed and (updating or not whole) else whole[0] if whole else None
-        self.rows = self.read_rows(self.sealed) if self.sealed else []
+        self.rows, self.batches = self.read_rows(self.sealed) if self.sealed else ([], [])
 
     def seal(self, header, place):
         raw = header[128 + 32 * place:160 + 32 * place]
@@ -205,13 +269,18 @@ class Superblock:
         return crc32c(self.data.read(self.at + g.head * g.S, seal.blocks * g.S))
 
     def read_rows(self, seal):
-        rows, g = [Row(*row) for row in ROW.iter_unpack(self.table(seal))][::-1], self.geometry
+        all_rows, g = [Row(*row) for row in ROW.iter_unpack(self.table(seal))][::-1], self.geometry
+        rows = [row for row in all_rows if row.bytes != BATCH]
+        batches = [Batch(row.vp, self.number, row.index, row.n, row.first, row.blocks) for row in all_rows if row.bytes == BATCH]
         for row in rows:
             need(row.n >= 1 and row.vp + row.n <= g.N and row.first + row.n * row.blocks <= seal.blocks
                  and row.bytes <= max(row.blocks, 1) * g.S and (row.index + row.blocks + 1) * g.S <= LIMIT,
                  f"superblock {self.number}: row {row}")
-        need(sum(row.n * row.blocks for row in rows) <= seal.blocks, f"superblock {self.number}: its rows share blocks")
-        return rows
+        for batch in batches:
+            batch.check(f"superblock {self.number}", g, seal.blocks)
+        need(sum(row.n * row.blocks for row in rows) + sum(batch.blocks for batch in batches) <= seal.blocks,
+             f"superblock {self.number}: its rows share blocks")
+        return rows, sorted(batches, key=lambda batch: batch.first)
 
     def address(self, block):
         return self.number * (self.geometry.Z // self.geometry.S) + self.geometry.head + block
@@ -248,17 +317,34 @@ def scan(data, meta):
 
 
 class Directory:
-    """NAME.first and NAME.dir, here kind 0 and 1."""
+    """NAME.first and NAME.dir, here kind 0 and 1, and NAME.batches: `list` are its entries."""
 
-    def __init__(self, path, meta):
-        self.meta, self.geometry = meta, meta.geometry
-        self.files = [self.open(path + ".first", b"TWVPFRST"), self.open(path + ".dir", b"TWVPDIRE")]
+    def __init__(self, path, meta, data):
+        self.meta, self.geometry, self.data = meta, meta.geometry, data
+        self.files = [self.open(path, ".first"), self.open(path, ".dir")]
         for file, side, size in zip(self.files, (".first", ".dir"), meta.side_bytes):
             need(file.size >= size, f"{path}{side}: it is cut off, it had {size} bytes")
         self.table, self.summed = Data(path + ".meta"), set()
         for kind, seal in enumerate((meta.first_seal, meta.dir_seal)):
             sums = enumerate(self.sum(kind, j) for j in range(-(-self.end(kind) // 512)))
             need(seal == sum(mix(mix(j) ^ s) for j, s in sums if s) % 2**64, f"{path}.meta: the sums of {SIDE_NAMES[kind]}")
+        raw = self.read_list(path) if meta.batches else b""
+        need(crc32c(raw) == meta.batches_seal, f"{path}.batches: the checksum of its list does not match")
+        self.list = list(LISTED.iter_unpack(raw))
+
+    def read_list(self, path):
+        file, size = self.open(path, ".batches"), LISTED.size * self.meta.batches
+        need(self.meta.batches <= 2**40 and file.size >= SIDE_BYTES + size, f"{path}.batches: it is cut off, it had {self.meta.batches} entries")
+        return file.read(SIDE_BYTES, size)
+
+    @functools.cached_property
+    def pieces(self):
+        batches, g = [], self.geometry
+        for vp, superblock, base, _least, _most, n, first, blocks in self.list:
+            batches.append(Batch(vp, superblock, base, n, first, blocks))
+            need(g.first <= superblock < self.meta.end_superblocks, f"NAME.batches: superblock {superblock}")
+            batches[-1].check("NAME.batches", g, g.Z // g.S - g.head)
+        return Pieces(self.data, g, batches)
 
     def end(self, kind):
         """Maximum number of entries."""
@@ -279,19 +365,23 @@ class Directory:
         need(told % 2**64 == self.sum(kind, j), f"{SIDE_NAMES[kind]}: the sum of the entries from {512 * j + kind} on")
         self.summed.add((kind, j))
 
-    def open(self, path, magic):
-        file, g = Data(path), self.geometry
-        header = file.read(0, 64)
-        need(is_sealed(self.meta.id, 1 if path.endswith(".first") else 2, 0, header), f"{path}: its checksum does not match")
-        need(SIDE.unpack_from(header) == (magic, self.meta.id, g.N, g.P, g.S), f"{path}: it belongs to another file")
+    def open(self, path, side):
+        file, g, (number, magic) = Data(path + side), self.geometry, SIDES[side]
+        header = file.read(0, SIDE_BYTES)
+        need(is_sealed(self.meta.id, number, 0, header), f"{path}{side}: its checksum does not match")
+        need(SIDE.unpack_from(header) == (magic, self.meta.id, g.N, g.P, g.S), f"{path}{side}: it belongs to another file")
         return file
 
-    def entry(self, kind, number):
-        """Returns (link, bytes or index, pointers in use). kind 0: NAME.first, 1: NAME.dir."""
+    def raw_entry(self, kind, number):
         self.check_sum(kind, number)
         size = 32 + 8 * self.geometry.P
         place = FIRST_ENTRY + (number - kind) * size
-        raw = self.files[kind].read(place, size)
+        return place, self.files[kind].read(place, size)
+
+    def entry(self, kind, number):
+        """Returns (link, bytes or index, pointers in use). kind 0: NAME.first, 1: NAME.dir."""
+        place, raw = self.raw_entry(kind, number)
+        size = len(raw)
         if not any(raw):
             return 0, 0, []
         what = f"{SIDE_NAMES[kind]}: entry {number}"
@@ -302,8 +392,11 @@ class Directory:
         need(link < max(self.meta.end_entries, 1), f"{what}: its link")
         return link, value, pointers[:used]
 
+    def has_entry(self, vp):
+        return any(self.raw_entry(0, vp)[1])
+
     def bytes_of(self, vp):
-        size = self.entry(0, vp)[1]
+        size = self.entry(0, vp)[1] if self.has_entry(vp) else self.pieces.whole(vp)
         need(self.geometry.L + size <= LIMIT, f"VP {vp}: it is longer than files are")
         return size
 
@@ -331,7 +424,7 @@ class Directory:
                 yield at, address, count
                 at += count
                 need(self.geometry.L + at * self.geometry.S <= LIMIT, f"VP {vp}: it has more blocks than files have")
-        need(at * self.geometry.S >= self.bytes_of(vp), f"VP {vp}: its chain ends before its stream")
+        need(at * self.geometry.S >= self.bytes_of(vp) or not self.has_entry(vp), f"VP {vp}: its chain ends before its stream")
 
     def decode(self, vp, pointer):
         if pointer >> 63:

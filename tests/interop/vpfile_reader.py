@@ -7,7 +7,7 @@ Usage: vpfile_reader.py [--shape D,D,...] [--record BYTES] [--superblocks] (--li
   --check        read everything, verify every checksum, print "ok"
   --shape        the shape, where there is no FILE.meta
   --record       bytes of a record of an array without FILE.meta; without it, what each VP has is one record
-  --superblocks  do without FILE.first and FILE.dir, as section 7 of the document says
+  --superblocks  do without FILE.first, FILE.dir and FILE.batches, as section 7 of the document says
 Exit status: 0 fine, 1 refused (standard error begins with the name of the status code), 2 usage.
 """
 
@@ -16,7 +16,7 @@ import math
 import sys
 
 from multifile_base import Refused, need
-from vpfile_parts import Data, Directory, Geometry, read_meta, scan
+from vpfile_parts import Data, Directory, Geometry, Pieces, read_meta, scan
 
 
 class Vpfile:
@@ -37,7 +37,7 @@ class Vpfile:
             need(self.data.size >= needed, f"{path}: it is cut off, it had {needed} bytes")
             self.geometry = self.meta.geometry
             if self.geometry.S:
-                self.directory = Directory(path, self.meta)
+                self.directory = Directory(path, self.meta, self.data)
         else:
             self.open_array(record)
         if self.geometry.plain:
@@ -55,7 +55,7 @@ class Vpfile:
         if self.superblocks:
             self.geometry = self.superblocks[0].geometry
             need(self.geometry.N == self.n, "the shape has another number of VPs than the superblocks say", "TW_ERR_INVALID")
-            self.rows = Rows(self.superblocks)
+            self.rows = Rows(self.data, self.geometry, self.superblocks)
         elif self.meta:
             self.geometry = self.meta.geometry.without_blocks()
         else:
@@ -63,6 +63,10 @@ class Vpfile:
 
     def ib_bytes(self, vp):
         return self.directory.bytes_of(vp) if self.directory else self.rows.bytes_of(vp) if self.rows else 0
+
+    def pieces(self, vp):
+        source = self.directory or self.rows
+        return source.pieces.of.get(vp, ()) if source else ()
 
     def blocks(self, vp):
         """Returns the address of each block of the IB segment, by its number within the segment."""
@@ -77,11 +81,13 @@ class Vpfile:
         for place, at, count in self.geometry.lattice(vp):
             out[place:place + count] = self.data.read(at, count)
         g = self.geometry
-        for index, address in self.blocks(vp).items():
-            place = g.L + index * g.S
-            count = min(g.S, len(out) - place)
+        parts = [(piece.begin, piece.offset, piece.end - piece.begin) for piece in self.pieces(vp)]  # blocks hide them
+        parts += [(index * g.S, address * g.S, g.S) for index, address in self.blocks(vp).items()]
+        for begin, at, count in parts:
+            place = g.L + begin
+            count = min(count, len(out) - place)
             if count > 0:
-                out[place:place + count] = self.data.read(address * g.S, count)
+                out[place:place + count] = self.data.read(at, count)
         return bytes(out)
 
     def check(self):
@@ -96,18 +102,21 @@ class Vpfile:
                  f"superblock {superblock.number}: the number of those of earlier sessions")
             need(superblock.previous in (*rows, superblock.number), f"superblock {superblock.number}: its previous one is missing")
             need(rows.get(superblock.previous, 0) == superblock.previous_rows, f"superblock {superblock.number}: rows of its previous one")
-            rows[superblock.number] = len(superblock.rows)
+            rows[superblock.number] = superblock.sealed.rows
             need(not self.directory or superblock.number < self.meta.end_superblocks, f"superblock {superblock.number}: its number")
             need(superblock.geometry == self.geometry, f"superblock {superblock.number}: it tells of another file")
             need(not self.meta or superblock.session <= self.meta.session, f"superblock {superblock.number}: its session")
         if self.directory:
             self.directory.check()
-            rows = Rows(self.superblocks)
+            rows = Rows(self.data, self.geometry, self.superblocks)
             for vp in range(self.n):
                 need(rows.bytes_of(vp) == self.ib_bytes(vp), f"VP {vp}: the directory and the superblocks tell other lengths")
                 end = -(-self.ib_bytes(vp) // self.geometry.S)
                 told, named = ({i: a for i, a in blocks.items() if i < end} for blocks in (rows.blocks_of(vp), self.blocks(vp)))
                 need(told == named, f"VP {vp}: the directory and the superblocks name other blocks")
+            batches = [batch for superblock in self.superblocks for batch in superblock.batches]
+            need([batch.listed(self.data, self.geometry) for batch in batches] == self.directory.list,
+                 f"{self.path}.batches: it lists other batches than the superblocks have")
         for vp in range(self.n):
             self.stream(vp)
 
@@ -115,7 +124,7 @@ class Vpfile:
 class Rows:
     """The combined rows of all superblocks."""
 
-    def __init__(self, superblocks):
+    def __init__(self, data, geometry, superblocks):
         self.bytes, self.blocks = {}, {}  # vp -> bytes; vp -> index -> (session, address)
         for superblock in superblocks:
             superblock.check()
@@ -123,6 +132,7 @@ class Rows:
                 for vp in range(row.vp, row.vp + row.n):
                     self.bytes[vp] = max(self.bytes.get(vp, 0), row.index * superblock.geometry.S + row.bytes)
                     self.add(superblock, row, self.blocks.setdefault(vp, {}), row.first + (vp - row.vp) * row.blocks)
+        self.pieces = Pieces(data, geometry, [batch for superblock in superblocks for batch in superblock.batches])
 
     @staticmethod
     def add(superblock, row, blocks, first):
@@ -133,7 +143,8 @@ class Rows:
                 blocks[row.index + i] = (superblock.session, superblock.address(first + i))
 
     def bytes_of(self, vp):
-        return self.bytes.get(vp, 0)
+        """Rows without blocks count only for VPs with blocks; those without blocks consist of their pieces."""
+        return max(self.bytes[vp], self.pieces.end(vp)) if self.blocks.get(vp) else self.pieces.whole(vp)
 
     def blocks_of(self, vp):
         return {index: address for index, (_session, address) in sorted(self.blocks.get(vp, {}).items())}

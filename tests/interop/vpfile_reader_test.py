@@ -45,7 +45,7 @@ class VpfileReader(unittest.TestCase):
         vpfile.check()
 
     def test_reads_what_the_library_writes(self):
-        segments = set()
+        segments, with_pieces = set(), set()
         for seed in SEEDS:
             with self.subTest(seed):
                 shape, streams = self.write(seed)
@@ -54,11 +54,13 @@ class VpfileReader(unittest.TestCase):
                 self.compare(Vpfile(self.path, superblocks=True), shape, streams)
                 g = by_directory.geometry
                 segments.add((g.R > 0, g.C > 0, g.S > 0))
+                with_pieces |= {(g.L > 0, by_directory.directory.has_entry(vp)) for vp in range(by_directory.n) if by_directory.pieces(vp)}
                 if g.S and any(by_directory.ib_bytes(vp) for vp in range(by_directory.n)):
-                    for side in (".meta", ".first", ".dir"):
-                        os.unlink(self.path + side)
+                    for side in (".meta", ".first", ".dir", ".batches"):
+                        pathlib.Path(self.path + side).unlink(missing_ok=True)
                     self.compare(Vpfile(self.path, shape, superblocks=True), shape, streams)
         self.assertLessEqual({(True, False, False), (True, True, False), (True, True, True), (False, False, True)}, segments)
+        self.assertEqual({(lattice, entry) for lattice in (False, True) for entry in (False, True)}, with_pieces)
 
     def test_gives_out_and_checks(self):
         _shape, streams = self.write(1)

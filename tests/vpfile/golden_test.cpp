@@ -130,7 +130,8 @@ TEST(VpGolden, RepairMakesTheSideFilesAnew) {
     const Copy copy(entry);
     if (!has(copy.path, ".first")) continue;
     const std::vector<std::int64_t> shape = entry["shape"];
-    for (const std::vector<const char*>& lost : {std::vector{".first", ".dir"}, std::vector{".meta", ".first"}}) {
+    for (const std::vector<const char*>& lost : {std::vector{".first", ".dir"}, std::vector{".meta", ".first"},
+                                                 std::vector{".batches"}, std::vector{".meta", ".first", ".batches"}}) {
       for (const char* side : lost) fs::remove(copy.path + side);
       ASSERT_EQ(tw_vpfile_repair(copy.path.c_str(), static_cast<std::int32_t>(shape.size()), shape.data(), nullptr,
                                  nullptr, nullptr, nullptr),

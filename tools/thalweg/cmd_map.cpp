@@ -31,7 +31,8 @@ std::vector<std::string> files_of(const Options& options, const Multifile& multi
 }
 
 std::vector<std::string> files_of_vpfile(const Options& options) {
-  return {options.file, options.file + ".meta", options.file + ".first", options.file + ".dir"};
+  return {options.file, options.file + ".meta", options.file + ".first", options.file + ".dir",
+          options.file + ".batches"};
 }
 
 void print_json(const Options& options, const Map& map, int code) {

@@ -250,8 +250,7 @@ int measure(const Options& options, const Common& common) {
         fmt::format("the time limit of the storage, {:.0f} s, was reached: fewer repetitions, at least {}",
                     all.how.seconds, kLeastRepetitions));
   if (const int64_t n = all.found.physical_files; n > kFilesPerNode)
-    all.remarks.push_back(
-        fmt::format("{} files are 20 % faster than fewer: multifiles use as many on each node from now on", n));
+    all.remarks.push_back(fmt::format("{} files are 20 % faster than fewer: multifiles now use so many per node", n));
   const double used = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const double least = std::min(kLeastSeconds, (1 - kShareOfStorage) * time_for(options));
   if (!options.no_methods)

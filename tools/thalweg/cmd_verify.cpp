@@ -176,7 +176,7 @@ const Command kVerify = {"verify",
 const Command kRepair = {"repair",
                          "Make an unclosed file readable",
                          "Multifile: finds all flushed data by the frames of the chunks, verifies it, writes the index "
-                         "and closes the file. Vpfile: rewrites NAME.first and NAME.dir from the superblocks, and "
+                         "and closes the file. Vpfile: rewrites the side files from the superblocks, and "
                          "NAME.meta where it is missing or damaged, which needs --shape.\n"
                          "\nA closed and intact file is not changed. A repair can be interrupted and repeated. No "
                          "program may have the file open for writing. Exits with 1 when flushed bytes are damaged: "

@@ -67,7 +67,7 @@ Json segments_of(const tw_vpfile_stored& stored) {
 
 Json files_of(const std::string& path) {
   Json files = Json::array();
-  for (const char* ending : {"", ".meta", ".first", ".dir"}) {
+  for (const char* ending : {"", ".meta", ".first", ".dir", ".batches"}) {
     struct stat status = {};
     const std::string name = path + ending;
     if (stat(name.c_str(), &status) == 0) files.push_back({{"name", name}, {"bytes", status.st_size}});

@@ -60,13 +60,14 @@ bool hold_one(Descriptor& held, int directory, const std::string& name) {
   }
 }
 
-// NAME of NAME.meta, NAME.first, NAME.dir (vpfile) and NAME.000001 (multifile), whose lock is that of NAME; else "".
+// NAME of NAME.meta, NAME.first, NAME.dir, NAME.batches (vpfile) and NAME.000001 (multifile), whose lock is that of NAME; else "".
 std::string name_of_whole(const std::string& name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string::npos || dot == 0 || name[dot - 1] == '/') return {};
   const std::string_view end = std::string_view(name).substr(dot + 1);
   const bool number = end.size() >= 6 && std::ranges::all_of(end, [](char c) { return c >= '0' && c <= '9'; });
-  return number || end == "meta" || end == "first" || end == "dir" ? name.substr(0, dot) : std::string();
+  const bool side = end == "meta" || end == "first" || end == "dir" || end == "batches";
+  return number || side ? name.substr(0, dot) : std::string();
 }
 
 }  // namespace

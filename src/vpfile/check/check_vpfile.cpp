@@ -36,6 +36,13 @@ Status next_run(BlockDirectory& directory, std::uint64_t vp, std::uint64_t index
   return gap > 0 ? Status{} : directory.find(vp, index, cursor, run);
 }
 
+// Bytes of a stream that are not in batches.
+std::uint64_t bytes_in(const VpChain& chain) {
+  std::uint64_t bytes = chain.bytes;
+  for (const format::BatchPiece& piece : chain.pieces) bytes -= std::min(bytes, piece.end - piece.begin);
+  return bytes;
+}
+
 // The vpfile that is being verified.
 class CheckedVpfile {
  public:
@@ -126,6 +133,13 @@ class CheckedVpfile {
       return {};
     }
     TW_RETURN_IF_ERROR(opened);
+    if (!std::ranges::equal(sides.batches(), found.batches()))
+      report_.finding("NAME.batches does not list the batches of the superblocks");
+    for (const SuperblockScan::Found& one : found.found())
+      for (const format::Batch& batch : one.batches) health_.damaged_logical += one.damaged ? batch.n : 0;
+    health_.logical_bytes = std::min(health_.logical_bytes + found.piece_bytes(), kMostOffset);
+    TW_RETURN_IF_ERROR(found.check_pieces(
+        [this](std::uint64_t vp) { (void)lose_chain(vp, "its pieces do not follow each other").ok(); }));
     BlockDirectory directory = directory_in(sides);
     return check_chains(found, directory);
   }
@@ -136,14 +150,14 @@ class CheckedVpfile {
       TW_RETURN_IF_ERROR(step(end, n));
       TW_ASSIGN_OR_RETURN(const std::vector<VpChain> chains, scan.chains(end));
       for (const VpChain& chain : chains) {
-        TW_RETURN_IF_ERROR(check_empty_until(directory, chain.vp));
+        TW_RETURN_IF_ERROR(check_empty_until(scan, directory, chain.vp));
         TW_RETURN_IF_ERROR(step_now_and_then(chain.vp));
-        health_.logical_bytes = std::min(health_.logical_bytes + chain.bytes, kMostOffset);
+        health_.logical_bytes = std::min(health_.logical_bytes + bytes_in(chain), kMostOffset);
         TW_RETURN_IF_ERROR(check_chain(directory, chain));
         next_ = chain.vp + 1;
       }
     }
-    return check_empty_until(directory, n);
+    return check_empty_until(scan, directory, n);
   }
 
   Status check_chain(BlockDirectory& directory, const VpChain& expected) {
@@ -173,7 +187,7 @@ class CheckedVpfile {
   }
 
   // VPs that have neither blocks nor an entry need no check.
-  Status check_empty_until(BlockDirectory& directory, std::uint64_t end) {
+  Status check_empty_until(const SuperblockScan& scan, BlockDirectory& directory, std::uint64_t end) {
     while (next_ < end) {
       TW_RETURN_IF_ERROR(step_now_and_then(next_));
       if (next_ % EntryFile::kPerPage == 0 || checked_ == 1) {
@@ -181,14 +195,14 @@ class CheckedVpfile {
       }
       if (next_ >= end) break;
       lost_together_ = false;
-      TW_RETURN_IF_ERROR(check_empty(directory, next_++));
+      TW_RETURN_IF_ERROR(check_empty(scan, directory, next_++));
       pass_lost_page(end);
     }
     return {};
   }
 
   // Checks a VP without blocks by its entry alone: no row needs to state the length of its stream of zeros.
-  Status check_empty(BlockDirectory& directory, std::uint64_t vp) {
+  Status check_empty(const SuperblockScan& scan, BlockDirectory& directory, std::uint64_t vp) {
     std::uint64_t bytes = 0;
     BlockDirectory::Cursor cursor = 0;
     if (const Status found = directory.find_end(vp, bytes, cursor); !found.ok()) return lose_entry(vp, found);
@@ -200,7 +214,9 @@ class CheckedVpfile {
       if (gap.value() == 0) return lose_chain(vp, "its chain names blocks, and the superblocks tell of none");
       index += std::min(gap.value(), blocks - index);
     }
-    health_.logical_bytes = std::min(health_.logical_bytes + bytes, kMostOffset);
+    if (bytes == 0) return {};
+    TW_ASSIGN_OR_RETURN(const std::uint64_t in_pieces, scan.piece_bytes_of(vp));  // counted already
+    health_.logical_bytes = std::min(health_.logical_bytes + (bytes - std::min(bytes, in_pieces)), kMostOffset);
     return {};
   }
 
@@ -333,6 +349,7 @@ class Repair : public CheckedVpfile {
     TW_RETURN_IF_ERROR(sides.make(backend_, path_, meta_->id, meta_->geometry, false, data_.get()));
     BlockDirectory directory = directory_in(sides);
     TW_RETURN_IF_ERROR(write_chains(scan, directory));
+    TW_RETURN_IF_ERROR(store_batches(backend_, path_, scan.batches(), true, *meta_));
     meta_->end_of_entries = std::max<std::uint64_t>(directory.end(), 1);
     meta_->end_of_superblocks = std::max({meta_->end_of_superblocks, scan.end(), meta_->geometry.first_superblock});
     meta_->superblocks = scan.count();
@@ -343,13 +360,13 @@ class Repair : public CheckedVpfile {
 
   Status write_chains(SuperblockScan& scan, BlockDirectory& directory) {
     const std::uint64_t n = meta_->geometry.n;
-    meta_->ib_bytes = 0;
+    meta_->ib_bytes = scan.piece_bytes();
     for (std::uint64_t next = 0, i = 1; next < n;) {
       TW_RETURN_IF_ERROR(step(next, n));
       TW_ASSIGN_OR_RETURN(const std::vector<VpChain> chains, scan.chains(next));
       for (const VpChain& chain : chains) {
         if (++i % kAskEach == 0) TW_RETURN_IF_ERROR(step(chain.vp, n));
-        meta_->ib_bytes = std::min(meta_->ib_bytes + chain.bytes, kMostOffset);
+        meta_->ib_bytes = std::min(meta_->ib_bytes + bytes_in(chain), kMostOffset);
         TW_RETURN_IF_ERROR(write_chain(directory, chain));
       }
     }
@@ -361,6 +378,7 @@ class Repair : public CheckedVpfile {
     const bool has_ib = meta_->geometry.has_ib();
     if (!has_ib) {
       meta_->side_bytes = meta_->side_seals = {};
+      meta_->batches = meta_->batches_seal = 0;
       TW_RETURN_IF_ERROR(data_->truncate(meta_->geometry.lattice_end()));  // removes bytes that were not flushed
     }
     TW_RETURN_IF_ERROR(data_->sync());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/size_units.hpp"
 #include "store/overlay.hpp"
 #include "store/places.hpp"
 
@@ -148,6 +149,7 @@ void SuperblockScan::judge() {
       continue;
     }
     if (one.damaged) findings_.push_back(name_of(one.number) + kWrongBlocks);
+    piece_bytes_ = std::min(piece_bytes_ + one.piece_bytes, kMostOffset);
     found_.push_back(std::move(one));
   }
   kept_.clear();
@@ -170,9 +172,18 @@ bool SuperblockScan::take_rows(ByteView image, Found& found) {
     found.first_vp = std::min(found.first_vp, row.value().vp);
     found.end_vp = std::max(found.end_vp, end);
     found.has_lengths = found.has_lengths || row.value().blocks == 0;
-    blocks += std::uint64_t{row.value().n} * row.value().blocks;
+    blocks += row.value().all_blocks();
     if (blocks > found.seal.blocks()) return false;
-    if (row.value().blocks != 0) rows.push_back(row.value());
+    if (row.value().is_batch()) {
+      const auto batch = format::batch_of(row.value(), found.number, image, geometry_);
+      if (batch.has_value()) {
+        found.batches.push_back(*batch);
+        found.piece_bytes += format::piece_bytes(format::bytes_of(*batch, image, geometry_));
+      }
+      if (!batch.has_value() && !found.damaged) return false;
+    } else if (row.value().blocks != 0) {
+      rows.push_back(row.value());
+    }
   }
   for (const format::SuperblockRow& row : rows) {
     const std::uint64_t end = row.vp + row.n;
@@ -246,7 +257,7 @@ Result<std::vector<SuperblockScan::Placed>> SuperblockScan::placed_in(std::uint6
   for (const Found& one : found_) {
     if (one.end_vp <= begin || one.first_vp >= end) continue;
     const auto place = [&](const format::SuperblockRow& row) {
-      if (row.blocks == 0) return;
+      if (row.blocks == 0 || row.is_batch()) return;
       for (std::uint64_t vp = std::max(row.vp, begin); vp < std::min<std::uint64_t>(row.vp + row.n, end); ++vp) {
         const std::uint64_t first = row.first_block + (vp - row.vp) * row.blocks;
         placed.push_back({vp, row.index, row.blocks, one.number * per_superblock + geometry_.header_blocks() + first,
@@ -257,6 +268,73 @@ Result<std::vector<SuperblockScan::Placed>> SuperblockScan::placed_in(std::uint6
   }
   std::ranges::stable_sort(placed, {}, &Placed::vp);
   return placed;
+}
+
+std::vector<format::Batch> SuperblockScan::batches() const {
+  std::vector<format::Batch> all;
+  for (const Found& one : found_) all.insert(all.end(), one.batches.begin(), one.batches.end());
+  format::sort_batches(all);
+  return all;
+}
+
+Result<std::uint64_t> SuperblockScan::piece_bytes_of(std::uint64_t vp) const {
+  std::vector<VpChain> one(1);
+  one[0].vp = vp;
+  TW_RETURN_IF_ERROR(tell_pieces(vp, vp + 1, one));
+  return one[0].bytes;
+}
+
+// Looks at kVpsAtOnce VPs at a time, through all batches that have some of them.
+Status SuperblockScan::check_pieces(const std::function<void(std::uint64_t vp)>& wrong) const {
+  constexpr std::uint64_t kVpsAtOnce = std::uint64_t{1} << 22;
+  const std::vector<format::Batch> all = batches();
+  std::vector<std::byte> image(geometry_.superblock_bytes);
+  std::vector<std::uint64_t> ends;
+  for (std::uint64_t begin = 0;; begin += kVpsAtOnce) {
+    std::uint64_t first = geometry_.n;  // VP from `begin` on that is in a batch
+    for (const format::Batch& batch : all)
+      if (batch.vp + batch.n > begin) first = std::min(first, std::max(batch.vp, begin));
+    if (first == geometry_.n) return {};
+    begin = first;
+    ends.assign(std::min(kVpsAtOnce, geometry_.n - begin), 0);
+    std::uint64_t loaded = ~std::uint64_t{0};
+    for (const format::Batch& batch : all) {
+      if (batch.vp + batch.n <= begin || batch.vp >= begin + ends.size()) continue;
+      TW_RETURN_IF_ERROR(ask());
+      if (std::exchange(loaded, batch.superblock) != batch.superblock)
+        TW_RETURN_IF_ERROR(read_padded(*data_, batch.superblock * image.size(), image));
+      const ByteView bytes = format::bytes_of(batch, image, geometry_);
+      const std::uint64_t end = std::min(batch.vp + batch.n, begin + ends.size());
+      for (std::uint64_t vp = std::max(batch.vp, begin); vp < end; ++vp) {
+        const auto piece = format::piece_in(bytes, batch, vp - batch.vp);
+        if (!piece.has_value() || piece->is_empty()) continue;
+        if (piece->begin != ends[vp - begin]) wrong(vp);
+        ends[vp - begin] = piece->end;
+      }
+    }
+  }
+}
+
+// Finds the pieces of the streams that have a chain: they show in its holes.
+Status SuperblockScan::tell_pieces(std::uint64_t begin, std::uint64_t end, std::vector<VpChain>& chains) const {
+  std::vector<std::byte> image(geometry_.superblock_bytes);
+  for (const Found& one : found_) {
+    if (one.batches.empty() || one.end_vp <= begin || one.first_vp >= end) continue;
+    TW_RETURN_IF_ERROR(ask());
+    TW_RETURN_IF_ERROR(read_padded(*data_, one.number * image.size(), image));
+    for (const format::Batch& batch : one.batches) {
+      for (auto chain = std::ranges::lower_bound(chains, batch.vp, {}, &VpChain::vp);
+           chain != chains.end() && batch.has(chain->vp); ++chain) {
+        const auto piece = format::piece_in(format::bytes_of(batch, image, geometry_), batch, chain->vp - batch.vp);
+        if (!piece.has_value() || piece->is_empty()) continue;
+        chain->pieces.push_back(*piece);
+        chain->bytes = std::max(chain->bytes, piece->end);
+        chain->damaged = chain->damaged || one.damaged;
+      }
+    }
+  }
+  for (VpChain& chain : chains) std::ranges::sort(chain.pieces, {}, &format::BatchPiece::begin);
+  return {};
 }
 
 // Applies rows without blocks, which state a least length for a range of VPs, to the chains of a window. `most` is a
@@ -287,14 +365,24 @@ Status SuperblockScan::tell_lengths(std::uint64_t begin, std::uint64_t end, std:
   return {};
 }
 
-// Adds blocks that no table names: a hole; or, where a table was lost, blocks of that superblock, so that reading them
+// Whether pieces have all bytes of a stream from `begin` to `end`, or to its end.
+static bool have_all(const VpChain& chain, std::uint64_t begin, std::uint64_t end) {
+  end = std::min(end, chain.bytes);
+  for (const format::BatchPiece& piece : chain.pieces)
+    if (piece.begin <= begin) begin = std::max(begin, piece.end);
+  return begin >= end;
+}
+
+// Adds blocks `begin` to `end` - 1 that no table names: a hole; or, where a table was lost, blocks of that superblock, so that reading them
 // fails, unless there are so many that most must be a hole. False: the gaps need more runs than the lost tables can
 // have held, and the stream ends before this one.
-bool SuperblockScan::add_gap(std::uint64_t blocks, VpChain& chain) {
+bool SuperblockScan::add_gap(std::uint64_t begin, std::uint64_t end, VpChain& chain) {
+  std::uint64_t blocks = end - begin;
+  const bool in_batches = have_all(chain, begin * geometry_.block_bytes, end * geometry_.block_bytes);
   const std::uint64_t per_superblock = geometry_.superblock_bytes / geometry_.block_bytes;
   const std::uint64_t most_lost = std::min(format::kMostRun, per_superblock - geometry_.header_blocks());
-  chain.damaged = chain.damaged || !lost_.empty();
-  const bool hole = lost_.empty() || blocks / most_lost > kMostLostRuns;
+  chain.damaged = chain.damaged || (!lost_.empty() && !in_batches);
+  const bool hole = lost_.empty() || in_batches || blocks / most_lost > kMostLostRuns;
   if (!hole && blocks / most_lost + 1 > lost_runs_left_) return false;
   if (!hole) lost_runs_left_ -= blocks / most_lost + 1;
   const std::uint64_t most = hole ? format::kMostHole : most_lost;
@@ -313,14 +401,14 @@ void SuperblockScan::join(std::span<const Placed> placed, VpChain& chain) {
   bool cut = false;
   for (const auto& [index, shown] : all) {
     if (index >= end) break;
-    cut = index > next && !add_gap(index - next, chain);
+    cut = index > next && !add_gap(next, index, chain);
     if (cut) break;
     next = std::min(shown.end, end);
     const Placed& one = placed[shown.piece];
     for (std::uint64_t at = index; at < next; at += format::kMostRun)
       chain.runs.push_back({one.address + (at - one.index), std::min(next - at, format::kMostRun)});
   }
-  if (!cut && next < end) cut = !add_gap(end - next, chain);
+  if (!cut && next < end) cut = !add_gap(next, end, chain);
   if (cut) chain.bytes = next * geometry_.block_bytes;
 }
 
@@ -340,6 +428,7 @@ Result<std::vector<VpChain>> SuperblockScan::chains(std::uint64_t& next) {
     chain.damaged = chain.damaged || one.damaged;
   }
   TW_RETURN_IF_ERROR(tell_lengths(begin, next, chains));
+  TW_RETURN_IF_ERROR(tell_pieces(begin, next, chains));
   auto rest = placed.begin();
   for (VpChain& chain : chains) {
     if (++done % kChainsUnasked == 0) TW_RETURN_IF_ERROR(ask());

@@ -12,8 +12,8 @@
 
 #include "base/watch.hpp"
 #include "storage/backend.hpp"
+#include "vpfile/format/batch.hpp"
 #include "vpfile/format/directory.hpp"
-#include "vpfile/format/superblock.hpp"
 
 namespace thalweg {
 
@@ -22,7 +22,8 @@ struct VpChain {
   std::uint64_t vp = 0;
   std::vector<format::BlockRun> runs;
   std::uint64_t bytes = 0;
-  bool damaged = false;  // a block of it is in a superblock that is not whole
+  bool damaged = false;                    // a block of it is in a superblock that is not whole
+  std::vector<format::BatchPiece> pieces;  // bytes of its holes that are in batches, in the order of the stream
 };
 
 // Calls visit(number, image) for each place of a superblock behind the lattice, except holes, until a call fails.
@@ -50,6 +51,8 @@ class SuperblockScan {
     std::uint64_t first_vp = 0;  // its rows name VPs first_vp .. end_vp-1 only
     std::uint64_t end_vp = 0;
     bool has_lengths = false;  // rows without blocks
+    std::vector<format::Batch> batches;
+    std::uint64_t piece_bytes = 0;  // of these
     // Its blocks may never have reached the storage, so they do not hide blocks of earlier sessions.
     bool is_doubtful() const { return damaged && !seal.synced; }
   };
@@ -69,6 +72,13 @@ class SuperblockScan {
   const std::vector<std::uint64_t>& dropped() const { return dropped_; }  // numbers of superblocks that do not count
   std::uint32_t last_session() const { return last_session_; }
   const std::vector<std::string>& findings() const { return findings_; }  // superblocks that are not whole
+
+  // All batches, in the order of NAME.batches, and the bytes of their pieces.
+  std::vector<format::Batch> batches() const;
+  std::uint64_t piece_bytes() const { return piece_bytes_; }
+  Result<std::uint64_t> piece_bytes_of(std::uint64_t vp) const;
+  // Calls wrong(vp) for each stream whose pieces do not follow each other from its begin on.
+  Status check_pieces(const std::function<void(std::uint64_t vp)>& wrong) const;
 
   // Chains of the VPs with blocks from `next` on, by number, with about 2^20 runs at a time; `next` moves behind these
   // VPs, at last to the number of VPs. A row without blocks states a length; it changes only such chains, as it may
@@ -99,9 +109,10 @@ class SuperblockScan {
   std::uint64_t next_named(std::uint64_t vp) const;
   std::uint64_t end_of_window(std::uint64_t begin) const;
   Result<std::vector<Placed>> placed_in(std::uint64_t begin, std::uint64_t end) const;
+  Status tell_pieces(std::uint64_t begin, std::uint64_t end, std::vector<VpChain>& chains) const;
   Status tell_lengths(std::uint64_t begin, std::uint64_t end, std::vector<VpChain>& chains) const;
   void join(std::span<const Placed> placed, VpChain& chain);
-  bool add_gap(std::uint64_t blocks, VpChain& chain);
+  bool add_gap(std::uint64_t begin, std::uint64_t end, VpChain& chain);
 
   StoredFile* data_;
   GoOn go_on_;
@@ -125,6 +136,7 @@ class SuperblockScan {
   std::vector<std::uint64_t> lost_;   // superblocks whose table is lost
   std::uint64_t lost_runs_left_ = 0;  // runs that their tables can have held, less those in use
   std::vector<std::string> findings_;
+  std::uint64_t piece_bytes_ = 0;
 };
 
 }  // namespace thalweg

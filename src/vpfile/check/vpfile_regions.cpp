@@ -81,7 +81,7 @@ class RegionWalk {
     for (const format::SuperblockRow& row : rows) {
       const auto first = static_cast<std::int64_t>(row.vp);
       go_to(begin + format::block_offset(geometry_, row.first_block), unused);
-      go_to(begin + format::block_offset(geometry_, row.first_block + std::uint64_t{row.n} * row.blocks),
+      go_to(begin + format::block_offset(geometry_, row.first_block + row.all_blocks()),
             {VpRegionKind::blocks, 0, 0, number_told, first, first + row.n - 1});
     }
     go_to(begin + geometry_.superblock_bytes - format::kRowBytes * seal.rows(), unused);

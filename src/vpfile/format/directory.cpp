@@ -11,14 +11,17 @@ namespace thalweg::format {
 
 namespace {
 
-std::string_view magic_of(DirectoryFile which) { return which == DirectoryFile::first ? "TWVPFRST" : "TWVPDIRE"; }
+std::string_view magic_of(DirectoryFile which) {
+  if (which == DirectoryFile::batches) return "TWVPBATC";
+  return which == DirectoryFile::first ? "TWVPFRST" : "TWVPDIRE";
+}
 
-const char* name_of(DirectoryFile which) { return which == DirectoryFile::first ? "NAME.first" : "NAME.dir"; }
+std::string name_of(DirectoryFile which) { return vp_side_path("NAME", which); }
 
 }  // namespace
 
 bool begins_as_directory(ByteView file) {
-  return begins_with(file, magic_of(DirectoryFile::first)) || begins_with(file, magic_of(DirectoryFile::overflow));
+  return std::ranges::any_of(kSideFiles, [&](DirectoryFile which) { return begins_with(file, magic_of(which)); });
 }
 
 std::array<std::byte, kDirectoryHeader> encode_directory_header(DirectoryFile which, const FileIdentity& id,

@@ -11,9 +11,11 @@
 
 namespace thalweg::format {
 
-// The two side files of the directory, with the numbers of their identities, and an array with one element for each.
-enum class DirectoryFile : std::uint32_t { first = 1, overflow = 2 };  // NAME.first, NAME.dir
+// The side files of the directory, with the numbers of their identities: NAME.first, NAME.dir, NAME.batches. The first
+// two hold entries; an array with one element for each of these.
+enum class DirectoryFile : std::uint32_t { first = 1, overflow = 2, batches = 4 };
 inline constexpr DirectoryFile kDirectoryFiles[2] = {DirectoryFile::first, DirectoryFile::overflow};
+inline constexpr DirectoryFile kSideFiles[3] = {DirectoryFile::first, DirectoryFile::overflow, DirectoryFile::batches};
 template <class T>
 class PerDirectoryFile {
  public:

@@ -7,6 +7,7 @@
 
 #include "base/checked_math.hpp"
 #include "store/format/field_list.hpp"
+#include "vpfile/format/batch.hpp"
 #include "vpfile/format/directory.hpp"
 
 namespace thalweg::format {
@@ -41,7 +42,8 @@ void list_slot(Io& io, Meta& m, std::uint32_t& dimensions, std::uint64_t& featur
               g.nb_bytes, g.buffer_bytes, g.cb_bytes, g.block_bytes, g.superblock_bytes, g.pointers, unused,
               g.first_superblock, m.end_of_superblocks, m.end_of_entries, m.ib_bytes, m.session, session_high,
               m.side_bytes[DirectoryFile::first], m.side_bytes[DirectoryFile::overflow], m.data_bytes,
-              m.side_seals[DirectoryFile::first], m.side_seals[DirectoryFile::overflow], m.superblocks);
+              m.side_seals[DirectoryFile::first], m.side_seals[DirectoryFile::overflow], m.superblocks, m.batches,
+              m.batches_seal);
 }
 
 Status check_version(ByteView slot) {
@@ -77,7 +79,9 @@ Status check_ends(const VpMeta& meta) {
                                   {"bytes of NAME.first", meta.side_bytes[DirectoryFile::first]},
                                   {"bytes of NAME.dir", meta.side_bytes[DirectoryFile::overflow]},
                                   {"seal of NAME.first", meta.side_seals[DirectoryFile::first]},
-                                  {"seal of NAME.dir", meta.side_seals[DirectoryFile::overflow]}});
+                                  {"seal of NAME.dir", meta.side_seals[DirectoryFile::overflow]},
+                                  {"batches", meta.batches},
+                                  {"seal of NAME.batches", meta.batches_seal}});
   }
   const std::uint64_t most = (std::uint64_t{1} << 63) / geometry.superblock_bytes - 1;
   if (meta.end_of_superblocks < geometry.first_superblock || meta.end_of_superblocks > most)
@@ -89,6 +93,8 @@ Status check_ends(const VpMeta& meta) {
   const std::uint64_t most_entries = (std::uint64_t{1} << 62) / entry_bytes(geometry.pointers);
   if (meta.end_of_entries < 1 || meta.end_of_entries > most_entries)
     return bad_field(kMetaName, "end of entries", meta.end_of_entries, fmt::format("1 to {}", most_entries));
+  if (meta.batches > kMostBatches || (meta.batches == 0 && meta.batches_seal != 0))
+    return bad_field(kMetaName, "batches", meta.batches, fmt::format("0 to {}", kMostBatches));
   return {};
 }
 

@@ -33,15 +33,19 @@ struct VpMeta {
   PerDirectoryFile<std::uint64_t> side_bytes;
   std::uint64_t data_bytes = 0;
   PerDirectoryFile<std::uint64_t> side_seals;  // of the sums of their entries (vpfile/format/directory.hpp)
+  std::uint64_t batches = 0;                   // number of them in NAME.batches, which is there unless it is 0
+  std::uint64_t batches_seal = 0;              // checksum of the list
   std::vector<std::uint64_t> shape;
 };
 
 inline std::string vp_meta_path(const std::string& path) { return path + ".meta"; }
 inline std::string vp_side_path(const std::string& path, DirectoryFile which) {
+  if (which == DirectoryFile::batches) return path + ".batches";
   return path + (which == DirectoryFile::first ? ".first" : ".dir");
 }
-inline std::array<std::string, 3> vp_side_paths(const std::string& path) {
-  return {vp_meta_path(path), vp_side_path(path, DirectoryFile::first), vp_side_path(path, DirectoryFile::overflow)};
+inline std::array<std::string, 4> vp_side_paths(const std::string& path) {
+  return {vp_meta_path(path), vp_side_path(path, DirectoryFile::first), vp_side_path(path, DirectoryFile::overflow),
+          vp_side_path(path, DirectoryFile::batches)};
 }
 
 // N of a shape: out_of_range when it has no dimension, more than 64, an empty one, or more than 2^40 VPs.

@@ -9,6 +9,7 @@
 
 #include "base/crc32c.hpp"
 #include "base/size_units.hpp"
+#include "vpfile/format/batch.hpp"
 
 namespace thalweg::format {
 
@@ -116,9 +117,14 @@ Result<SuperblockRow> parse_row(ByteView image, const VpGeometry& geometry, cons
   if (row.vp >= geometry.n) return bad_field(kWhat, "vp", row.vp, fmt::format("less than {}", geometry.n));
   if (row.n < 1 || row.n > geometry.n - row.vp)
     return bad_field(kWhat, "number of VPs", row.n, fmt::format("1 to {}", geometry.n - row.vp));
-  const std::uint64_t blocks = std::uint64_t{row.n} * row.blocks;
+  const std::uint64_t blocks = row.all_blocks();
   if (row.blocks > seal.blocks() || row.first_block > seal.blocks() || blocks > seal.blocks() - row.first_block)
     return bad_field(kWhat, "blocks", row.blocks, "what the superblock has");
+  if (row.is_batch()) {
+    if (std::uint64_t{row.n} * kPieceBytes > blocks * geometry.block_bytes || row.index > kMostOffset / 2)
+      return bad_field(kWhat, "number of VPs", row.n, "what the blocks of a batch have room for");
+    return row;
+  }
   if (row.index > kMostOffset / geometry.block_bytes - row.blocks - 1)
     return bad_field(kWhat, "index", row.index, "what ends below 2^63");
   if (row.bytes > std::uint64_t{std::max(row.blocks, 1U)} * geometry.block_bytes)

@@ -11,6 +11,7 @@
 namespace thalweg::format {
 
 inline constexpr std::size_t kRowBytes = 32;
+inline constexpr std::uint32_t kBatchRow = ~0U;
 
 // Place of a superblock in its session, and the geometry, as in NAME.meta.
 struct SuperblockHeader {
@@ -42,6 +43,9 @@ struct SuperblockRow {
   std::uint32_t first_block = 0;
   std::uint32_t bytes = 0;
   bool operator==(const SuperblockRow&) const = default;
+  // The row names a batch (format/batch.hpp): `blocks` are those of all its VPs, `index` is the base of its positions.
+  bool is_batch() const { return bytes == kBatchRow; }
+  std::uint64_t all_blocks() const { return is_batch() ? blocks : std::uint64_t{n} * blocks; }
 };
 template <class Io, class Row>
 void list_row(Io io, Row& row) {

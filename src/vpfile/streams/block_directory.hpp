@@ -18,6 +18,11 @@ class BlockDirectory {
   // cursor.
   using Cursor = std::uint64_t;
 
+  // Whether other sessions stored entries for VPs of the page of `vp`.
+  bool has_entries(std::uint64_t vp) const {
+    const EntrySums* const sums = setup_.sides->sums(format::DirectoryFile::first);
+    return sums != nullptr && sums->of(vp / EntryFile::kPerPage) != 0;
+  }
   // Bytes of a VP in the IB segment, and the last entry of its chain.
   Status find_end(std::uint64_t vp, std::uint64_t& bytes, Cursor& last);
   Status set_bytes(std::uint64_t vp, std::uint64_t bytes) {

@@ -10,12 +10,45 @@ namespace thalweg {
 
 using format::BlockRun;
 
+namespace {
+
+constexpr std::uint64_t kPiecesPerSuperblock = 16;  // at least
+
+}  // namespace
+
 BlockStore::BlockStore(const SegmentSetup& setup)
     : block_(setup.meta.geometry.block_bytes),
       block_shift_(std::countr_zero(block_)),
       stored_(setup.sides->sums(format::DirectoryFile::first) != nullptr),
-      superblocks_(setup),
+      most_piece_(setup.meta.geometry.superblock_bytes / kPiecesPerSuperblock),
+      superblocks_(setup, own_batches_),
+      pieces_(setup, superblocks_, own_batches_),
       directory_(setup) {}
+
+// A stream without an entry is made up of pieces of batches.
+Status BlockStore::load_stored(StreamState& state, std::uint64_t vp) {
+  if (vp / EntryFile::kPerPage != page_) {
+    page_ = vp / EntryFile::kPerPage;
+    page_has_entries_ = directory_.has_entries(vp);
+  }
+  if (page_has_entries_) TW_RETURN_IF_ERROR(directory_.find_end(vp, state.bytes, state.last));
+  if (state.bytes > 0) {
+    state.set(StreamState::kChained);
+    return {};
+  }
+  TW_ASSIGN_OR_RETURN(state.bytes, pieces_.length(vp));
+  return {};
+}
+
+// A stream that is not only appended to gets a chain: a hole in place of its pieces, which still count there.
+Status BlockStore::begin_chain(StreamState& state, std::uint64_t vp) {
+  if (state.has(StreamState::kChained)) return {};
+  if (state.bytes > 0)
+    TW_RETURN_IF_ERROR(directory_.append(vp, {0, blocks_for(state.bytes)}, 0, state.bytes, state.last));
+  state.set(StreamState::kChained);
+  state.set_cursor(0);
+  return {};
+}
 
 Status BlockStore::find(StreamState& state, std::uint64_t vp, std::uint64_t index, BlockRun& run) {
   const std::uint64_t blocks = blocks_for(state.bytes);
@@ -27,16 +60,21 @@ Status BlockStore::find(StreamState& state, std::uint64_t vp, std::uint64_t inde
 }
 
 Result<std::uint64_t> BlockStore::gap_at(StreamState& state, std::uint64_t vp, std::uint64_t from) {
+  if (!state.has(StreamState::kChained)) return std::uint64_t{0};
   std::uint64_t cursor = state.cursor();
   TW_ASSIGN_OR_RETURN(const std::uint64_t blocks, directory_.gap_at(vp, index_of(from), cursor));
   state.set_cursor(cursor);
-  return blocks == 0 ? 0 : std::min(blocks, kMostOffset >> block_shift_) * block_ - within(from);
+  if (blocks == 0) return std::uint64_t{0};
+  TW_ASSIGN_OR_RETURN(const ShownPiece shown, pieces_.look(state, vp, from));
+  if (shown.memory != nullptr) return std::uint64_t{0};
+  return std::min(std::min(blocks, kMostOffset >> block_shift_) * block_ - within(from), shown.end - from);
 }
 
 // Moves bytes within the blocks of the stream.
 template <Direction How>
 Status BlockStore::move_there(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
   constexpr bool kWrites = How == Direction::write;
+  if (!kWrites && !state.has(StreamState::kChained)) return pieces_.read(state, vp, from, {piece.memory, piece.bytes});
   while (piece.bytes > 0) {
     const std::uint64_t skipped = within(from);
     BlockRun run;
@@ -46,7 +84,7 @@ Status BlockStore::move_there(StreamState& state, std::uint64_t vp, std::uint64_
     if (kWrites && (run.is_hole() || !superblocks_.may_change(run))) {
       TW_ASSIGN_OR_RETURN(memory, renew(state, vp, index_of(from), run));
     } else if (!run.is_hole()) {
-      TW_ASSIGN_OR_RETURN(memory, superblocks_.blocks(run, kWrites));
+      TW_ASSIGN_OR_RETURN(memory, blocks(run, kWrites));
     }
     const std::uint64_t bytes = std::min(run.blocks * block_ - skipped, piece.bytes);
     if (kWrites)
@@ -54,7 +92,7 @@ Status BlockStore::move_there(StreamState& state, std::uint64_t vp, std::uint64_
     else if (memory != nullptr)
       std::memcpy(piece.memory, memory + skipped, bytes);
     else
-      std::memset(piece.memory, 0, bytes);
+      TW_RETURN_IF_ERROR(pieces_.read(state, vp, from, {piece.memory, bytes}));
     from += bytes;
     piece = {piece.memory + bytes, piece.bytes - bytes};
   }
@@ -83,12 +121,13 @@ Result<std::byte*> BlockStore::renew(StreamState& state, std::uint64_t vp, std::
   old_.assign(run.blocks * block_, std::byte{0});
   const bool is_copy = !run.is_hole();
   if (is_copy) {
-    TW_ASSIGN_OR_RETURN(const std::byte* memory, superblocks_.blocks(run, false));
+    TW_ASSIGN_OR_RETURN(const std::byte* memory, blocks(run, false));
     std::memcpy(old_.data(), memory, old_.size());
   }
   const std::uint64_t bytes = std::min<std::uint64_t>(old_.size(), state.bytes - index * block_);
+  if (!is_copy) TW_RETURN_IF_ERROR(pieces_.read(state, vp, index * block_, std::span(old_).first(bytes)));
   std::byte* memory = nullptr;
-  TW_RETURN_IF_ERROR(superblocks_.find_room(run, memory));
+  TW_RETURN_IF_ERROR(find_room(run, memory));
   std::memcpy(memory, old_.data(), run.blocks * block_);
   state.set_cursor(0);  // entries move
   TW_RETURN_IF_ERROR(directory_.replace(vp, index, run, state.last));
@@ -103,7 +142,7 @@ Status BlockStore::append(StreamState& state, std::uint64_t vp, std::uint64_t fr
     const std::uint64_t wanted = skipped + data.size();
     BlockRun run{0, blocks_for(wanted)};
     std::byte* memory = nullptr;
-    TW_RETURN_IF_ERROR(superblocks_.find_room(run, memory));
+    TW_RETURN_IF_ERROR(find_room(run, memory));
     const std::uint64_t taken = run.blocks * block_;
     const std::uint64_t bytes = std::min<std::uint64_t>(taken - skipped, data.size());
     if (skipped > 0) std::memset(memory, 0, skipped);
@@ -127,6 +166,7 @@ Status BlockStore::write(StreamState& state, std::uint64_t vp, std::uint64_t fro
 }
 
 Status BlockStore::write_parts(StreamState& state, std::uint64_t vp, std::uint64_t from, Piece piece) {
+  TW_RETURN_IF_ERROR(begin_chain(state, vp));
   const std::uint64_t there = blocks_for(state.bytes) << block_shift_;
   if (from > there) TW_RETURN_IF_ERROR(add_hole(state, vp, from));
   if (from < there) {
@@ -143,6 +183,7 @@ Status BlockStore::write_parts(StreamState& state, std::uint64_t vp, std::uint64
 }
 
 Status BlockStore::flush(StreamTable& streams, const LocalVps& vps) {
+  pieces_.forget();
   TW_RETURN_IF_ERROR(streams.settle(StreamState::kGrown, [&](std::uint64_t local, std::uint64_t bytes) {
     return superblocks_.add_length(vps.number(local), bytes);
   }));

@@ -17,6 +17,7 @@ struct SegmentSetup {
   std::uint64_t tasks = 1;  // distance to the next superblock, and page of entries, of a task
   bool alone = true;        // no other task writes entries
   std::uint64_t cache_bytes = 0;
+  bool reserves = false;  // superblocks are written faster into reserved blocks
 };
 
 }  // namespace thalweg

@@ -1,10 +1,12 @@
 #include "vpfile/streams/side_files.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/shell_word.hpp"
 #include "storage/hold_file.hpp"
+#include "store/places.hpp"
 
 namespace thalweg {
 
@@ -23,20 +25,60 @@ static Status check_stored(StoredFile& side, const std::string& path, const form
                        there, meta.side_bytes[which], repair_command(path));
 }
 
+static Result<std::unique_ptr<StoredFile>> open_side(Backend& backend, const std::string& path, DirectoryFile which,
+                                                     OpenMode mode) {
+  const std::string name = format::vp_side_path(path, which);
+  auto opened = backend.open(name, mode);
+  if (opened.status().code() != Code::not_found) return opened;
+  return Status::error(Code::corrupt_file, "'{}' is missing; {} makes it anew", name, repair_command(path));
+}
+
+static Result<std::vector<format::Batch>> read_batches(StoredFile& file, const std::string& path,
+                                                       const format::VpMeta& meta) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
+  const std::uint64_t wanted = format::kFirstBatch + format::kBatchBytes * meta.batches;
+  std::vector<std::byte> bytes(std::min(size, wanted));
+  TW_RETURN_IF_ERROR(read_padded(file, 0, bytes));
+  Status whole = format::check_directory_header(bytes, DirectoryFile::batches, meta.id, meta.geometry);
+  if (whole.ok() && (bytes.size() < wanted || format::batches_crc(bytes) != meta.batches_seal))
+    whole = Status::error(Code::corrupt_file, "'{}' is not as it was when the file was closed", file.path());
+  if (!whole.ok()) return Status::error(whole.code(), "{}; {} makes it anew", whole.message(), repair_command(path));
+  return format::parse_batches(bytes, meta.batches, meta.geometry);
+}
+
+Status store_batches(Backend& backend, const std::string& path, std::vector<format::Batch> batches, bool synced,
+                     format::VpMeta& meta) {
+  meta.batches = batches.size();
+  meta.batches_seal = 0;
+  if (batches.empty()) return {};
+  format::sort_batches(batches);
+  const std::vector<std::byte> bytes = format::encode_batches(batches, meta.id, meta.geometry);
+  meta.batches_seal = format::batches_crc(bytes);
+  TW_ASSIGN_OR_RETURN(const auto file,
+                      backend.open(format::vp_side_path(path, DirectoryFile::batches), OpenMode::create_keep));
+  TW_RETURN_IF_ERROR(file->write(0, bytes));
+  TW_RETURN_IF_ERROR(file->truncate(bytes.size()));
+  if (synced) {  // before NAME.meta refers to the list
+    TW_RETURN_IF_ERROR(file->sync());
+    TW_RETURN_IF_ERROR(backend.sync_directory_of(path));
+  }
+  return file->close();
+}
+
 Status SideFiles::open(Backend& backend, const std::string& path, const format::VpMeta& meta, OpenMode mode) {
   const std::lock_guard guard(mutex_);
   for (const DirectoryFile which : kDirectoryFiles) {
     if (files_[which] != nullptr) continue;
-    const std::string name = format::vp_side_path(path, which);
-    auto opened = backend.open(name, mode);
-    if (opened.status().code() == Code::not_found)
-      return Status::error(Code::corrupt_file, "'{}' is missing; {} makes it anew", name, repair_command(path));
-    if (!opened.has_value()) return opened.error();
-    TW_RETURN_IF_ERROR(check_stored(*opened.value(), path, meta, which));
+    TW_ASSIGN_OR_RETURN(auto opened, open_side(backend, path, which, mode));
+    TW_RETURN_IF_ERROR(check_stored(*opened, path, meta, which));
     TW_ASSIGN_OR_RETURN(const auto meta_file, backend.open(format::vp_meta_path(path), OpenMode::read));
     TW_ASSIGN_OR_RETURN(sums_[which], EntrySums::read(*meta_file, meta, which));
-    files_[which] = std::move(opened).value();
+    files_[which] = std::move(opened);
   }
+  if (list != nullptr || meta.batches == 0) return {};
+  TW_ASSIGN_OR_RETURN(auto file, open_side(backend, path, DirectoryFile::batches, OpenMode::read));
+  TW_ASSIGN_OR_RETURN(batches_, read_batches(*file, path, meta));
+  list = std::move(file);
   return {};
 }
 
@@ -73,7 +115,7 @@ Status SideFiles::sync() {
 
 Status SideFiles::close() {
   Status status;
-  for (StoredFile* one : {file(DirectoryFile::first), file(DirectoryFile::overflow), lock.get()}) {
+  for (StoredFile* one : {file(DirectoryFile::first), file(DirectoryFile::overflow), list.get(), lock.get()}) {
     Status closed = one != nullptr ? one->close() : Status{};
     if (status.ok()) status = std::move(closed);
   }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "storage/backend.hpp"
+#include "vpfile/format/batch.hpp"
 #include "vpfile/streams/entry_sums.hpp"
 
 namespace thalweg {
@@ -28,14 +29,22 @@ class SideFiles {
   const EntrySums* sums(format::DirectoryFile which) const {
     return sums_[which].has_value() ? &*sums_[which] : nullptr;
   }
+  // The batches of other sessions.
+  std::span<const format::Batch> batches() const { return batches_; }
   Result<format::PerDirectoryFile<std::uint64_t>> sizes() const;
 
   std::unique_ptr<StoredFile> lock;  // the data file, held as long as this process writes
+  std::unique_ptr<StoredFile> list;  // NAME.batches with batches() only; null: there are none, or others, too
 
  private:
   std::mutex mutex_;
   format::PerDirectoryFile<std::unique_ptr<StoredFile>> files_;
   format::PerDirectoryFile<std::optional<EntrySums>> sums_;
+  std::vector<format::Batch> batches_;
 };
+
+// Writes NAME.batches with the batches, in the order in which they were made, and notes them in `meta`.
+Status store_batches(Backend& backend, const std::string& path, std::vector<format::Batch> batches, bool synced,
+                     format::VpMeta& meta);
 
 }  // namespace thalweg

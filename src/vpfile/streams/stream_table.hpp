@@ -20,9 +20,10 @@ struct StreamState {
   static constexpr std::uint64_t kChanged = 4;  // `bytes` differs from NAME.first
   static constexpr std::uint64_t kEof = 8;
   static constexpr std::uint64_t kError = 16;
-  std::uint64_t position = 0;  // in the stream
-  std::uint64_t bytes = 0;     // of the stream in the IB segment
-  std::uint64_t last = 0;      // last entry of the chain in NAME.dir
+  static constexpr std::uint64_t kChained = 32;  // has a chain of blocks: batches count only in its holes
+  std::uint64_t position = 0;                    // in the stream
+  std::uint64_t bytes = 0;                       // of the stream in the IB segment
+  std::uint64_t last = 0;                        // last entry of the chain in NAME.dir
   std::uint64_t cursor_and_flags = 0;
 
   bool has(std::uint64_t flags) const { return (cursor_and_flags & flags) != 0; }

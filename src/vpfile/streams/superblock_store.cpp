@@ -11,6 +11,7 @@
 
 #include "base/size_units.hpp"
 #include "store/places.hpp"
+#include "vpfile/format/batch.hpp"
 
 namespace thalweg {
 
@@ -24,13 +25,14 @@ constexpr std::uint64_t kOneWrite = 4096;  // bytes of a gap that is written rat
 
 }  // namespace
 
-SuperblockStore::SuperblockStore(const SegmentSetup& setup)
+SuperblockStore::SuperblockStore(const SegmentSetup& setup, BatchList& batches)
     : setup_(setup),
       block_shift_(std::countr_zero(setup.meta.geometry.block_bytes)),
       header_blocks_(setup.meta.geometry.header_blocks()),
       superblock_shift_(std::countr_zero(setup.meta.geometry.superblock_bytes) - block_shift_),
       next_(setup.meta.end_of_superblocks + setup.task),
-      cache_(kLeastSuperblocks, setup.cache_bytes / setup.meta.geometry.superblock_bytes) {}
+      cache_(kLeastSuperblocks, setup.cache_bytes / setup.meta.geometry.superblock_bytes),
+      batches_(batches) {}
 
 Status SuperblockStore::write_seal(Superblock& superblock, const format::FillSlot& seal) {
   const auto bytes = encode_seal(seal, header_of(superblock));
@@ -73,6 +75,8 @@ Status SuperblockStore::store_content(Superblock& superblock) {
   if (superblock.seal.count == 0 && rows_begin - end <= kOneWrite && begin <= kOneWrite) {
     std::memset(superblock.memory.get(), 0, begin);
     std::memset(superblock.memory.get() + end, 0, rows_begin - end);
+    if (setup_.reserves)  // where that fails, the write says why, or succeeds
+      (void)setup_.data->preallocate(offset_of(superblock), geometry.superblock_bytes).ok();
     return write(superblock, 0, rows_end);
   }
   if (end > begin) TW_RETURN_IF_ERROR(write(superblock, begin, end));
@@ -124,6 +128,7 @@ Status SuperblockStore::store(std::span<Superblock* const> superblocks) {
 // Stores the dirty superblocks up to number `last`, those with lower numbers first: if the process dies in between, no
 // stream has a gap that was never one.
 Status SuperblockStore::store_up_to(std::uint64_t last) {
+  if (current_ != nullptr && current_->number <= last) end_batch();
   std::vector<Superblock*> all;
   for (Superblock& superblock : cache_.pages())
     if (superblock.dirty() && superblock.number <= last) all.push_back(&superblock);
@@ -131,13 +136,12 @@ Status SuperblockStore::store_up_to(std::uint64_t last) {
   return store(all);
 }
 
-Status SuperblockStore::store(const Superblock& superblock) {
-  return superblock.dirty() ? store_up_to(superblock.number) : Status{};
-}
-
 // A place with memory and without content.
 Result<SuperblockStore::Superblock*> SuperblockStore::make_room(std::uint64_t number) {
-  const auto store_one = [this](Superblock& old) { return durable_ ? flush() : store(old); };
+  const auto store_one = [this](Superblock& old) {
+    if (durable_) return flush();
+    return old.dirty() ? store_up_to(old.number) : Status{};
+  };
   TW_ASSIGN_OR_RETURN(Superblock * place, cache_.make_room(number, current_, store_one));
   *place = Superblock(std::move(place->memory));
   if (place->memory == nullptr)
@@ -174,12 +178,31 @@ Result<SuperblockStore::Superblock*> SuperblockStore::load(std::uint64_t number)
 Result<SuperblockStore::Superblock*> SuperblockStore::place_for_new(std::uint64_t number) {
   Superblock* const full = std::exchange(current_, nullptr);
   if (full != nullptr && !durable_ && full->partial <= full->blocks / kFewPartial) {
-    TW_RETURN_IF_ERROR(store(*full));
+    TW_RETURN_IF_ERROR(store_up_to(full->number));  // it has new rows, so it is dirty
     cache_.drop(*full);
     *full = Superblock(std::move(full->memory));
     return full;
   }
   return make_room(number);
+}
+
+Status SuperblockStore::begin_batch(std::uint64_t vp, std::uint64_t begin, std::uint64_t bytes) {
+  end_batch();
+  if (current_ == nullptr || room_of(*current_) << block_shift_ < bytes + format::kPieceBytes)
+    TW_RETURN_IF_ERROR(make_new());
+  open_batch_.begin(vp, begin,
+                    image_of(*current_).subspan(block_offset(setup_.meta.geometry, current_->blocks),
+                                                room_of(*current_) << block_shift_));
+  return {};
+}
+
+void SuperblockStore::end_batch() {
+  if (open_batch_.is_empty()) return;
+  const SuperblockRow row = open_batch_.finish(current_->blocks, block_shift_);
+  batches_.add(*batch_of(row, current_->number, image_of(*current_), setup_.meta.geometry));
+  add_row(row);
+  current_->blocks += row.blocks;
+  open_batch_.clear();
 }
 
 Status SuperblockStore::make_new() {
@@ -196,6 +219,7 @@ Status SuperblockStore::make_new() {
 }
 
 Status SuperblockStore::add_length(std::uint64_t vp, std::uint64_t bytes) {
+  end_batch();
   const bool fits = current_ != nullptr && has_room(setup_.meta.geometry, current_->blocks, current_->rows + 1);
   if (!fits) TW_RETURN_IF_ERROR(make_new());
   const std::uint64_t index = bytes >> block_shift_;

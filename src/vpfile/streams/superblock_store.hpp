@@ -21,6 +21,8 @@
 
 #include "vpfile/format/directory.hpp"
 #include "vpfile/format/superblock.hpp"
+#include "vpfile/streams/batch_list.hpp"
+#include "vpfile/streams/open_batch.hpp"
 #include "vpfile/streams/page_cache.hpp"
 #include "vpfile/streams/segment_setup.hpp"
 
@@ -28,11 +30,13 @@ namespace thalweg {
 
 class SuperblockStore {
  public:
-  explicit SuperblockStore(const SegmentSetup& setup);
+  SuperblockStore(const SegmentSetup& setup, BatchList& batches);  // it adds those that it makes
 
   // Finds room for new blocks: as many of run.blocks as fit, at least one. `run` becomes these blocks, and `memory` is
   // theirs until the next call.
   Status find_room(format::BlockRun& run, std::byte*& memory) {
+    if (!open_batch_.is_empty()) [[unlikely]]
+      end_batch();
     if (current_ == nullptr || room_of(*current_) == 0) [[unlikely]]
       TW_RETURN_IF_ERROR(make_new());
     const std::uint64_t begin = header_blocks_ + current_->blocks;
@@ -69,6 +73,15 @@ class SuperblockStore {
     if (change && first < superblock->seal.blocks()) mark_changed(*superblock, first, run.blocks);
     return superblock->memory.get() + ((header_blocks_ + first) << block_shift_);
   }
+  // Room for a piece in a batch: the next `bytes` bytes of `vp`, from byte `begin` of its IB segment on. The caller writes
+  // them before the next call. A batch ends where the next piece does not fit, or before any other blocks.
+  Status add_piece(std::uint64_t vp, std::uint64_t begin, std::uint64_t bytes, std::byte*& memory) {
+    if (open_batch_.is_empty() || !open_batch_.has_room(vp, begin, bytes)) [[unlikely]]
+      TW_RETURN_IF_ERROR(begin_batch(vp, begin, bytes));
+    memory = open_batch_.add(vp, begin, bytes);
+    return {};
+  }
+  void end_batch();
   // Adds a row with the length of `vp`, `bytes` in the IB segment, for blocks that exist already.
   Status add_length(std::uint64_t vp, std::uint64_t bytes);
   // Stores and seals all dirty superblocks. After a failure it may be called again.
@@ -124,13 +137,13 @@ class SuperblockStore {
     const std::uint64_t used = header_blocks_ + superblock.blocks;
     return blocks > used ? blocks - used : 0;
   }
+  Status begin_batch(std::uint64_t vp, std::uint64_t begin, std::uint64_t bytes);
   Result<Superblock*> make_room(std::uint64_t number);
   Result<Superblock*> place_for_new(std::uint64_t number);
   Status make_new();
   Result<Superblock*> load(std::uint64_t number);
   Status no_such_blocks(std::uint64_t number) const;
   void mark_changed(Superblock& superblock, std::uint64_t first, std::uint64_t blocks);
-  Status store(const Superblock& superblock);
   Status store(std::span<Superblock* const> superblocks);
   Status store_up_to(std::uint64_t last);
   Status sync_before_update(std::uint64_t last);
@@ -145,7 +158,7 @@ class SuperblockStore {
   // Extends the last row, unless it is sealed, where the new row follows it: with the next VP, or the next blocks of
   // its VP.
   bool extend_last_row(const format::SuperblockRow& row) {
-    if (current_->rows == current_->seal.rows()) return false;
+    if (current_->rows == current_->seal.rows() || row.is_batch()) return false;
     format::SuperblockRow& last = last_row_;
     if (row.vp == last.vp + last.n && row.index == last.index && row.blocks == last.blocks && row.bytes == last.bytes) {
       ++last.n;
@@ -182,6 +195,8 @@ class SuperblockStore {
   Superblock* current_ = nullptr;   // the superblock being filled
   std::uint32_t full_rows_ = 0;     // rows of the superblock filled last
   format::SuperblockRow last_row_;  // of current_
+  BatchList& batches_;              // of this session
+  OpenBatch open_batch_;            // behind the blocks of current_
 };
 
 }  // namespace thalweg

@@ -8,9 +8,9 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "interop"))
 from multifile_base import crc32c  # noqa: E402
-from vpfile_parts import META_FILE, SLOTS, SUMS, bound, mix  # noqa: E402
+from vpfile_parts import LISTED, META_FILE, SIDE_BYTES, SLOTS, SUMS, bound, mix  # noqa: E402
 
-SIDES = ("", ".meta", ".first", ".dir")
+SIDES = ("", ".meta", ".first", ".dir", ".batches")
 
 
 def seal_at(raw, uuid, number, at, size):
@@ -33,7 +33,7 @@ class Files:
         self.vps = struct.unpack_from("<Q", self.meta, self.slot + 56)[0]
         self.first_superblock = struct.unpack_from("<Q", self.meta, self.slot + 112)[0]
 
-    data, meta, first, overflow = (property(lambda self, i=i: self.parts[i]) for i in range(4))
+    data, meta, first, overflow, batches = (property(lambda self, i=i: self.parts[i]) for i in range(5))
 
     # Each changes some bytes, and seals what they are in.
     def change_meta(self, at, form, *values):
@@ -44,7 +44,20 @@ class Files:
     def change_side(self, which, at, form, value):
         header = self.parts[which]
         struct.pack_into("<" + form, header, at, value)
-        seal_at(header, self.id, which - 1, 0, 64)
+        seal_at(header, self.id, 4 if which == 4 else which - 1, 0, 64)
+
+    def seal_list(self, count):
+        """NAME.batches has so many entries."""
+        self.change_meta(200, "QQ", count, crc32c(bytes(self.batches[SIDE_BYTES:SIDE_BYTES + count * LISTED.size])))
+
+    @property
+    def listed(self):
+        return (len(self.batches) - SIDE_BYTES) // LISTED.size
+
+    def change_listed(self, at, form, value, number=0):
+        """`number`: among the entries of NAME.batches, from 0."""
+        struct.pack_into("<" + form, self.batches, SIDE_BYTES + number * LISTED.size + at, value)
+        self.seal_list(self.listed)
 
     def entry_at(self, which, number):
         return 4096 + (number if which == 2 else number - 1) * (32 + 8 * self.pointers)
@@ -101,6 +114,16 @@ class Files:
         for seal in self.seals():
             self.seal(seal)
 
+    def change_pieces(self, at, form, *values):
+        """Changes the table of the first batch, which begins with the first block of the first superblock."""
+        n, first, blocks = LISTED.unpack_from(self.batches, SIDE_BYTES)[5:]
+        begin = self.superblock + -(-256 // self.block) * self.block
+        struct.pack_into("<" + form, self.data, begin + (first + blocks) * self.block - 8 * n + at, *values)
+        for seal in self.seals():
+            sealed = struct.unpack_from("<I", self.data, seal)[0]
+            struct.pack_into("<I", self.data, seal + 16, crc32c(bytes(self.data[begin:begin + sealed * self.block])))
+            self.seal(seal)
+
     def flip(self, which, at):
         self.parts[which][at] ^= 64
 
@@ -136,6 +159,25 @@ def cut(which, size):
     return lambda files: files.parts.__setitem__(which, files.parts[which][:size])
 
 
+def swap_listed(files):
+    one, size = SIDE_BYTES, LISTED.size
+    files.batches[one:one + 2 * size] = files.batches[one + size:one + 2 * size] + files.batches[one:one + size]
+    files.seal_list(files.listed)
+
+
+def list_twice(files):
+    files.batches.extend(files.batches[-LISTED.size:])
+    files.seal_list(files.listed)
+
+
+def listed(at, form, value):
+    return lambda files: files.change_listed(at, form, value)
+
+
+def pieces(at, form, *values):
+    return lambda files: files.change_pieces(at, form, *values)
+
+
 def meta(at, form, *values):
     return lambda files: files.change_meta(at, form, *values)
 
@@ -166,6 +208,7 @@ CASES = [
     ("meta_long_rounds", "the data file reaches the end of the lattice", "rounds", CORRUPT, meta(80, "Q", 4096)),
     ("meta_session", "there is a session behind", "sessions", CORRUPT, meta(144, "I", 2**32 - 1)),
     ("meta_sums", "no sum exceeds 2^63-1", "rounds", CORRUPT, meta(88, "Q", 2**61)),
+    ("meta_batches_seal_without_list", "no crc of a list without batches", "sessions", CORRUPT, meta(208, "Q", 1)),
     ("meta_block", "S is a power of two", "sessions", CORRUPT, meta(96, "I", 48)),
     ("meta_superblock", "Z is 4096 or more", "sessions", CORRUPT, meta(100, "I", 2048)),
     ("meta_pointers", "P is at most 64", "sessions", CORRUPT, meta(104, "I", 65)),
@@ -261,4 +304,46 @@ CASES = [
     ("dir_index", "a chain goes on where it was", "chains", CORRUPT, lambda f: f.change_entry(3, 1, 8, "Q", 5)),
     ("dir_loop", "a chain ends", "chains", CORRUPT, lambda f: f.change_entry(3, 1, 0, "Q", 1)),
     ("dir_cut", "NAME.dir is cut off within the chains", "chains", CORRUPT, cut(3, 4096 + 40)),
+    ("batches_missing", "NAME.batches is there", "batches", CORRUPT, drop(4)),
+    ("batches_magic", "magic of NAME.batches", "batches", CORRUPT, lambda f: f.change_side(4, 0, "8s", b"TWVPDIRE")),
+    ("batches_crc", "crc of NAME.batches", "batches", CORRUPT, lambda f: f.flip(4, 30)),
+    ("batches_number", "number of NAME.batches in its crc", "batches", CORRUPT, lambda f: seal_at(f.batches, f.id, 3, 0, SIDE_BYTES)),
+    ("batches_id", "id of NAME.batches", "batches", CORRUPT, lambda f: f.change_side(4, 8, "Q", 1)),
+    ("batches_vps", "N of NAME.batches", "batches", CORRUPT, lambda f: f.change_side(4, 24, "Q", 99)),
+    ("batches_block", "S of NAME.batches", "batches", CORRUPT, lambda f: f.change_side(4, 36, "I", 32)),
+    ("batches_list", "crc of the list", "batches", CORRUPT, lambda f: f.flip(4, SIDE_BYTES + 3 * LISTED.size + 17)),
+    ("batches_cut", "the list is cut off within an entry", "batches", CORRUPT, lambda f: f.parts.__setitem__(4, f.batches[:-9])),
+    ("batches_empty", "the list is cut off before an entry", "batches", CORRUPT, cut(4, SIDE_BYTES)),
+    ("meta_batches", "NAME.batches has as many entries as NAME.meta says", "batches", CORRUPT, lambda f: f.seal_list(f.listed + 1)),
+    ("meta_many_batches", "there are at most 2^40 batches", "batches", CORRUPT, meta(200, "Q", 2**40 + 1)),
+    ("meta_most_batches", "NAME.batches is as long as NAME.meta says", "batches", CORRUPT, meta(200, "Q", 2**40)),
+    ("meta_batches_fewer", "NAME.batches lists all batches", "batches", CORRUPT, lambda f: f.seal_list(f.listed - 1)),
+    ("meta_no_batches", "NAME.batches lists all batches", "batches_behind", CORRUPT, meta(200, "QQ", 0, 0)),
+    ("meta_batches_seal", "NAME.meta has the crc of the list", "batches", CORRUPT, meta(208, "Q", 5)),
+    ("meta_batches_seal_high", "the crc of the list has 32 bits", "batches", CORRUPT, meta(212, "I", 1)),
+    ("meta_batches_without_blocks", "no batches where S is 0", "rounds", CORRUPT, meta(200, "Q", 1)),
+    ("meta_batches_seal_without_blocks", "no crc of a list where S is 0", "rounds", CORRUPT, meta(208, "Q", 1)),
+    ("listed_vp", "VPs of a batch are below N", "batches", CORRUPT, listed(0, "Q", 90)),
+    ("listed_vps", "a batch has a VP", "batches", CORRUPT, listed(40, "I", 0)),
+    ("listed_superblock", "a batch is in a superblock", "batches", CORRUPT, listed(8, "Q", 10**6)),
+    ("listed_far_superblock", "a batch is in a superblock", "batches", CORRUPT, listed(8, "Q", 2**62)),
+    ("listed_base", "the base is below 2^62", "batches", CORRUPT, listed(16, "Q", 2**62)),
+    ("listed_least", "the least is that of the pieces", "batches", CORRUPT, listed(24, "Q", 3)),
+    ("listed_most", "the most is that of the pieces", "batches", CORRUPT, listed(32, "Q", 39)),
+    ("listed_first_block", "a batch is in blocks of its superblock", "batches", CORRUPT, listed(44, "I", 50)),
+    ("listed_blocks", "the table has room in the blocks", "batches", CORRUPT, listed(48, "I", 4)),
+    ("listed_order", "the list is in the order of blocks", "batches", CORRUPT, swap_listed),
+    ("listed_twice", "the list has each batch once", "batches", CORRUPT, list_twice),
+    ("batch_vp", "VPs of a batch are below N", "batches", CORRUPT, lambda f: f.change_row(0, "Q", 90)),
+    ("batch_base", "the base is below 2^62", "batches", CORRUPT, lambda f: f.change_row(8, "Q", 2**62)),
+    ("batch_vps", "a batch has a VP", "batches", CORRUPT, lambda f: f.change_row(16, "I", 0)),
+    ("batch_table", "a batch has no more VPs than its blocks have room for", "batches", CORRUPT, lambda f: f.change_row(20, "I", 4)),
+    ("batch_blocks", "blocks of a batch are in use", "batches", CORRUPT, lambda f: f.change_row(24, "I", 50)),
+    ("piece_down", "pieces do not end before they begin", "batches", CORRUPT, pieces(8 * 5 + 4, "I", 1)),
+    ("piece_table", "pieces end before the table", "batches", CORRUPT, pieces(8 * 48 + 4, "I", 21 * 64)),
+    ("piece_negative", "pieces begin at 0 or behind", "batches", CORRUPT, pieces(0, "i", -1)),
+    ("piece_gap", "pieces of a stream without entry follow each other", "batches", CORRUPT, pieces(8 * 39 + 4, "I", 815)),
+    ("piece_overlap", "pieces of a stream do not overlap", "batches_behind", CORRUPT, pieces(0, "i", 3)),
+    ("piece_overlap_entry", "pieces of a stream do not overlap", "batches", CORRUPT, pieces(8 * 3, "i", 1)),
+    ("piece_none", "a batch has a piece", "batches", CORRUPT, pieces(0, "392s", bytes(392))),
 ]

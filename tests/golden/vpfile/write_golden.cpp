@@ -99,6 +99,38 @@ void successors(VpStreams& streams) {
     });
 }
 
+// Each VP appends its own number of bytes, some none.
+void append_each(VpTask& task, std::int64_t step) {
+  std::vector<std::size_t> each;
+  for (const std::int64_t vp : task.vps()) each.push_back(static_cast<std::size_t>(vp * step % 41));
+  task.write_each(each);
+}
+
+void batches(VpStreams& streams) {
+  streams.session("w", kSmall, 2, [](VpTask& task) {
+    append_each(task, 7);
+    append_each(task, 11);
+    for (std::size_t i = 4; i < task.vps().size(); i += 23) task.write_one(i, 70);  // gets an entry
+    append_each(task, 13);
+  });
+  streams.session("r+", kSmall, 3, [](VpTask& task) {
+    for (std::size_t i = 0; i < task.vps().size(); ++i) task.seek_one(i, task.stream(i).size());
+    append_each(task, 17);
+    task.seek_one(8, 5);  // over a piece
+    task.write_one(8, 3);
+    task.seek_one(25, task.stream(25).size() + 200);
+    task.write_one(25, 50);
+  });
+}
+
+void batches_behind(VpStreams& streams) {
+  streams.session("w", kSmall + ",round_bytes=16", 2, [](VpTask& task) {
+    task.write_all(8);
+    task.write_all(20);
+    for (const std::int64_t step : {7, 11}) append_each(task, step);
+  });
+}
+
 const std::vector<Case> kCases = {
     {"array", "NB only, a shape of three dimensions", {2, 3, 2}, array},
     {"array_alone", "a plain array: the same without NAME.meta", {2, 3, 2}, array},
@@ -108,6 +140,8 @@ const std::vector<Case> kCases = {
     {"chains", "IB only, two pointers in an entry: long chains", {4}, chains},
     {"pages", "IB only, 600 VPs of which 4 have bytes: entries of two sums", {600}, pages},
     {"successors", "IB only, two sessions in which each of two tasks fills superblocks", {4}, successors},
+    {"batches", "IB only, pieces in batches, two sessions by 2 and 3 tasks; some VPs also have chains", {100}, batches},
+    {"batches_behind", "NB, CB and IB, of which all is in batches", {6, 12}, batches_behind},
     {"empty", "streams without a byte", {3}, [](VpStreams& s) { s.session("w", kSmall, 1, [](VpTask&) {}); }},
 };
 

@@ -232,8 +232,9 @@ std::string check_vp_aftermath(VpAftermath at) {
 }
 
 std::vector<std::string> vp_paths(const std::string& path) {
-  const auto sides = format::vp_side_paths(path);
-  return {path, sides[0], sides[1], sides[2]};
+  std::vector<std::string> all{path};
+  std::ranges::copy(format::vp_side_paths(path), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace thalweg::test

@@ -20,6 +20,7 @@ VpHints small_hints() {
   hints.directory_pointers = 1;
   hints.cache_bytes = 0;
   hints.round_bytes = 32;
+  hints.least_batch = 2;
   return hints;
 }
 
@@ -181,11 +182,17 @@ std::vector<VpCrashShape> vp_crash_shapes() {
   wide.block_bytes = 64;
   wide.directory_pointers = 4;
   wide.cache_bytes = std::uint64_t{1} << 20;
+  VpHints alone = hints;
+  alone.least_batch = 1;
+  VpHints unbatched = hints;
+  unbatched.least_batch = 32;
   return {{"OneTask", 1, 1, {3}, hints},
           {"OnlyRecords", 2, 1, {5}, hints, false, false},
           {"OnlyLattice", 3, 2, {2, 3}, hints, true, false},
           {"RecordsThenBlocks", 3, 1, {7}, hints, false, true},
           {"AllSegments", 3, 2, {4, 2}, hints},
+          {"BatchesOfAnySize", 3, 2, {9}, alone},
+          {"WithoutBatches", 2, 1, {5}, unbatched},
           {"LargeCache", 2, 2, {6}, wide},
           {"MoreTasksThanVps", 4, 2, {2}, hints}};
 }

@@ -136,6 +136,7 @@ class Player {
     hints_.block_bytes = std::uint64_t{16} << below(random_, 3);
     hints_.superblock_bytes = 4096;
     hints_.directory_pointers = 1 + below(random_, 3);
+    hints_.least_batch = chance(3) ? 32 : 1 + below(random_, 3);
     hints_.cache_bytes = chance(2) ? 0 : std::uint64_t{1} << 20;
     hints_.round_bytes = chance(2) ? 0 : 8 + below(random_, 100);
     wild_ = below(random_, 6);  // probability, in sixths, of an operation that differs between VPs

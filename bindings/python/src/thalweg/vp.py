@@ -44,7 +44,7 @@ def open(path, mode="r", shape=None, *, comm=None, box=None, hints=None):
     Parameters
     ----------
     path : str, bytes or os.PathLike
-        Name of the data file; NAME.meta, and if needed NAME.first and NAME.dir, are in its folder.
+        Name of the data file; NAME.meta, and if needed NAME.first, NAME.dir and NAME.batches, are in its folder.
     mode : {"r", "w", "a", "r+", "w+", "a+"}, default "r"
         As for ``builtins.open``; a ``b`` is ignored. With "a" every VP writes at the end of its stream.
     shape : int or sequence of int, optional
