@@ -117,8 +117,8 @@ Op<Status> store_sums(VpParts& parts) {
   co_return status;
 }
 
-// Collective, where all tasks have block stores: task 0 stores the list of all batches.
-Op<Status> store_batches(VpParts& parts) {
+// Collective, where all tasks have block stores: task 0 adds the batches of this session to the list.
+Op<Status> list_batches(VpParts& parts) {
   Group& group = parts.group();
   std::vector<Message> outgoing;
   Status status = or_out_of_memory([&] {
@@ -130,15 +130,13 @@ Op<Status> store_batches(VpParts& parts) {
   if (status.ok() && group.rank() == 0) {
     status = or_out_of_memory([&] {
       parts.meta.geometry = parts.geometry;
-      parts.sides->list.reset();
-      const auto before = parts.sides->batches();
-      std::vector<format::Batch> all(before.begin(), before.end());
+      std::vector<format::Batch> fresh;
       for (const Message& message : told) {
-        const std::size_t there = all.size();
-        all.resize(there + message.data.size() / sizeof(format::Batch));
-        std::memcpy(static_cast<void*>(all.data() + there), message.data.data(), message.data.size());
+        const std::size_t there = fresh.size();
+        fresh.resize(there + message.data.size() / sizeof(format::Batch));
+        std::memcpy(static_cast<void*>(fresh.data() + there), message.data.data(), message.data.size());
       }
-      return store_batches(*parts.backend, parts.path, std::move(all), parts.durable, parts.meta);
+      return append_batches(*parts.backend, parts.data(), std::move(fresh), parts.durable, parts.meta);
     });
   }
   co_return co_await agree(group, std::move(status));
@@ -158,7 +156,7 @@ Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
   for (const DirectoryFile which : kDirectoryFiles)
     meta.side_bytes[which] = std::max(meta.side_bytes[which], all.side_bytes[which]);
   if (!closing) co_return Status{};
-  if (all.batches > 0) TW_CO_RETURN_IF_ERROR(co_await store_batches(parts));
+  if (all.batches > 0) TW_CO_RETURN_IF_ERROR(co_await list_batches(parts));
   co_return co_await store_sums(parts);
 }
 

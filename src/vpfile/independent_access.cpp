@@ -15,6 +15,7 @@ using format::LatticeRow;
 namespace {
 
 constexpr std::size_t kExtentsAtOnce = std::size_t{1} << 15;
+constexpr std::uint64_t kLeastPiece = 8;  // bytes, on average: as many as its entry in the table
 
 class IndependentAccess {
  public:
@@ -95,15 +96,19 @@ class IndependentAccess {
     return {};
   }
 
-  // Whether bytes that a loaded VP writes behind the lattice, the last of the next `bytes`, may go into a batch.
-  bool may_batch(std::uint64_t local, std::uint64_t bytes) {
-    const StreamState& state = streams_[local];
+  // The part of the next `bytes` bytes of a loaded VP that lies behind the lattice.
+  std::uint64_t behind_lattice(std::uint64_t local, std::uint64_t bytes) const {
     const std::uint64_t lattice = parts_.geometry.lattice_bytes();
-    const std::uint64_t position = appends_ ? parts_.end_of(local) : state.position;
-    const std::uint64_t from = std::max(position, lattice);
-    return position + bytes > from && parts_.blocks->may_batch(state, from - lattice, position + bytes - from);
+    const std::uint64_t position = appends_ ? parts_.end_of(local) : streams_.position(local);
+    return position >= lattice ? bytes : bytes - std::min(bytes, lattice - position);
   }
-  // A batch is worth its row where half of the next VPs append, or those just before did.
+  // Whether so many bytes of a loaded VP, behind the lattice, may go into a batch.
+  bool may_batch(std::uint64_t local, std::uint64_t bytes) {
+    const std::uint64_t lattice = parts_.geometry.lattice_bytes();
+    const std::uint64_t position = appends_ ? parts_.end_of(local) : streams_.position(local);
+    return parts_.blocks->may_batch(streams_[local], std::max(position, lattice) - lattice, bytes);
+  }
+  // A batch is worth its row, and its entry in the list, where half of the next VPs append, or those just before did.
   bool goes_into_batch(std::uint64_t local, std::uint64_t bytes) {
     if (!may_batch(local, bytes)) return false;
     const std::uint64_t number = parts_.vps.number(local);
@@ -114,19 +119,29 @@ class IndependentAccess {
   bool begins_batch(std::uint64_t local) {
     if (local < alone_until_) return false;
     const std::uint64_t number = parts_.vps.number(local);
-    std::uint64_t end = local, pieces = 0;
-    for (; end - local < parts_.hints.least_batch && end < parts_.vps.count(); ++end) {
+    const std::uint64_t least = parts_.hints.least_batch;
+    std::uint64_t end = local, pieces = 0, bytes = 0;
+    for (; end - local < least && end < parts_.vps.count(); ++end) {
       if (parts_.vps.number(end) - number != end - local) break;
-      if (takes_part(end) && parts_.load(end).ok() && may_batch(end, what_.bytes_of(end))) ++pieces;
+      if (!takes_part(end)) continue;
+      if (!parts_.load(end).ok()) break;
+      const std::uint64_t piece = behind_lattice(end, what_.bytes_of(end));
+      if (piece == 0) continue;
+      if (!may_batch(end, piece)) break;  // its blocks would end the batch
+      ++pieces;
+      bytes += piece;
     }
-    if (2 * pieces < parts_.hints.least_batch) alone_until_ = end;
+    if (2 * pieces < least || bytes < kLeastPiece * least) alone_until_ = std::max(end, local + 1);
     return local >= alone_until_;
   }
   // Moves bytes of the VP outside the lattice.
   Status move_outside(StreamState& state, std::uint64_t local, std::byte* memory, std::uint64_t done,
                       std::uint64_t bytes) {
     const std::uint64_t vp = parts_.vps.number(local);
-    if (!writes() || !goes_into_batch(local, bytes)) return move_blocks(state, vp, memory, done, bytes);
+    if (!writes() || !goes_into_batch(local, bytes)) {
+      next_in_batch_ = BatchList::kNone;  // blocks end the batch
+      return move_blocks(state, vp, memory, done, bytes);
+    }
     std::byte* to = nullptr;
     TW_RETURN_IF_ERROR(parts_.blocks->add_piece(state, vp, bytes, to));
     copy(what_, memory, done, {to, bytes});

@@ -197,7 +197,7 @@ class Batch:
                 need(0 <= place <= 2**62 and geometry.L + place + end - begin <= LIMIT, f"{self}: its piece {i} begins at {place}")
                 found.append((self.vp + i, Piece(place, place + end - begin, at + begin)))
             begin = end
-        need(found, f"{self}: it has no piece")
+        need(found and found[0][0] == self.vp, f"{self}: its first piece is empty")
         return found
 
     def listed(self, data, geometry):

@@ -135,8 +135,7 @@ class CheckedVpfile {
     TW_RETURN_IF_ERROR(opened);
     if (!std::ranges::equal(sides.batches(), found.batches()))
       report_.finding("NAME.batches does not list the batches of the superblocks");
-    for (const SuperblockScan::Found& one : found.found())
-      for (const format::Batch& batch : one.batches) health_.damaged_logical += one.damaged ? batch.n : 0;
+    for (const SuperblockScan::Found& one : found.found()) health_.damaged_logical += one.lost_pieces;
     health_.logical_bytes = std::min(health_.logical_bytes + found.piece_bytes(), kMostOffset);
     TW_RETURN_IF_ERROR(found.check_pieces(
         [this](std::uint64_t vp) { (void)lose_chain(vp, "its pieces do not follow each other").ok(); }));
@@ -349,7 +348,8 @@ class Repair : public CheckedVpfile {
     TW_RETURN_IF_ERROR(sides.make(backend_, path_, meta_->id, meta_->geometry, false, data_.get()));
     BlockDirectory directory = directory_in(sides);
     TW_RETURN_IF_ERROR(write_chains(scan, directory));
-    TW_RETURN_IF_ERROR(store_batches(backend_, path_, scan.batches(), true, *meta_));
+    meta_->batches = meta_->batches_seal = 0;
+    TW_RETURN_IF_ERROR(append_batches(backend_, *data_, scan.batches(), true, *meta_));
     meta_->end_of_entries = std::max<std::uint64_t>(directory.end(), 1);
     meta_->end_of_superblocks = std::max({meta_->end_of_superblocks, scan.end(), meta_->geometry.first_superblock});
     meta_->superblocks = scan.count();

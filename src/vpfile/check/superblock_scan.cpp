@@ -175,12 +175,14 @@ bool SuperblockScan::take_rows(ByteView image, Found& found) {
     blocks += row.value().all_blocks();
     if (blocks > found.seal.blocks()) return false;
     if (row.value().is_batch()) {
-      const auto batch = format::batch_of(row.value(), found.number, image, geometry_);
-      if (batch.has_value()) {
-        found.batches.push_back(*batch);
-        found.piece_bytes += format::piece_bytes(format::bytes_of(*batch, image, geometry_));
+      if (found.damaged) {  // its tables may be wrong
+        found.lost_pieces += row.value().n;
+        continue;
       }
-      if (!batch.has_value() && !found.damaged) return false;
+      const auto batch = format::batch_of(row.value(), found.number, image, geometry_);
+      if (!batch.has_value()) return false;
+      found.batches.push_back(*batch);
+      found.piece_bytes += format::piece_bytes(format::bytes_of(*batch, image, geometry_));
     } else if (row.value().blocks != 0) {
       rows.push_back(row.value());
     }
@@ -284,35 +286,46 @@ Result<std::uint64_t> SuperblockScan::piece_bytes_of(std::uint64_t vp) const {
   return one[0].bytes;
 }
 
-// Looks at kVpsAtOnce VPs at a time, through all batches that have some of them.
-Status SuperblockScan::check_pieces(const std::function<void(std::uint64_t vp)>& wrong) const {
-  constexpr std::uint64_t kVpsAtOnce = std::uint64_t{1} << 22;
-  const std::vector<format::Batch> all = batches();
+// The pieces of VPs begin .. end-1 in `batches`, which are in the order in which they were made.
+Status SuperblockScan::check_pieces_of(std::uint64_t begin, std::uint64_t end, std::span<const format::Batch> batches,
+                                       const std::function<void(std::uint64_t vp)>& wrong) const {
+  constexpr std::uint64_t kWrong = ~std::uint64_t{0};
+  std::vector<std::uint64_t> ends(end - begin);  // of the pieces so far
   std::vector<std::byte> image(geometry_.superblock_bytes);
-  std::vector<std::uint64_t> ends;
-  for (std::uint64_t begin = 0;; begin += kVpsAtOnce) {
-    std::uint64_t first = geometry_.n;  // VP from `begin` on that is in a batch
-    for (const format::Batch& batch : all)
-      if (batch.vp + batch.n > begin) first = std::min(first, std::max(batch.vp, begin));
-    if (first == geometry_.n) return {};
-    begin = first;
-    ends.assign(std::min(kVpsAtOnce, geometry_.n - begin), 0);
-    std::uint64_t loaded = ~std::uint64_t{0};
-    for (const format::Batch& batch : all) {
-      if (batch.vp + batch.n <= begin || batch.vp >= begin + ends.size()) continue;
-      TW_RETURN_IF_ERROR(ask());
-      if (std::exchange(loaded, batch.superblock) != batch.superblock)
-        TW_RETURN_IF_ERROR(read_padded(*data_, batch.superblock * image.size(), image));
-      const ByteView bytes = format::bytes_of(batch, image, geometry_);
-      const std::uint64_t end = std::min(batch.vp + batch.n, begin + ends.size());
-      for (std::uint64_t vp = std::max(batch.vp, begin); vp < end; ++vp) {
-        const auto piece = format::piece_in(bytes, batch, vp - batch.vp);
-        if (!piece.has_value() || piece->is_empty()) continue;
-        if (piece->begin != ends[vp - begin]) wrong(vp);
-        ends[vp - begin] = piece->end;
-      }
+  std::uint64_t loaded = kWrong;
+  for (const format::Batch& batch : batches) {
+    TW_RETURN_IF_ERROR(ask());
+    if (batch.vp + batch.n <= begin || batch.vp >= end) continue;
+    if (std::exchange(loaded, batch.superblock) != batch.superblock)
+      TW_RETURN_IF_ERROR(read_padded(*data_, batch.superblock * image.size(), image));
+    const ByteView bytes = format::bytes_of(batch, image, geometry_);
+    for (std::uint64_t vp = std::max(batch.vp, begin); vp < std::min(batch.vp + batch.n, end); ++vp) {
+      const auto piece = format::piece_in(bytes, batch, vp - batch.vp);
+      std::uint64_t& so_far = ends[vp - begin];
+      if (!piece.has_value() || piece->is_empty() || so_far == kWrong) continue;
+      if (piece->begin != so_far) wrong(vp);
+      so_far = piece->begin == so_far ? piece->end : kWrong;
     }
   }
+  return {};
+}
+
+// Batches that have VPs in common are looked at together.
+Status SuperblockScan::check_pieces(const std::function<void(std::uint64_t vp)>& wrong) const {
+  constexpr std::uint64_t kVpsAtOnce = std::uint64_t{1} << 22;
+  std::vector<format::Batch> all = batches();
+  std::ranges::sort(all, {}, &format::Batch::vp);
+  for (auto first = all.begin(); first != all.end();) {
+    auto last = first;
+    std::uint64_t end = first->vp + first->n;
+    for (; last != all.end() && last->vp < end; ++last) end = std::max(end, last->vp + last->n);
+    std::vector<format::Batch> group(first, last);
+    format::sort_batches(group);
+    for (std::uint64_t begin = first->vp; begin < end; begin += kVpsAtOnce)
+      TW_RETURN_IF_ERROR(check_pieces_of(begin, std::min(begin + kVpsAtOnce, end), group, wrong));
+    first = last;
+  }
+  return {};
 }
 
 // Finds the pieces of the streams that have a chain: they show in its holes.
@@ -329,7 +342,6 @@ Status SuperblockScan::tell_pieces(std::uint64_t begin, std::uint64_t end, std::
         if (!piece.has_value() || piece->is_empty()) continue;
         chain->pieces.push_back(*piece);
         chain->bytes = std::max(chain->bytes, piece->end);
-        chain->damaged = chain->damaged || one.damaged;
       }
     }
   }
@@ -365,24 +377,27 @@ Status SuperblockScan::tell_lengths(std::uint64_t begin, std::uint64_t end, std:
   return {};
 }
 
-// Whether pieces have all bytes of a stream from `begin` to `end`, or to its end.
-static bool have_all(const VpChain& chain, std::uint64_t begin, std::uint64_t end) {
-  end = std::min(end, chain.bytes);
+// The end of the bytes from `begin` on that pieces have all of.
+static std::uint64_t end_of_pieces(const VpChain& chain, std::uint64_t begin) {
   for (const format::BatchPiece& piece : chain.pieces)
     if (piece.begin <= begin) begin = std::max(begin, piece.end);
-  return begin >= end;
+  return begin;
 }
 
 // Adds blocks `begin` to `end` - 1 that no table names: a hole; or, where a table was lost, blocks of that superblock, so that reading them
 // fails, unless there are so many that most must be a hole. False: the gaps need more runs than the lost tables can
 // have held, and the stream ends before this one.
 bool SuperblockScan::add_gap(std::uint64_t begin, std::uint64_t end, VpChain& chain) {
+  const std::uint64_t in_pieces = end_of_pieces(chain, begin * geometry_.block_bytes);
+  const std::uint64_t shown = in_pieces >= chain.bytes ? end : std::min(in_pieces / geometry_.block_bytes, end);
+  for (; begin < shown; begin += std::min(shown - begin, format::kMostHole))
+    chain.runs.push_back({0, std::min(shown - begin, format::kMostHole)});
   std::uint64_t blocks = end - begin;
-  const bool in_batches = have_all(chain, begin * geometry_.block_bytes, end * geometry_.block_bytes);
+  if (blocks == 0) return true;
   const std::uint64_t per_superblock = geometry_.superblock_bytes / geometry_.block_bytes;
   const std::uint64_t most_lost = std::min(format::kMostRun, per_superblock - geometry_.header_blocks());
-  chain.damaged = chain.damaged || (!lost_.empty() && !in_batches);
-  const bool hole = lost_.empty() || in_batches || blocks / most_lost > kMostLostRuns;
+  chain.damaged = chain.damaged || !lost_.empty();
+  const bool hole = lost_.empty() || blocks / most_lost > kMostLostRuns;
   if (!hole && blocks / most_lost + 1 > lost_runs_left_) return false;
   if (!hole) lost_runs_left_ -= blocks / most_lost + 1;
   const std::uint64_t most = hole ? format::kMostHole : most_lost;

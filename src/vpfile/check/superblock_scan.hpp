@@ -53,6 +53,7 @@ class SuperblockScan {
     bool has_lengths = false;  // rows without blocks
     std::vector<format::Batch> batches;
     std::uint64_t piece_bytes = 0;  // of these
+    std::uint64_t lost_pieces = 0;  // of batches where it is damaged
     // Its blocks may never have reached the storage, so they do not hide blocks of earlier sessions.
     bool is_doubtful() const { return damaged && !seal.synced; }
   };
@@ -109,6 +110,8 @@ class SuperblockScan {
   std::uint64_t next_named(std::uint64_t vp) const;
   std::uint64_t end_of_window(std::uint64_t begin) const;
   Result<std::vector<Placed>> placed_in(std::uint64_t begin, std::uint64_t end) const;
+  Status check_pieces_of(std::uint64_t begin, std::uint64_t end, std::span<const format::Batch> batches,
+                         const std::function<void(std::uint64_t vp)>& wrong) const;
   Status tell_pieces(std::uint64_t begin, std::uint64_t end, std::vector<VpChain>& chains) const;
   Status tell_lengths(std::uint64_t begin, std::uint64_t end, std::vector<VpChain>& chains) const;
   void join(std::span<const Placed> placed, VpChain& chain);

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/crc32c.hpp"
 #include "base/size_units.hpp"
-#include "vpfile/format/directory.hpp"
 
 namespace thalweg::format {
 
@@ -18,11 +16,14 @@ void list_batch(Io io, Of& b) {
   move_fields(io, b.vp, b.superblock, b.base, b.least, b.most, b.n, b.first_block, b.blocks, b.unused);
 }
 
-Status check_batch(const Batch& batch, const VpGeometry& geometry) {
+Status check_batch(const Batch& batch, const VpMeta& meta) {
+  const VpGeometry& geometry = meta.geometry;
   if (batch.vp >= geometry.n || batch.n < 1 || batch.n > geometry.n - batch.vp)
     return bad_field(kWhat, "vp", batch.vp, "what the shape has");
-  if (batch.superblock < geometry.first_superblock || batch.superblock >= kMostOffset / geometry.superblock_bytes)
-    return bad_field(kWhat, "superblock", batch.superblock, "one behind the lattice");
+  if (batch.superblock < geometry.first_superblock || batch.superblock >= meta.end_of_superblocks)
+    return bad_field(kWhat, "superblock", batch.superblock, "one that the file has");
+  if (batch.base >= kMostBegin || batch.least >= batch.most || batch.most > kMostOffset - geometry.lattice_bytes())
+    return bad_field(kWhat, "base, least or most", batch.most, "places in streams");
   const std::uint64_t blocks = std::uint64_t{batch.first_block} + batch.blocks;
   if (!has_room(geometry, blocks, 1)) return bad_field(kWhat, "blocks", batch.blocks, "what a superblock has");
   if (kPieceBytes * batch.n > std::uint64_t{batch.blocks} * geometry.block_bytes)
@@ -38,7 +39,8 @@ std::optional<Batch> batch_of(const SuperblockRow& row, std::uint64_t superblock
   const ByteView bytes = bytes_of(batch, image, geometry);
   for (std::uint64_t i = 0; i < batch.n; ++i) {
     const auto piece = piece_in(bytes, batch, i);
-    if (!piece.has_value()) return std::nullopt;
+    const bool is_lost = !piece.has_value() || (i == 0 && piece->is_empty());  // zeros are no table
+    if (is_lost) return std::nullopt;
     if (piece->is_empty()) continue;
     batch.least = std::min(batch.least, piece->begin);
     batch.most = std::max(batch.most, piece->end);
@@ -50,22 +52,24 @@ void sort_batches(std::vector<Batch>& batches) {
   std::ranges::sort(batches, {}, [](const Batch& batch) { return std::pair(batch.superblock, batch.first_block); });
 }
 
-std::vector<std::byte> encode_batches(std::span<const Batch> batches, const FileIdentity& id,
-                                      const VpGeometry& geometry) {
-  std::vector<std::byte> file(kFirstBatch + kBatchBytes * batches.size());
-  std::ranges::copy(encode_directory_header(DirectoryFile::batches, id, geometry), file.begin());
+std::vector<std::byte> encode_batches(std::span<const Batch> batches) {
+  std::vector<std::byte> bytes(kBatchBytes * batches.size());
   for (std::size_t i = 0; i < batches.size(); ++i)
-    list_batch(FieldWriter(ByteSpan(file).subspan(kFirstBatch + kBatchBytes * i, kBatchBytes)), batches[i]);
-  return file;
+    list_batch(FieldWriter(ByteSpan(bytes).subspan(kBatchBytes * i, kBatchBytes)), batches[i]);
+  return bytes;
 }
 
-std::uint32_t batches_crc(ByteView file) { return crc32c(file.subspan(kFirstBatch)); }
-
-Result<std::vector<Batch>> parse_batches(ByteView file, std::uint64_t count, const VpGeometry& geometry) {
-  std::vector<Batch> batches(count);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    list_batch(FieldReader(file.subspan(kFirstBatch + kBatchBytes * i, kBatchBytes)), batches[i]);
-    TW_RETURN_IF_ERROR(check_batch(batches[i], geometry));
+Result<std::vector<Batch>> parse_batches(ByteView file, const VpMeta& meta) {
+  std::vector<Batch> batches(meta.batches);
+  for (std::uint64_t i = 0; i < batches.size(); ++i) {
+    Batch& batch = batches[i];
+    list_batch(FieldReader(file.subspan(kFirstBatch + kBatchBytes * i, kBatchBytes)), batch);
+    batch.unused = 0;
+    TW_RETURN_IF_ERROR(check_batch(batch, meta));
+    if (i == 0 || batches[i - 1].superblock < batch.superblock) continue;
+    const bool behind = batches[i - 1].superblock == batch.superblock &&
+                        batch.first_block >= std::uint64_t{batches[i - 1].first_block} + batches[i - 1].blocks;
+    if (!behind) return corrupt("{}: entry {} is not behind the one before", kWhat, i);
   }
   return batches;
 }

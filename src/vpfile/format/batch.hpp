@@ -7,13 +7,15 @@
 #include <span>
 #include <vector>
 
+#include "vpfile/format/meta.hpp"
 #include "vpfile/format/superblock.hpp"
 
 namespace thalweg::format {
 
-inline constexpr std::uint64_t kPieceBytes = 8;   // of a piece in the table
-inline constexpr std::uint64_t kBatchBytes = 56;  // of a batch in NAME.batches
-inline constexpr std::uint64_t kFirstBatch = 64;  // offset in NAME.batches
+inline constexpr std::uint64_t kPieceBytes = 8;                      // of a piece in the table
+inline constexpr std::uint64_t kBatchBytes = 56;                     // of a batch in NAME.batches
+inline constexpr std::uint64_t kFirstBatch = 64;                     // offset in NAME.batches
+inline constexpr std::uint64_t kMostBegin = std::uint64_t{1} << 62;  // of a piece
 inline constexpr std::uint64_t kMostBatches = std::uint64_t{1} << 40;
 
 struct Batch {
@@ -53,7 +55,7 @@ inline std::optional<BatchPiece> piece_in(ByteView bytes, const Batch& batch, st
   const std::uint64_t end = load_le<std::uint32_t>(entry.subspan(4));
   const std::uint64_t begin =
       batch.base + static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(load_le<std::uint32_t>(entry))});
-  if (at > end || end > table || begin > (std::uint64_t{1} << 62)) [[unlikely]]
+  if (at > end || end > table || (at < end && begin > kMostBegin)) [[unlikely]]
     return std::nullopt;
   return BatchPiece{begin, begin + (end - at), at};
 }
@@ -71,11 +73,8 @@ inline ByteView bytes_of(const Batch& batch, ByteView image, const VpGeometry& g
 inline std::uint64_t piece_bytes(ByteView bytes) { return load_le<std::uint32_t>(bytes.last(4)); }
 void sort_batches(std::vector<Batch>& batches);  // in the order in which they were made
 
-// The content of NAME.batches.
-std::vector<std::byte> encode_batches(std::span<const Batch> batches, const FileIdentity& id,
-                                      const VpGeometry& geometry);
-std::uint32_t batches_crc(ByteView file);  // of the list behind the header
+std::vector<std::byte> encode_batches(std::span<const Batch> batches);  // entries of NAME.batches
 // corrupt_file where a field is not legal.
-Result<std::vector<Batch>> parse_batches(ByteView file, std::uint64_t count, const VpGeometry& geometry);
+Result<std::vector<Batch>> parse_batches(ByteView file, const VpMeta& meta);
 
 }  // namespace thalweg::format

@@ -1,15 +1,19 @@
 #include "vpfile/streams/batch_list.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace thalweg {
 
+// Those that were added since are sorted, and merged with the others.
 void BatchList::sort() {
-  by_vp_.resize(all_.size());
-  std::iota(by_vp_.begin(), by_vp_.end(), 0U);
-  std::ranges::stable_sort(by_vp_, {}, [this](std::uint32_t place) { return all_[place].vp; });
-  for (const format::Batch& batch : all_) most_vps_ = std::max(most_vps_, batch.n);
+  const auto is_before = [this](std::uint32_t a, std::uint32_t b) { return all_[a].vp < all_[b].vp; };
+  const auto sorted = static_cast<std::ptrdiff_t>(by_vp_.size());
+  for (std::size_t place = by_vp_.size(); place < all_.size(); ++place) {
+    by_vp_.push_back(static_cast<std::uint32_t>(place));
+    most_vps_ = std::max(most_vps_, all_[place].n);
+  }
+  std::stable_sort(by_vp_.begin() + sorted, by_vp_.end(), is_before);
+  std::inplace_merge(by_vp_.begin(), by_vp_.begin() + sorted, by_vp_.end(), is_before);
   is_sorted_ = true;
 }
 
@@ -33,10 +37,6 @@ void BatchList::move_window(std::uint64_t vp) {
   std::ranges::sort(in_window_);
 }
 
-std::uint64_t BatchList::next(std::uint64_t vp) {
-  if (!of(vp).empty()) return vp;
-  const auto place = std::ranges::lower_bound(by_vp_, vp, {}, [this](std::uint32_t at) { return all_[at].vp; });
-  return place == by_vp_.end() ? kNone : all_[*place].vp;
-}
+std::uint64_t BatchList::next(std::uint64_t vp) { return of(vp).empty() ? window_end_ : vp; }
 
 }  // namespace thalweg

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/crc32c.hpp"
 #include "base/shell_word.hpp"
 #include "storage/hold_file.hpp"
 #include "store/places.hpp"
@@ -40,27 +41,31 @@ static Result<std::vector<format::Batch>> read_batches(StoredFile& file, const s
   std::vector<std::byte> bytes(std::min(size, wanted));
   TW_RETURN_IF_ERROR(read_padded(file, 0, bytes));
   Status whole = format::check_directory_header(bytes, DirectoryFile::batches, meta.id, meta.geometry);
-  if (whole.ok() && (bytes.size() < wanted || format::batches_crc(bytes) != meta.batches_seal))
+  if (whole.ok() &&
+      (bytes.size() < wanted || crc32c(ByteView(bytes).subspan(format::kFirstBatch)) != meta.batches_seal))
     whole = Status::error(Code::corrupt_file, "'{}' is not as it was when the file was closed", file.path());
   if (!whole.ok()) return Status::error(whole.code(), "{}; {} makes it anew", whole.message(), repair_command(path));
-  return format::parse_batches(bytes, meta.batches, meta.geometry);
+  return format::parse_batches(bytes, meta);
 }
 
-Status store_batches(Backend& backend, const std::string& path, std::vector<format::Batch> batches, bool synced,
-                     format::VpMeta& meta) {
-  meta.batches = batches.size();
-  meta.batches_seal = 0;
+Status append_batches(Backend& backend, StoredFile& data, std::vector<format::Batch> batches, bool synced,
+                      format::VpMeta& meta) {
   if (batches.empty()) return {};
   format::sort_batches(batches);
-  const std::vector<std::byte> bytes = format::encode_batches(batches, meta.id, meta.geometry);
-  meta.batches_seal = format::batches_crc(bytes);
+  TW_RETURN_IF_ERROR(check_has_its_name(backend, data));
   TW_ASSIGN_OR_RETURN(const auto file,
-                      backend.open(format::vp_side_path(path, DirectoryFile::batches), OpenMode::create_keep));
-  TW_RETURN_IF_ERROR(file->write(0, bytes));
-  TW_RETURN_IF_ERROR(file->truncate(bytes.size()));
+                      backend.open(format::vp_side_path(data.path(), DirectoryFile::batches), OpenMode::create_keep));
+  if (meta.batches == 0)
+    TW_RETURN_IF_ERROR(file->write(0, format::encode_directory_header(DirectoryFile::batches, meta.id, meta.geometry)));
+  const std::vector<std::byte> bytes = format::encode_batches(batches);
+  const std::uint64_t begin = format::kFirstBatch + format::kBatchBytes * meta.batches;
+  TW_RETURN_IF_ERROR(file->write(begin, bytes));
+  TW_RETURN_IF_ERROR(file->truncate(begin + bytes.size()));
+  meta.batches_seal = crc32c(bytes, static_cast<std::uint32_t>(meta.batches_seal));
+  meta.batches += batches.size();
   if (synced) {  // before NAME.meta refers to the list
     TW_RETURN_IF_ERROR(file->sync());
-    TW_RETURN_IF_ERROR(backend.sync_directory_of(path));
+    TW_RETURN_IF_ERROR(backend.sync_directory_of(data.path()));
   }
   return file->close();
 }

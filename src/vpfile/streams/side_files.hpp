@@ -1,4 +1,4 @@
-// SideFiles: NAME.first and NAME.dir of an open vpfile. The tasks of a process share them; they are opened when the
+// SideFiles: NAME.first, NAME.dir and the batches of an open vpfile. The tasks of a process share them; they are opened when the
 // first task needs them.
 #pragma once
 
@@ -43,8 +43,9 @@ class SideFiles {
   std::vector<format::Batch> batches_;
 };
 
-// Writes NAME.batches with the batches, in the order in which they were made, and notes them in `meta`.
-Status store_batches(Backend& backend, const std::string& path, std::vector<format::Batch> batches, bool synced,
-                     format::VpMeta& meta);
+// Appends new batches to NAME.batches, behind those that `meta` counts, and counts them. `data`: the data file; fails where
+// its name leads to another file.
+Status append_batches(Backend& backend, StoredFile& data, std::vector<format::Batch> batches, bool synced,
+                      format::VpMeta& meta);
 
 }  // namespace thalweg
