@@ -1,4 +1,5 @@
 // Multifiles that are written past the page cache, and tw_multifile_iflush().
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -6,8 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "group/groups.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/files/held_syncs.hpp"
 #include "support/files/on_disk.hpp"
+#include "support/groups/run_on.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -117,6 +122,56 @@ TEST_F(DirectMultifile, AnIflushThatNobodyWaitedForIsPartOfTheClose) {
   file = open(TW_READ);
   EXPECT_EQ(read_all(file).size(), 300'000U);
   close(file);
+}
+
+class DirectPacks : public testing::Test {
+ protected:
+  static constexpr std::int64_t kProcesses = 2;
+  static std::string name_of(std::int64_t task, std::int64_t i) { return fmt::format("{}/{}", task, i); }
+  static std::string text_of(std::int64_t task, std::int64_t i) { return fmt::format("{:3000}", task * 1000 + i); }
+  OpenRequest request(MultifileMode access) const {
+    OpenRequest request;
+    request.backend = backend_;
+    request.path = "packs.tw";
+    request.access = access;
+    request.options.physical_files = 1;
+    request.options.storage_hints = "io=direct";
+    return request;
+  }
+  Op<Status> write(Group& group, std::int64_t n) {
+    TW_CO_ASSIGN_OR_RETURN(auto file, co_await open_multifile(group, request(MultifileMode::create)));
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::string text = text_of(group.rank(), i);
+      EXPECT_TRUE(file->writing->add(name_of(group.rank(), i), 0100644).ok());
+      EXPECT_TRUE(file->writing->write(*file->writing->current(), std::as_bytes(std::span(text))).ok());
+    }
+    co_return co_await close_multifile(group, std::move(file));
+  }
+  void expect_all(std::int64_t n) {
+    const auto alone = make_self_group();
+    auto file = run(open_multifile(*alone, request(MultifileMode::read))).value();
+    for (std::int64_t task = 0; task < kProcesses; ++task) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        std::string got(3001, '.');
+        std::size_t read = 0;
+        ASSERT_TRUE(file->reading->seek_to(file->reading->find(name_of(task, i)).value(), 0).ok());
+        const Status status = file->reading->current()->read(0, std::as_writable_bytes(std::span(got)), read);
+        ASSERT_TRUE(status.ok()) << n << " pieces: " << status.message();
+        got.resize(read);
+        ASSERT_TRUE(got == text_of(task, i)) << name_of(task, i) << " of " << n;
+      }
+    }
+  }
+
+  const std::shared_ptr<Backend> backend_ = make_memory_backend();
+};
+
+// One of these numbers fills a pack, and leaves one piece, which travels to task 0 while the pack is on its way.
+TEST_F(DirectPacks, OfSeveralProcessesAllArriveBeforeTheClose) {
+  for (std::int64_t n = 330; n < 350 && !HasFailure(); ++n) {
+    run_apart(kProcesses, [&](Group& group) { EXPECT_TRUE(run(write(group, n)).ok()); });
+    expect_all(n);
+  }
 }
 
 TEST_F(DirectMultifile, WrongHintsAreRefused) {

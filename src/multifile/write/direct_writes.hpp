@@ -43,6 +43,7 @@ class DirectWrites {
   // every later call fails.
   Status write(StoredFile& file, std::uint64_t offset, std::span<const std::byte> data);
   void write_behind(StoredFile& file, std::uint64_t offset, std::span<const std::byte> bytes);
+  const Status& failure() const { return failure_; }  // of an earlier write; then every later call fails
   Status finish() { return finish(false); }
   // Also frees memory and queue: nothing more is written.
   Status end() { return finish(true); }

@@ -196,10 +196,10 @@ Result<PackedAt> PhysicalWriter::adopt(std::span<const std::byte> shipped) {
   return at;
 }
 
-Status PhysicalWriter::flush_pack() {
+Status PhysicalWriter::flush_pack(bool waits) {
   const std::lock_guard lock(pack_mutex_);
   Status status = entries_.empty() ? Status{} : write_pack();
-  return status.ok() ? finish_packs() : status;
+  return status.ok() && waits ? finish_packs() : status;
 }
 
 Status PhysicalWriter::sync() {
@@ -215,6 +215,7 @@ std::uint64_t PhysicalWriter::resolve(const PackedAt& at) const {
 }
 
 Status PhysicalWriter::write_pack() {
+  if (direct_ != nullptr) TW_RETURN_IF_ERROR(direct_->failure());  // no space for a pack that cannot be written
   format::Frame frame;
   frame.kind = format::FrameKind::pack;
   frame.session = session_;
@@ -283,9 +284,10 @@ Status PhysicalWriter::write_large_pack(format::Frame& frame) {
   return write_frame(frame);
 }
 
-// The next pack is filled while this one is on its way; its directory and frame follow the payload.
+// The next pack is filled while this one is on its way; its frame follows the payload. Where blocks cannot be reserved,
+// the write says why, or succeeds.
 Status PhysicalWriter::write_directly(const format::Frame& frame, std::span<const std::byte> directory) {
-  TW_RETURN_IF_ERROR(file_->preallocate(frame.data(), payload_.size()));
+  (void)file_->preallocate(frame.data(), payload_.size()).ok();
   direct_->write_behind(*file_, frame.offset + format::kDirectoryOffset, directory);
   TW_RETURN_IF_ERROR(direct_->write(*file_, frame.data(), payload_.bytes()));
   direct_->write_behind(*file_, frame.offset, format::encode_frame(frame, header_.id));

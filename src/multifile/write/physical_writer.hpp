@@ -69,8 +69,8 @@ class PhysicalWriter {
   std::vector<std::byte> ship(std::uint64_t most);
   // Appends what another process shipped to the open pack, and returns where that payload begins.
   Result<PackedAt> adopt(std::span<const std::byte> shipped);
-  // Writes the open pack unless it is empty.
-  Status flush_pack();
+  // Writes the open pack unless it is empty. `waits`: for all packs that are on their way, too.
+  Status flush_pack(bool waits = true);
   // Offset of the first stored byte of a piece. Its pack must have been written, and no thread may be writing.
   std::uint64_t resolve(const PackedAt& at) const;
   std::uint64_t max_piece_bytes() const { return max_piece_bytes_; }

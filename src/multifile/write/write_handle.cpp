@@ -196,13 +196,14 @@ Status WriteHandle::add(std::string_view name, std::uint32_t mode) {
 
 Status WriteHandle::flush_writers(bool by_sync) {
   for (LogicalWriter* w : touched_) TW_RETURN_IF_ERROR(w->flush(by_sync));
-  return files_->flush_packs();
+  return files_->flush_packs(false);
 }
 
 Status WriteHandle::flush() {
   TW_RETURN_IF_ERROR(broken_);
   TW_RETURN_IF_ERROR(guard([&] { return flush_writers(false); }));
   TW_RETURN_IF_ERROR(keep_failure(settings_.finish_direct()));
+  TW_RETURN_IF_ERROR(keep_failure(files_->flush_packs()));
   touched_.clear();
   return {};
 }
@@ -250,6 +251,7 @@ class SyncRequest final : public AccessRequest {
   }
   Status store() {
     if (direct_ != nullptr) TW_RETURN_IF_ERROR(direct_->end());
+    TW_RETURN_IF_ERROR(files_->flush_packs());
     return syncs_ ? files_->sync() : Status{};
   }
   void let_go() override {

@@ -66,8 +66,8 @@ Status WriteSet::for_each_file(Step&& step) {
   return {};
 }
 
-Status WriteSet::flush_packs() {
-  return for_each_file([](PhysicalWriter& file) { return file.flush_pack(); });
+Status WriteSet::flush_packs(bool waits) {
+  return for_each_file([waits](PhysicalWriter& file) { return file.flush_pack(waits); });
 }
 
 Status WriteSet::sync_data() {
@@ -148,13 +148,13 @@ bool put_contributions(WireWriter& out, const Writers& writers, const GoOn& go_o
 // those of many processes; the bound keeps all of them within the memory of task 0.
 Result<Bytes> WriteSet::ship_or_flush(PhysicalWriter& writer) const {
   constexpr std::uint64_t kMostAtRoot = 256 << 20;
+  Bytes shipped;
   if (writer.shared_with_others()) {
     const std::uint64_t most = kMostAtRoot / static_cast<std::uint64_t>(processes_);
-    Bytes shipped = writer.ship(std::min<std::uint64_t>(writer.header().alignment, most));
-    if (!shipped.empty()) return shipped;
+    shipped = writer.ship(std::min<std::uint64_t>(writer.header().alignment, most));
   }
   TW_RETURN_IF_ERROR(writer.flush_pack());
-  return Bytes{};
+  return shipped;
 }
 
 // Everything of the process, behind its status: whether the close is to be durable, the physical files, attributes.

@@ -42,8 +42,8 @@ class WriteSet {
   std::uint64_t first_bytes(const WriteCommon& common) const {
     return common.first_bytes * static_cast<std::uint64_t>(tasks_);
   }
-  // Writes the open packs of all physical files of this process.
-  Status flush_packs();
+  // Writes the open packs of all physical files of this process. `waits`: until they have arrived.
+  Status flush_packs(bool waits = true);
   // Makes the data of all physical files of this process durable, and the names by which they are found.
   Status sync();
   // Makes the data durable.
