@@ -306,7 +306,7 @@ class Map(VpTest):
         self.assertEqual([c.text for c in root.iter("caption")], ["Data file", "Streams"])
 
     def test_many_ranges_are_drawn_in_few_pieces(self):
-        self.craft_vpfile("3000", *("each " + " ".join(str((vp * 7 + k) % 90 if vp % 16 else 0) for vp in range(3000)) for k in range(4)), out="many.vp")
+        self.craft_vpfile("9000", *("each " + " ".join(str(0 if vp % 3 else 1 + (vp * 7 + k) % 90) for vp in range(9000)) for k in range(4)), out="many.vp")
 
         self.assertGreater(self.json("map", "many.vp", "m.svg")["ranges"], 3000)
         self.assertLess((self.folder / "m.svg").stat().st_size, 8 << 20)

@@ -2,6 +2,8 @@
 // content of the streams. vpfile_reader_test.py starts it.
 #include <algorithm>
 
+#include <array>
+
 #include "support/files/vp_streams.hpp"
 
 namespace thalweg::test {
@@ -16,10 +18,12 @@ std::size_t position_in(Draws& draws, const VpTask& task, std::size_t local) {
   return below(draws, task.stream(local).size() + 100);
 }
 
-// `common` draws identically on all tasks, `own` does not.
-void do_something(VpTask& task, Draws& common, Draws& own, bool apart) {
+// `common` draws identically on all tasks, `own` does not. `appends`: only to the ends, and few VPs by themselves, so that
+// the others go on in batches.
+void do_something(VpTask& task, Draws& common, Draws& own, bool apart, bool appends) {
   const std::size_t n = task.vps().size();
-  const std::size_t what = below(common, apart ? 7 : 3);
+  const std::size_t any = below(common, apart ? 7 : 3);
+  const std::size_t what = appends ? std::array<std::size_t, 5>{3, 3, 3, 4, 6}[below(common, 5)] : any;
   const std::size_t bytes = 1 + below(common, 60);
   const std::size_t to = below(common, 200);
   if (what == 0) return task.seek_all(to);
@@ -30,7 +34,7 @@ void do_something(VpTask& task, Draws& common, Draws& own, bool apart) {
     return task.write_each(each);
   }
   if (what == 4) return task.flush_all();
-  for (std::size_t i = 0; i < std::min<std::size_t>(n, 20); ++i) {  // so that some VPs of many get no entry
+  for (std::size_t i = 0; i < std::min<std::size_t>(n, appends ? 1 : 20); ++i) {
     const std::size_t local = below(own, n);
     if (what == 5) task.seek_one(local, position_in(own, task, local));
     task.write_one(local, below(own, below(own, 5) == 0 ? 2000 : 90));
@@ -42,6 +46,7 @@ void write_random(const std::string& path, unsigned seed) {
   std::vector<std::int64_t> shape(1 + below(draws, 3));
   for (std::int64_t& extent : shape) extent = 1 + static_cast<std::int64_t>(below(draws, 5));
   if (seed % 2 == 0) shape = {40 + static_cast<std::int64_t>(below(draws, 111))};  // enough VPs for batches
+  const bool appends = seed % 4 == 0;
   VpStreams streams(path, shape);
   const bool goes_apart = below(draws, 4) != 0;
   const std::string hints = "superblock_bytes=4096,block_bytes=" + std::to_string(16 << below(draws, 3)) +
@@ -55,7 +60,9 @@ void write_random(const std::string& path, unsigned seed) {
     streams.session(session == 0 ? "w+" : "r+", hints, tasks, [&](VpTask& task) {
       Draws common(common_seed);
       Draws own(common_seed + 1 + static_cast<unsigned>(task.vps().empty() ? 0 : task.vps()[0]));
-      for (std::size_t steps = 1 + below(common, 12); steps > 0; --steps) do_something(task, common, own, apart);
+      for (std::size_t i = 0; appends && i < task.vps().size(); ++i) task.seek_one(i, task.stream(i).size());
+      for (std::size_t steps = 1 + below(common, 12); steps > 0; --steps)
+        do_something(task, common, own, apart, appends && apart);
     });
   }
   streams.write_expected(path + ".expected");
