@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "multifile/check/all_logical_files.hpp"
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/read/added_runs.hpp"
 #include "multifile/read/name_places.hpp"

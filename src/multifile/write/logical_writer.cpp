@@ -235,12 +235,12 @@ Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, bool mor
                             .sequence = next_sequence(),
                             .logical_offset = at,
                             .end_before = stored_end()};
-  static const std::shared_ptr<DirectWrites> kBuffered;
+  static const std::shared_ptr<DirectWrites> buffered;
   const bool direct = settings_.direct != nullptr && fits_buffers(space_->file().direct_alignment());
   if (!direct) TW_RETURN_IF_ERROR(settings_.finish_direct());  // the slot of the chunk before comes first
   TW_ASSIGN_OR_RETURN(const format::Frame placed, space_->place_chunk(frame, want, settings_.exact, direct));
   ++count_;
-  chunk_ = std::make_unique<ChunkWriter>(*space_, placed, direct ? settings_.direct : kBuffered);
+  chunk_ = std::make_unique<ChunkWriter>(*space_, placed, direct ? settings_.direct : buffered);
   if (more && !cut) ++chunks_;
   hidden_until_ = 0;
   return {};

@@ -9,7 +9,7 @@ namespace thalweg::format {
 
 namespace {
 
-constexpr const char* kWhat = "NAME.batches";
+constexpr const char* kList = "NAME.batches";
 
 template <class Io, class Of>
 void list_batch(Io io, Of& b) {
@@ -19,15 +19,15 @@ void list_batch(Io io, Of& b) {
 Status check_batch(const Batch& batch, const VpMeta& meta) {
   const VpGeometry& geometry = meta.geometry;
   if (batch.vp >= geometry.n || batch.n < 1 || batch.n > geometry.n - batch.vp)
-    return bad_field(kWhat, "vp", batch.vp, "what the shape has");
+    return bad_field(kList, "vp", batch.vp, "what the shape has");
   if (batch.superblock < geometry.first_superblock || batch.superblock >= meta.end_of_superblocks)
-    return bad_field(kWhat, "superblock", batch.superblock, "one that the file has");
+    return bad_field(kList, "superblock", batch.superblock, "one that the file has");
   if (batch.base >= kMostBegin || batch.least >= batch.most || batch.most > kMostOffset - geometry.lattice_bytes())
-    return bad_field(kWhat, "base, least or most", batch.most, "places in streams");
+    return bad_field(kList, "base, least or most", batch.most, "places in streams");
   const std::uint64_t blocks = std::uint64_t{batch.first_block} + batch.blocks;
-  if (!has_room(geometry, blocks, 1)) return bad_field(kWhat, "blocks", batch.blocks, "what a superblock has");
+  if (!has_room(geometry, blocks, 1)) return bad_field(kList, "blocks", batch.blocks, "what a superblock has");
   if (kPieceBytes * batch.n > std::uint64_t{batch.blocks} * geometry.block_bytes)
-    return bad_field(kWhat, "number of VPs", batch.n, "what the blocks have room for");
+    return bad_field(kList, "number of VPs", batch.n, "what the blocks have room for");
   return {};
 }
 
@@ -69,7 +69,7 @@ Result<std::vector<Batch>> parse_batches(ByteView file, const VpMeta& meta) {
     if (i == 0 || batches[i - 1].superblock < batch.superblock) continue;
     const bool behind = batches[i - 1].superblock == batch.superblock &&
                         batch.first_block >= std::uint64_t{batches[i - 1].first_block} + batches[i - 1].blocks;
-    if (!behind) return corrupt("{}: entry {} is not behind the one before", kWhat, i);
+    if (!behind) return corrupt("{}: entry {} is not behind the one before", kList, i);
   }
   return batches;
 }
