@@ -12,6 +12,7 @@
 #include "multifile/write/create_files.hpp"
 #include "multifile/write/index_writer.hpp"
 #include "storage/hold_file.hpp"
+#include "store/reporter.hpp"
 
 namespace thalweg {
 
