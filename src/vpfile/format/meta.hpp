@@ -11,7 +11,7 @@
 
 namespace thalweg::format {
 
-inline constexpr std::uint16_t kVpMajor = 4;  // the one version that is read and written
+inline constexpr std::uint16_t kVpMajor = 5;  // the one version that is read and written
 inline constexpr std::size_t kMetaSlotBytes = 1024;
 inline constexpr std::size_t kMetaSlotStep = 4096;  // one page per slot: a lost page loses one slot
 inline constexpr std::size_t kMetaBytes = kMetaSlotStep + kMetaSlotBytes;
