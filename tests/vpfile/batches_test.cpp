@@ -930,8 +930,8 @@ TEST_F(VpBatchesDamaged, ByTheLossOfASuperblock) {
     EXPECT_GT(refused(), 0u);
 
     EXPECT_EQ(repair().status, TW_ERR_CORRUPT) << "a superblock is missing";
-    // What follows the lost pieces is as it was, or refused; where nothing follows, the stream is shorter, or as it
-    // was before the lost writes, as repair said.
+    // Bytes behind the lost pieces are unchanged or refused. A stream that ends with lost pieces is shorter, or has its
+    // bytes from before the lost writes; repair reported both.
     tw_vpfile* file = open_vp("r");
     std::size_t refusals = 0, shorter = 0;
     for (std::int64_t vp = 0; vp < kVps && !HasFailure(); ++vp) {
@@ -1282,7 +1282,7 @@ TEST_F(VpBatchFaults, AWriteAloneThatFailsLeavesThePieces) {
         EXPECT_FALSE(file->stream(5).write(std::as_bytes(std::span(text))).has_value());
         EXPECT_TRUE(file->stream(5).failed());
         faulty->restart({});
-        // What was written of it may show, as of any write that fails in part.
+        // A write that fails in part may leave some of its bytes.
         std::string& stream = texts_[5];
         const std::uint64_t size = file->stream(5).size().value();
         std::string now(size, '.');

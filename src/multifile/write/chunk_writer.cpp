@@ -39,8 +39,8 @@ void ChunkWriter::seal(std::span<const std::byte> block) {
 }
 
 // Direct writes into blocks that exist need no lock of the file. But reserving waits for all direct writes of the file,
-// so the whole chunk, up to 1 GiB, is reserved at once. Where so much is not free, only what is needed now; a failed reservation keeps
-// blocks, too.
+// so the whole chunk, up to 1 GiB, is reserved at once. Where so much is not free, that reservation is released, since it
+// keeps the blocks it got, and only the blocks for this write are reserved.
 Status ChunkWriter::reserve(std::uint64_t end) {
   constexpr std::uint64_t kMostAtOnce = 1 << 30;
   if (end <= reserved_) return {};

@@ -384,9 +384,9 @@ static std::uint64_t end_of_pieces(const VpChain& chain, std::uint64_t begin) {
   return begin;
 }
 
-// Adds blocks `begin` to `end` - 1 that no table names: a hole; or, where a table was lost, blocks of that superblock, so that reading them
-// fails, unless there are so many that most must be a hole. False: the gaps need more runs than the lost tables can
-// have held, and the stream ends before this one.
+// Adds blocks begin .. end-1 that no table names. Blocks whose bytes are all in pieces are a hole. The others are a hole,
+// too, unless a table was lost: then they become blocks of that superblock, so that reading them fails. So many that most
+// must be a hole stay one. False: the gap needs more runs than the lost tables can have held, and the stream ends before it.
 bool SuperblockScan::add_gap(std::uint64_t begin, std::uint64_t end, VpChain& chain) {
   const std::uint64_t in_pieces = end_of_pieces(chain, begin * geometry_.block_bytes);
   const std::uint64_t shown = in_pieces >= chain.bytes ? end : std::min(in_pieces / geometry_.block_bytes, end);

@@ -41,8 +41,8 @@ struct BatchPiece {
   bool is_empty() const { return begin == end; }
 };
 
-// An entry of the table: where the piece begins, from the base of the batch on, and where its bytes end in the batch; they
-// begin where those of the entry before end.
+// An entry of the table: `past_base`, the begin of the piece in its stream less the base of the batch; `end`, the end of
+// its bytes in the batch. The bytes begin at the end of the entry before.
 inline std::uint64_t encode_piece(std::uint64_t past_base, std::uint64_t end) {
   return std::uint64_t{static_cast<std::uint32_t>(past_base)} | end << 32;
 }

@@ -4,7 +4,7 @@
 
 namespace thalweg {
 
-// Those that were added since are sorted, and merged with the others.
+// Sorts the batches that were added since the last call, and merges them with the others.
 void BatchList::sort() {
   const auto is_before = [this](std::uint32_t a, std::uint32_t b) { return all_[a].vp < all_[b].vp; };
   const auto sorted = static_cast<std::ptrdiff_t>(by_vp_.size());

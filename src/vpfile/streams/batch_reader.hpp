@@ -1,6 +1,6 @@
 // BatchReader: the pieces of one task's streams in batches, of other sessions and of this one.
 //
-// A pass through VPs in the order of their numbers is fast: they share the batch that was read last. One call at a time.
+// Reading VPs in the order of their numbers is fast, since they share the batch that was read last. One call at a time.
 #pragma once
 
 #include <cstring>
@@ -40,13 +40,13 @@ class BatchReader {
   }
   // Bytes of the stream that have no piece read as zeros where it has a chain; else they are lost.
   Status read(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to);
-  // What shows of byte `at`, which is before the end of the stream.
+  // The piece, or the gap, that has byte `at` of the stream; `at` is before the end of the stream.
   Result<ShownPiece> look(const StreamState& state, std::uint64_t vp, std::uint64_t at);
   // Bytes of a stream of other sessions that has no chain.
   Result<std::uint64_t> length(std::uint64_t vp);
   // The first VP from `vp` on that is in a batch of other sessions.
   std::uint64_t next(std::uint64_t vp) { return stored_.next(vp); }
-  // The memory of superblocks may be used for others from now on.
+  // Call before any call of SuperblockStore that may evict a superblock: the batch that was read last lies in one.
   void forget() { near_bytes_ = {}; }
 
  private:

@@ -69,7 +69,7 @@ class BlockStore {
   std::vector<SumChange> sum_changes() const { return directory_.changes(); }
 
  private:
-  // Those of superblocks_.
+  // Calls of SuperblockStore that may evict a superblock.
   Result<std::byte*> blocks(format::BlockRun run, bool change) {
     pieces_.forget();
     return superblocks_.blocks(run, change);

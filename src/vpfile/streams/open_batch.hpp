@@ -1,4 +1,4 @@
-// OpenBatch: a batch that is being filled in the memory of a superblock (format/batch.hpp). Pieces come in the order of VPs.
+// OpenBatch: a batch (format/batch.hpp) that is being filled in the memory of a superblock, in the order of VPs.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// SideFiles: NAME.first, NAME.dir and the batches of an open vpfile. The tasks of a process share them; they are opened when the
-// first task needs them.
+// SideFiles: NAME.first, NAME.dir and NAME.batches of an open vpfile. The tasks of a process share them; they are opened
+// when the first task needs them.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ class SideFiles {
   Result<format::PerDirectoryFile<std::uint64_t>> sizes() const;
 
   std::unique_ptr<StoredFile> lock;  // the data file, held as long as this process writes
-  std::unique_ptr<StoredFile> list;  // NAME.batches with batches() only; null: there are none, or others, too
+  std::unique_ptr<StoredFile> list;  // NAME.batches; null: other sessions made no batches
 
  private:
   std::mutex mutex_;
@@ -43,8 +43,8 @@ class SideFiles {
   std::vector<format::Batch> batches_;
 };
 
-// Appends new batches to NAME.batches, behind those that `meta` counts, and counts them. `data`: the data file; fails where
-// its name leads to another file.
+// Appends new batches to NAME.batches, and counts them in `meta`. `data`: the data file. Fails where its name leads to
+// another file.
 Status append_batches(Backend& backend, StoredFile& data, std::vector<format::Batch> batches, bool synced,
                       format::VpMeta& meta);
 

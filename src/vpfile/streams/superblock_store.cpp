@@ -199,6 +199,7 @@ Status SuperblockStore::begin_batch(std::uint64_t vp, std::uint64_t begin, std::
 void SuperblockStore::end_batch() {
   if (open_batch_.is_empty()) return;
   const SuperblockRow row = open_batch_.finish(current_->blocks, block_shift_);
+  // The table is valid: it was made a line above, of pieces that end below 2^61.
   batches_.add(*batch_of(row, current_->number, image_of(*current_), setup_.meta.geometry));
   add_row(row);
   current_->blocks += row.blocks;

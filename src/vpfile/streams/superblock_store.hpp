@@ -73,8 +73,8 @@ class SuperblockStore {
     if (change && first < superblock->seal.blocks()) mark_changed(*superblock, first, run.blocks);
     return superblock->memory.get() + ((header_blocks_ + first) << block_shift_);
   }
-  // Room for a piece in a batch: the next `bytes` bytes of `vp`, from byte `begin` of its IB segment on. The caller writes
-  // them before the next call. A batch ends where the next piece does not fit, or before any other blocks.
+  // Reserves memory in a batch for a piece: `bytes` bytes of `vp`, from byte `begin` of its IB segment on. The caller
+  // fills it before the next call. A batch ends where the next piece does not fit, or before any other blocks.
   Status add_piece(std::uint64_t vp, std::uint64_t begin, std::uint64_t bytes, std::byte*& memory) {
     if (open_batch_.is_empty() || !open_batch_.has_room(vp, begin, bytes)) [[unlikely]]
       TW_RETURN_IF_ERROR(begin_batch(vp, begin, bytes));
