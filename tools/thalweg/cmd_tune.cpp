@@ -372,7 +372,7 @@ const Command kTune = {
     "the page cache, the useful number of threads, and direct I/O in transfers of several sizes and depths. The result "
     "is an entry for the file system of DIR in the profile: the file named by the environment variable "
     "THALWEG_PROFILE, by default thalweg/storage.json in XDG_CONFIG_HOME or ~/.config. Programs started afterwards use "
-    "it for shared files.\n"
+    "it for shared files and multifiles.\n"
     "\nDirect I/O is enabled only where it was over 5 % faster than the page cache without a sync, and is then used "
     "for accesses large enough to benefit. The folder needs free space of twice --size plus 160 MiB, and memory of "
     "twice --size.\n"

@@ -1,5 +1,5 @@
-// The directory of a vpfile finds the blocks of a VP: pointers, the entries of NAME.first and NAME.dir that hold them,
-// and the sums of the entries. Sections 4 to 6 of docs/format/vpfile.md.
+// Pointers to the blocks of a VP, the entries of NAME.first and NAME.dir that hold them, and the sums of the entries.
+// Sections 4 to 6 of docs/format/vpfile.md.
 #pragma once
 
 #include <cassert>
