@@ -516,6 +516,20 @@ class Tune(CliTest):
             self.assertEqual("6 per node as `thalweg tune` measured on" in info["strategy"], planned == 6)
             self.thalweg("verify", "data/t.tw")
 
+    def test_physical_files_behind_missing_ones_are_moved_and_replaced(self):
+        """Which of the up to six physical files are made depends on the tasks whose data do not fit into the first one."""
+        names = [f"{i}" for i in range(8)]
+        self.keep_entry(physical_files=6)
+        for large in (["0", "1"], ["0", "5", "6"], ["6", "7"]):
+            for name in names:
+                self.write(name, os.urandom(8 << 20 if name in large else 10))
+            self.thalweg("pack", "-f", "-j", "8", "--hint", "physical_files=auto", "data/t.tw", *names, env=self.environment)
+            files = self.json("info", "data/t.tw")["physical_files"]
+            self.assertEqual(len(os.listdir(self.folder / "data")), files)
+            self.thalweg("verify", "data/t.tw")
+            for name in names:
+                self.assertEqual(self.thalweg("cat", "data/t.tw", name)[0], (self.folder / name).read_bytes())
+
     def test_a_profile_that_is_wrong_changes_nothing(self):
         self.keep_entry(direct_writes=True, queue_depth=0)
 

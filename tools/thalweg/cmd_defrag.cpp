@@ -1,6 +1,5 @@
 // thalweg defrag: a copy with one chunk per logical file and no holes.
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include "command.hpp"
 #include "common.hpp"
@@ -23,17 +22,6 @@ struct Copy {
   std::string strategy;
 };
 
-int64_t physical_bytes(const std::string& path, const Multifile& multifile) {
-  const int32_t n = multifile.summarize().n_planned;
-  int64_t bytes = 0;
-  for (int32_t k = 0; k < n; ++k) {
-    struct stat status = {};
-    if (stat(physical_name(path, k).c_str(), &status) == 0) bytes = sum_of(bytes, status.st_size);
-    if (k % 256 == 0) stop_if_interrupted();
-  }
-  return bytes;
-}
-
 Copy copy(const Options& options, const std::string& to, bool quiet) {
   Config config;
   for (const std::string& hint : options.hints) config.set_hint(hint);
@@ -44,12 +32,12 @@ Copy copy(const Options& options, const std::string& to, bool quiet) {
   stop_if_interrupted();
   check(status);
   const Multifile made(to, TW_READ);
-  return {physical_bytes(to, made), made.stored_strategy()};
+  return {bytes_of_physical_files(to, made).apparent, made.stored_strategy()};
 }
 
 int run(const Options& options, const Common& common) {
   note_work("defrag", 0, 0, nullptr);  // a signal may arrive while the multifile is opened
-  const int64_t before = physical_bytes(options.from, Multifile(options.from, TW_READ));
+  const int64_t before = bytes_of_physical_files(options.from, Multifile(options.from, TW_READ)).apparent;
   NewMultifile target(options.to, options.force);
   const Copy made = target.write([&](const std::string& passing) { return copy(options, passing, common.quiet); });
   target.publish();

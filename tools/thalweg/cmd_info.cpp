@@ -1,7 +1,6 @@
 // thalweg info: type of a multifile or vpfile (info_vpfile.cpp), sizes of its logical files, use of its space, and its
 // state.
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <array>
 
@@ -104,18 +103,6 @@ int add_region(const tw_region* region, void* user) {
   return caught_signal();
 }
 
-// Bytes that the physical files occupy; holes take none on most file systems.
-int64_t bytes_on_disk(const std::string& path, int32_t n_planned) {
-  constexpr int64_t kUnit = 512;  // of st_blocks
-  int64_t bytes = 0;
-  struct stat status = {};
-  for (int32_t k = 0; k < n_planned; ++k) {
-    if (k % 256 == 0) stop_if_interrupted();
-    if (stat(physical_name(path, k).c_str(), &status) == 0) bytes = sum_of(bytes, status.st_blocks * kUnit);
-  }
-  return bytes;
-}
-
 Json hex(std::string_view text) {
   std::string digits;
   for (const char byte : text) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
@@ -175,7 +162,8 @@ Json describe(const Multifile& multifile, const Options& options, bool closed) {
   info["sizes"] = {{"total", sizes.total},         {"min", sizes.min},     {"max", sizes.max},
                    {"empty", sizes.empty},         {"named", sizes.named}, {"unreadable", sizes.unreadable},
                    {"histogram", histogram(sizes)}};
-  Json& where = info["space"] = {{"total", space.total}, {"on_disk", bytes_on_disk(options.file, summary.n_planned)}};
+  const StoredBytes stored = bytes_of_physical_files(options.file, multifile);
+  Json& where = info["space"] = {{"total", space.total}, {"on_disk", stored.on_disk}};
   for (size_t kind = TW_REGION_HEADER; kind <= TW_REGION_INDEX; ++kind) where[kRegionNames[kind]] = space.bytes[kind];
   const std::string strategy = multifile.stored_strategy();
   info["strategy"] = strategy.empty() ? Json() : Json(strategy);

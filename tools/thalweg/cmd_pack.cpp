@@ -85,9 +85,10 @@ TreeWalk collect(const Options& options, int base) {
     throw Failure(kUsage, "nothing to pack: give a PATH or --files-from");
   }
   TreeWalk walk(base, options.skip_special);
-  struct stat status = {};
-  for (int32_t k = 0; lstat(physical_name(options.file, k).c_str(), &status) == 0 || k < kMostOnDemand; ++k) {
-    walk.leave_out(status.st_dev, status.st_ino);
+  std::error_code failed;
+  for (const int32_t k : physical_files_of(options.file, failed)) {
+    struct stat status = {};
+    if (lstat(physical_name(options.file, k).c_str(), &status) == 0) walk.leave_out(status.st_dev, status.st_ino);
   }
   for (const std::string& path : options.paths) {
     if (path == "-") {

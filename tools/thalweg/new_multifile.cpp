@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
@@ -80,6 +82,33 @@ std::string physical_name(const std::string& path, int32_t number) {
   return number == 0 ? path : fmt::format("{}.{:06d}", path, number);
 }
 
+std::vector<int32_t> physical_files_of(const std::string& path, std::error_code& failed) {
+  const size_t slash = path.rfind('/') + 1;  // 0 without one
+  std::vector<int32_t> numbers;
+  if (exists(path)) numbers.push_back(0);
+  std::filesystem::directory_iterator at(slash == 0 ? "." : path.substr(0, slash), failed);
+  for (; !failed && at != std::filesystem::directory_iterator(); at.increment(failed)) {
+    const std::string name = at->path().filename();
+    const char* digits = name.c_str() + std::min(name.size(), path.size() - slash + 1);
+    const auto k = static_cast<int32_t>(std::strtol(digits, nullptr, 10));
+    if (k > 0 && name == physical_name(path, k).substr(slash)) numbers.push_back(k);
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+StoredBytes bytes_of_physical_files(const std::string& path, const Multifile& multifile) {
+  StoredBytes bytes;
+  for (int32_t k = multifile.summarize().n_planned; k-- > 0;) {
+    if (k % 256 == 0) stop_if_interrupted();
+    struct stat status = {};
+    if (stat(physical_name(path, k).c_str(), &status) != 0) continue;
+    bytes.apparent = sum_of(bytes.apparent, status.st_size);
+    bytes.on_disk = sum_of(bytes.on_disk, 512 * status.st_blocks);
+  }
+  return bytes;
+}
+
 NewMultifile::NewMultifile(std::string path, bool force)
     : path_(std::move(path)), passing_(fmt::format("{}.part-{}", path_, getpid())), force_(force) {
   check_folder_of(path_);
@@ -103,19 +132,19 @@ NewMultifile::~NewMultifile() { remove(); }
 
 void NewMultifile::remove() const {
   if (!swaps_.empty()) return;  // restoring failed: the file with the temporary name is the only copy of the old one
-  for (int32_t k = 0; unlink(physical_name(passing_, k).c_str()) == 0 || k < kMostOnDemand; ++k) {
-  }
+  std::error_code failed;
+  for (const int32_t k : physical_files_of(passing_, failed)) unlink(physical_name(passing_, k).c_str());
 }
 
 void NewMultifile::publish() {
   stop_if_interrupted();
   if (force_) held_.hold(AT_FDCWD, path_, path_);
   const int32_t old = force_ && exists(path_) ? planned_files_of(path_) : 0;
-  int32_t n = kMostOnDemand;
-  while (exists(physical_name(passing_, n))) ++n;
+  std::error_code failed;
+  const std::vector<int32_t> mine = physical_files_of(passing_, failed);
+  if (failed) throw Failure(kInputOutput, fmt::format("cannot list the folder of '{}': {}", path_, failed.message()));
   try {
-    for (int32_t k = n; k-- > 0;)
-      if (exists(physical_name(passing_, k))) move_in(k);
+    for (size_t i = mine.size(); i-- > 0;) move_in(mine[i]);
   } catch (const Failure&) {
     put_back();
     throw;
@@ -123,10 +152,9 @@ void NewMultifile::publish() {
   for (const Swap& swap : swaps_) {
     if (swap.replaced) unlink(physical_name(passing_, swap.number).c_str());
   }
-  for (int32_t k = old - 1; k >= 0; --k) {
-    const bool is_mine = std::ranges::find(swaps_, k, &Swap::number) != swaps_.end();
-    if (!is_mine && !is_foreign(physical_name(path_, k))) unlink(physical_name(path_, k).c_str());
-  }
+  for (int32_t k = old - 1; k >= 0; --k)
+    if (!std::ranges::binary_search(mine, k) && !is_foreign(physical_name(path_, k)))
+      unlink(physical_name(path_, k).c_str());
   swaps_.clear();
 }
 

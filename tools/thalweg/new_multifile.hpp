@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "common.hpp"
@@ -53,10 +54,17 @@ class NewMultifile {
 
 bool begins_as_multifile(const std::string& path);  // false also when unreadable
 
-// Most physical files of one node that the library makes when they are needed: of these some may be missing.
-inline constexpr int32_t kMostOnDemand = 4;
-
 // Name of a physical file: PATH for the first, PATH.000001, ...
 std::string physical_name(const std::string& path, int32_t number);
+
+// Ascending numbers of the physical files that exist. The library makes some files when data need them: any but the
+// first may be missing.
+std::vector<int32_t> physical_files_of(const std::string& path, std::error_code& failed);
+
+struct StoredBytes {
+  int64_t apparent = 0;  // the sizes of the physical files
+  int64_t on_disk = 0;   // without holes, which take no place on most file systems
+};
+StoredBytes bytes_of_physical_files(const std::string& path, const Multifile& multifile);
 
 }  // namespace tool

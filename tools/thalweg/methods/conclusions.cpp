@@ -111,9 +111,7 @@ Conclusion groups_stay(const std::vector<ResultRow>& rows) {
                fmt::format("Confirmed: the write times of all cells with 2 ranks or more form three groups, and the "
                            "groups at each single number of ranks contain at least {:.0f} % of the methods alike. "
                            "Refuted: fewer groups, or fewer stable methods.",
-                           100 * kStay),
-               Verdict::not_decided,
-               {}};
+                           100 * kStay)};
   std::map<int, std::vector<ResultRow>> by_ranks;
   std::vector<ResultRow> several;
   for (const ResultRow& row : rows) {
@@ -174,9 +172,7 @@ Conclusion gather_does_not_scale(const Results& results, const Medians& medians)
       fmt::format(
           "Confirmed: from the fewest to the most ranks (at least twice as many) the bandwidth of 'gather' grows less "
           "than {:.2f} times, and its memory, if measured, grows by at least {:.0f} % of the array. Refuted otherwise.",
-          kGrowth, 100 * kWholeArray),
-      Verdict::not_decided,
-      {}};
+          kGrowth, 100 * kWholeArray)};
   const std::vector<Series> series = series_of(results);
   const Ratios growth = growth_of(series, medians, "gather", &c);
   if (growth.n == 0) {
@@ -212,15 +208,17 @@ Verdict judged(double value, double confirmed_from, double refuted_below) {
   return value < refuted_below ? Verdict::refuted : Verdict::not_decided;
 }
 
+void note(Conclusion& c, const char* what, const Ratios& ratios) {
+  if (ratios.n > 0) c.numbers.push_back(fmt::format("{}: {}.", what, ratios.text()));
+}
+
 Conclusion offsets_collapse(const Medians& medians) {
   Conclusion c{3,
                "Independent writes at explicit offsets (MPI-IO level 0) are very slow for a global array; collective "
                "calls with a view (level 3) are fast.",
                fmt::format("Ratio of the write times of level 0 and level 3, for cells whose blocks are not contiguous "
                            "in the file. Confirmed from {:.2f} times on, refuted below {:.2f}.",
-                           kCollapse, kNoCollapse),
-               Verdict::not_decided,
-               {}};
+                           kCollapse, kNoCollapse)};
   const Ratios write = compare(medians, "mpiio-global-0", "mpiio-global-3", "write", is_scattered);
   if (write.n == 0) {
     c.numbers.push_back("No cell with noncontiguous blocks has both methods.");
@@ -228,26 +226,20 @@ Conclusion offsets_collapse(const Medians& medians) {
   }
   c.numbers.push_back(fmt::format("Write, level 0 to level 3: {}.", write.text()));
   for (const auto& [method, name] : {std::pair("mpiio-global-1", "Level 1 (collective, no view) to level 3"),
-                                     std::pair("mpiio-global-2", "Level 2 (view, not collective) to level 3")}) {
-    const Ratios other = compare(medians, method, "mpiio-global-3", "write", is_scattered);
-    if (other.n > 0) c.numbers.push_back(fmt::format("{}: {}.", name, other.text()));
-  }
-  const Ratios read = compare(medians, "mpiio-global-0", "mpiio-global-3", "read", is_scattered);
-  if (read.n > 0) c.numbers.push_back(fmt::format("Read, level 0 to level 3: {}.", read.text()));
+                                     std::pair("mpiio-global-2", "Level 2 (view, not collective) to level 3")})
+    note(c, name, compare(medians, method, "mpiio-global-3", "write", is_scattered));
+  note(c, "Read, level 0 to level 3", compare(medians, "mpiio-global-0", "mpiio-global-3", "read", is_scattered));
   c.verdict = judged(write.mean(), kCollapse, kNoCollapse);
   return c;
 }
 
 Conclusion chunks_are_alike(const Medians& medians) {
   Conclusion c{
-      4,
-      "When each rank writes one contiguous chunk, the levels of MPI-IO are equal, and close to a file per task.",
+      4, "When each rank writes one contiguous chunk, the levels of MPI-IO are equal, and close to a file per task.",
       fmt::format("Write, cells of 2 ranks or more with all four levels. Confirmed: the slowest level takes at "
                   "most {:.2f} times the fastest, and the fastest at most {:.2f} times the better file per "
                   "task. Refuted: more than {:.2f}, or more than {:.2f} times.",
-                  kSameLevels, kNearFiles, kOtherLevels, kFarFromFiles),
-      Verdict::not_decided,
-      {}};
+                  kSameLevels, kNearFiles, kOtherLevels, kFarFromFiles)};
   static constexpr const char* kLevels[] = {"mpiio-chunk-0", "mpiio-chunk-1", "mpiio-chunk-2", "mpiio-chunk-3"};
   static constexpr const char* kFiles[] = {"file-per-task", "file-per-task-dirs"};
   Ratios spread, to_files;
@@ -264,8 +256,8 @@ Conclusion chunks_are_alike(const Medians& medians) {
     spread.add(slowest / fastest);
     if (files > 0) to_files.add(fastest / files);
   }
-  if (spread.n > 0) c.numbers.push_back(fmt::format("Slowest level to fastest: {}.", spread.text()));
-  if (to_files.n > 0) c.numbers.push_back(fmt::format("Fastest level to a file per task: {}.", to_files.text()));
+  note(c, "Slowest level to fastest", spread);
+  note(c, "Fastest level to a file per task", to_files);
   if (spread.n == 0 || to_files.n == 0) {
     c.numbers.push_back("No cell of 2 ranks or more has all four levels and a file per task.");
     return c;
@@ -277,23 +269,20 @@ Conclusion chunks_are_alike(const Medians& medians) {
 
 Conclusion library_is_cheap(const Medians& medians) {
   Conclusion c{
-      5,
-      "A high-level library (parallel HDF5, collective, contiguous) costs little more than the MPI-IO below it.",
+      5, "A high-level library (parallel HDF5, collective, contiguous) costs little more than the MPI-IO below it.",
       fmt::format("Ratio of the write times of HDF5 (contiguous, collective) and MPI-IO level 3, for cells of 2 ranks "
                   "or more. Confirmed up to {:.2f}, refuted above {:.2f}.",
-                  kCheapLibrary, kDearLibrary),
-      Verdict::not_decided,
-      {}};
+                  kCheapLibrary, kDearLibrary)};
   const Ratios write = compare(medians, "hdf5-contiguous-collective", "mpiio-global-3", "write", has_several_ranks);
   if (write.n == 0) {
     c.numbers.push_back("No cell of 2 ranks or more has both methods.");
     return c;
   }
   c.numbers.push_back(fmt::format("Write, HDF5 to MPI-IO level 3: {}.", write.text()));
-  const Ratios read = compare(medians, "hdf5-contiguous-collective", "mpiio-global-3", "read", has_several_ranks);
-  if (read.n > 0) c.numbers.push_back(fmt::format("Read, HDF5 to MPI-IO level 3: {}.", read.text()));
-  const Ratios pnetcdf = compare(medians, "pnetcdf", "mpiio-global-3", "write", has_several_ranks);
-  if (pnetcdf.n > 0) c.numbers.push_back(fmt::format("Write, PnetCDF to MPI-IO level 3: {}.", pnetcdf.text()));
+  note(c, "Read, HDF5 to MPI-IO level 3",
+       compare(medians, "hdf5-contiguous-collective", "mpiio-global-3", "read", has_several_ranks));
+  note(c, "Write, PnetCDF to MPI-IO level 3",
+       compare(medians, "pnetcdf", "mpiio-global-3", "write", has_several_ranks));
   if (write.mean() <= kCheapLibrary) c.verdict = Verdict::confirmed;
   if (write.mean() > kDearLibrary) c.verdict = Verdict::refuted;
   return c;

@@ -17,7 +17,7 @@ struct Conclusion {
   std::string statement;  // the claim, one sentence
   std::string criterion;  // the limits for confirmed and refuted
   Verdict verdict = Verdict::not_decided;
-  std::vector<std::string> numbers;  // of this run, a sentence each; when not decided, the missing data
+  std::vector<std::string> numbers = {};  // of this run, a sentence each; when not decided, the missing data
 };
 
 // Always five, in order.
