@@ -30,7 +30,8 @@ class Sparse : public testing::Test {
     request.recover = recover;
     MultifileOptions& options = request.options;
     options.physical_files = 1;
-    options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
+    options.alignment_bytes = alignment_;
+    options.granule_bytes = options.chunk_bytes = 4096;
     options.buffer_bytes = 500;
     if (access == MultifileMode::create) request.serving = {Serving::Kind::range, 3, 0, 3, {}};
     auto file = run(open_multifile(*group_, std::move(request)));
@@ -54,8 +55,9 @@ class Sparse : public testing::Test {
   }
 
   // Leaves the files of a program that died after a sync; logical file 2 is empty.
-  void make_unclosed() {
+  void make_unclosed(const std::string& name = "") {
     auto file = open(MultifileMode::create);
+    ASSERT_TRUE(file->writing->set_name(*file->writing->writer(0).value(), name, 0).ok());
     for (const std::uint64_t rank : {0, 1}) write(*file, rank, 0, FileBytes(kBytes, std::byte{7}));
     ASSERT_TRUE(file->writing->sync().ok());
   }
@@ -110,6 +112,14 @@ class Sparse : public testing::Test {
     storage_->restart({});
   }
 
+  void repair() {
+    CheckResult health;
+    std::string findings;
+    const Watch watch{[&](const std::string& text) { findings += text + "\n"; }, {}};
+    EXPECT_TRUE(repair_multifile(storage_, kImagePath, watch, health).ok()) << findings;
+  }
+
+  std::uint32_t alignment_ = 4096;
   const std::unique_ptr<Group> group_ = make_self_group();
   const std::shared_ptr<FaultBackend> storage_ = make_fault_backend(make_memory_backend());
 };
@@ -131,10 +141,7 @@ TEST_F(Sparse, SlabsInAHoleAreNotLookedAtOneByOne) {
   EXPECT_EQ(read(2, 0, true), data);
 
   expect_few_calls("recovery");
-  CheckResult health;
-  std::string findings;
-  const Watch watch{[&](const std::string& text) { findings += text + "\n"; }, {}};
-  EXPECT_TRUE(repair_multifile(storage_, kImagePath, watch, health).ok()) << findings;
+  repair();
   expect_few_calls("repair");
   EXPECT_EQ(read(2, 0, false), data);
 }
@@ -158,6 +165,34 @@ TEST_F(Sparse, TheNextFrameBehindDamageIsLookedForInDataOnly) {
   EXPECT_EQ(read(2, 0, true), data);
 
   expect_few_calls("recovery");
+}
+
+// The first repair puts its index into space that a frame has claimed behind the end of the file. The machine dies before
+// the repair has closed the file.
+TEST_F(Sparse, ARepairIsRepeatedWhereItsIndexLiesInClaimedSpace) {
+  alignment_ = 512;
+  make_unclosed(std::string(1500, 'n'));
+  FileBytes bytes = begin_of_file();
+  const format::FileHeader header = format::parse_header(ByteView(bytes).first(512), bytes.size()).value();
+  format::Frame claim;
+  for (std::uint64_t at = 4096; at + format::kFrameBytes <= bytes.size(); at += alignment_) {
+    const auto frame = format::parse_frame(ByteView(bytes).subspan(at, format::kFrameBytes), header, at, kHuge);
+    if (frame) claim.offset = frame->end();
+  }
+  auto file = storage_->open(kImagePath, OpenMode::read_write).value();
+  ASSERT_TRUE(file->truncate(claim.offset).ok());
+  // To the second sector of the names, the fourth page of the index.
+  claim.extent = format::align_up(claim.offset + 1, 4096) + 3 * 4096 + 512 - claim.offset;
+  ASSERT_TRUE(file->write(claim.offset, format::encode_frame(claim, header.id)).ok());
+  repair();
+
+  ASSERT_TRUE(file->write(0, ByteView(bytes).first(4096)).ok());
+  repair();
+
+  CheckResult health;
+  const Status sound = verify_multifile(storage_, kImagePath, {}, health);
+  EXPECT_TRUE(sound.ok()) << sound.message();
+  EXPECT_EQ(read(0, 0, false), FileBytes(kBytes, std::byte{7}));
 }
 
 TEST_F(Sparse, DefragLeavesGapsAsTheyAre) {

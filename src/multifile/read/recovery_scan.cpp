@@ -31,6 +31,7 @@ Status Scan::sort_ranks() {
 
 Status Scan::session(const FoundSession& session) {
   end_ = std::max(end_, session.page.data_start);
+  limit_ = session.limit;
   return walk(session, 0);
 }
 
@@ -102,10 +103,11 @@ Status Scan::take(const format::Frame& frame) {
   walked_ += std::min(frame.extent, here_->file_bytes() - walked_);
   if (watch_.progress && !watch_.progress(walked_, here_->file_bytes()))
     return Status::error(Code::stopped, "recovering '{}': stopped by the caller", physical_.path());
-  // A frame that only claims space must not move the index, and with it the end of the file, so far away.
+  // A frame that only claims space must not move the index, and with it the end of the file, so far away. Where a repair
+  // that did not complete has put an index into that space, the next one puts it there again.
   const bool is_chunk = frame.kind == format::FrameKind::chunk;
   if (here_ == &physical_)
-    end_ = std::max(end_, is_chunk ? frame.end() : std::min(frame.end(), physical_.file_bytes()));
+    end_ = std::max(end_, is_chunk ? frame.end() : std::min(frame.end(), limit_));
   if (frame.kind == format::FrameKind::later) made_later.insert(frame.later);
   if (is_chunk) return chunk(frame);
   return frame.kind == format::FrameKind::pack ? pack(frame) : Status{};
