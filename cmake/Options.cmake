@@ -26,6 +26,7 @@ set(TW_TOOLS "" CACHE STRING "The folders of tools/ to build; empty: all")
 option(TW_WITH_BENCH "Build the benchmarks" OFF)
 set(TW_METHODS_LIBRARIES "hdf5;pnetcdf;adios2;sionlib" CACHE STRING
     "What thalweg-methods measures beside this library, where it is found; empty: nothing")
+set(TW_SIONLIB_SOURCE "" CACHE PATH "The source of SIONlib, to compare with it; empty: an installed one, if any")
 set(TW_BENCHES "" CACHE STRING "The folders of bench/ to build; empty: all")
 option(TW_WITH_EXAMPLES "Build the examples" OFF)
 option(TW_WITH_PYTHON "Build the extension of the Python package (pip install . does)" OFF)

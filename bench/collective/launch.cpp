@@ -1,6 +1,9 @@
+#include "collective/launch.hpp"
+
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -8,7 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "collective/parts.hpp"
 #include "collective/storage.hpp"
 
 namespace bench {
@@ -49,8 +51,8 @@ void start_own_ranks(char** argv) {
   for (char** argument = argv + 1; *argument != nullptr; ++argument) pointers.push_back(*argument);
   pointers.push_back(nullptr);
   execvp(pointers[0], pointers.data());
-  std::fprintf(stderr, "thalweg-bench-collective: cannot start %s; start this program with the mpiexec of its MPI\n",
-               TW_MPIEXEC);
+  std::fprintf(stderr, "%s: cannot start %s; start this program with the mpiexec of its MPI\n",
+               program_invocation_short_name, TW_MPIEXEC);
   std::exit(1);  // NOLINT(concurrency-mt-unsafe)
 }
 

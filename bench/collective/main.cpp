@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <CLI/CLI.hpp>
 
+#include "collective/launch.hpp"
 #include "collective/parts.hpp"
 #include "support/clock.hpp"
 

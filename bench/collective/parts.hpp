@@ -44,9 +44,6 @@ struct Bench {
            double bound) const;
 };
 
-// Restarts the program on four ranks of its own unless an mpiexec has started it.
-void start_own_ranks(char** argv);
-
 void bench_memory(Bench& bench);       // (g), first: freed memory stays with the allocator
 void bench_coll_perf(Bench& bench);    // (a), (a2)
 void bench_overlap(Bench& bench);      // (b)

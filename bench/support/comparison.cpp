@@ -2,6 +2,8 @@
 #include "support/comparison.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -26,13 +28,18 @@ void Comparison::add(const std::string& variant, Run run) { entries_.push_back({
 void Comparison::run(const Plan& plan) {
   if (plan.warm_up)
     for (const Entry& entry : entries_) entry.run(-1);
+  std::minstd_rand shuffler(1);  // NOLINT(cert-msc51-cpp): every run of a benchmark has the same order
   const double start = now();
   for (int repetition = 0; repetition < plan.repetitions; ++repetition) {
     const double passed = repetition == 0 ? 0 : now() - start;
     if (repetition >= plan.least && passed > plan.seconds) return;
     if (passed > plan.most_seconds)
       return note("repetitions", "only " + std::to_string(repetition) + ", a busy machine");
-    for (Entry& entry : entries_) {
+    std::vector<std::size_t> order(entries_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), shuffler);
+    for (const std::size_t which : order) {
+      Entry& entry = entries_[which];
       const std::vector<double> seconds = entry.run(repetition);
       for (std::size_t i = 0; i < phases_.size(); ++i) entry.seconds[phases_[i]].push_back(seconds.at(i));
     }

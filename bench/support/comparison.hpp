@@ -1,5 +1,6 @@
-// Variants of one task, run in turns (A B C A B C ...), so that drifting clocks and other load affect all alike.
-// Results are medians, and ratios within one repetition.
+// Variants of one task, run in turns, each once in a repetition and in another order each time (A B C, C A B, ...), so
+// that drifting clocks, other load and what the variant before left behind affect all alike. Results are medians, and
+// ratios within one repetition.
 #ifndef BENCH_SUPPORT_COMPARISON_HPP
 #define BENCH_SUPPORT_COMPARISON_HPP
 

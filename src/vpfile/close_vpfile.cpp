@@ -136,6 +136,9 @@ Op<Status> list_batches(VpParts& parts) {
         fresh.resize(there + message.data.size() / sizeof(format::Batch));
         std::memcpy(static_cast<void*>(fresh.data() + there), message.data.data(), message.data.size());
       }
+      TW_RETURN_IF_ERROR(parts.sides->list != nullptr
+                             ? check_has_its_name(*parts.backend, *parts.sides->list)
+                             : check_side(*parts.backend, vp_side_path(parts.path, DirectoryFile::batches)));
       return append_batches(*parts.backend, parts.data(), std::move(fresh), parts.durable, parts.meta);
     });
   }
@@ -164,8 +167,12 @@ Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
 Op<Status> sync_parts(VpParts& parts, bool closing) {
   Group& group = parts.group();
   Status status = co_await parts.file->sync();
-  if (!status.ok() || !closing || parts.blocks == nullptr) co_return status;
-  if (group.rank() == group.place().process_leader) status = parts.sides->sync();
+  if (!status.ok() || !closing || !parts.geometry.has_ib()) co_return status;
+  if (group.rank() == group.place().process_leader)
+    status = or_out_of_memory([&] {  // those of an earlier session, too
+      TW_RETURN_IF_ERROR(parts.sides->open(*parts.backend, parts.path, parts.meta, OpenMode::read_write));
+      return parts.sides->sync();
+    });
   co_return co_await agree(group, std::move(status));
 }
 

@@ -112,11 +112,12 @@ class IndependentAccess {
   bool goes_into_batch(std::uint64_t local, std::uint64_t bytes) {
     if (!may_batch(local, bytes)) return false;
     const std::uint64_t number = parts_.vps.number(local);
-    if (number - next_in_batch_ > OpenBatch::kMostLeftOut && !begins_batch(local)) return false;
+    if (number - next_in_batch_ > OpenBatch::kMostLeftOut && !begins_batch(local, bytes)) return false;
     next_in_batch_ = number + 1;
     return true;
   }
-  bool begins_batch(std::uint64_t local) {
+  // `first`: the bytes of `local`, whose position may have moved through the lattice.
+  bool begins_batch(std::uint64_t local, std::uint64_t first) {
     if (local < alone_until_) return false;
     const std::uint64_t number = parts_.vps.number(local);
     const std::uint64_t least = parts_.hints.least_batch;
@@ -125,7 +126,7 @@ class IndependentAccess {
       if (parts_.vps.number(end) - number != end - local) break;
       if (!takes_part(end)) continue;
       if (!parts_.load(end).ok()) break;
-      const std::uint64_t piece = behind_lattice(end, what_.bytes_of(end));
+      const std::uint64_t piece = end == local ? first : behind_lattice(end, what_.bytes_of(end));
       if (piece == 0) continue;
       if (!may_batch(end, piece)) break;  // its blocks would end the batch
       ++pieces;

@@ -42,7 +42,7 @@ static Result<bool> may_be_side(Backend& backend, const std::string& name) {
   return is_blank(*file);
 }
 
-static Status check_side(Backend& backend, const std::string& name) {
+Status check_side(Backend& backend, const std::string& name) {
   TW_ASSIGN_OR_RETURN(const bool ours, may_be_side(backend, name));
   return ours ? Status{} : refuse_to_overwrite(name, "is no side file of a vpfile");
 }

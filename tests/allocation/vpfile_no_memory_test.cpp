@@ -495,5 +495,51 @@ TEST_F(VpNoMemoryToWrite, LeavesTheRestRight) {
   }
 }
 
+// The list of batches is sorted when it is first used. Each allocation of this fails: the call reports it, and the next
+// one finds all pieces.
+class VpNoMemoryToSort : public VpFiles {
+ protected:
+  static constexpr std::int64_t kMany = 2000;
+  const VpHow how_ = {.shape = {kMany}, .hints = "block_bytes=16,superblock_bytes=4096"};
+
+  void append(tw_vpfile* file, int step) {
+    Positions each(kMany);
+    std::string packed;
+    for (std::int64_t vp = 0; vp < kMany; ++vp) {
+      const std::string text =
+          text_of(static_cast<int>(vp), static_cast<std::size_t>(1 + (vp * 7 + step * 5) % 30), step);
+      each[static_cast<std::size_t>(vp)] = static_cast<std::int64_t>(text.size());
+      packed += text;
+      texts_[static_cast<std::size_t>(vp)] += text;
+    }
+    tw_vpfile_data data = TW_VPFILE_PACKED(packed.data(), 1);
+    data.n_each = each.data();
+    EXPECT_EQ(tw_vpfile_write_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
+  }
+
+  std::vector<std::string> texts_ = std::vector<std::string>(kMany);
+};
+
+TEST_F(VpNoMemoryToSort, FindsAllPiecesTheNextTime) {
+  tw_vpfile* made = open_vp("w", how_);
+  for (int step = 0; step < 12; ++step) append(made, step);
+  close(made);
+  for (std::uint64_t k = 1; !HasFailure(); ++k) {
+    SCOPED_TRACE(k);
+    tw_vpfile* file = open_vp("r+", {.hints = how_.hints});
+    std::int64_t size = 0;
+    Allocations::start(k, kChecked);
+    const tw_status first = tw_vpfile_size(file, kMany / 2, &size);
+    Allocations::stop();
+    EXPECT_TRUE(first == TW_OK || first == TW_ERR_NO_MEMORY) << first;
+    for (std::int64_t vp = 0; vp < kMany; ++vp) {
+      ASSERT_EQ(tw_vpfile_size(file, vp, &size), TW_OK) << tw_last_error();
+      ASSERT_EQ(size, static_cast<std::int64_t>(texts_[static_cast<std::size_t>(vp)].size())) << "VP " << vp;
+    }
+    close(file);
+    if (first == TW_OK) break;
+  }
+}
+
 }  // namespace
 }  // namespace thalweg::test

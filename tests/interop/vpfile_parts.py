@@ -14,7 +14,7 @@ META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQI4xQQQQQQQQ")
 HEADER = struct.Struct("<8sIIQQ16sQQQQQQIIIQQI")
 SEAL = struct.Struct("<IIQIIII")
 ROW = struct.Struct("<QQIIII")
-LISTED = struct.Struct("<QQQQQIII4x")
+LISTED = struct.Struct("<QQQQQIIII")
 SIDE, SIDE_BYTES = struct.Struct("<8s16sQII20x"), 64
 SIDE_NAMES = "NAME.first", "NAME.dir"
 SIDES = {".first": (1, b"TWVPFRST"), ".dir": (2, b"TWVPDIRE"), ".batches": (4, b"TWVPBATC")}  # number in bound CRCs, magic
@@ -180,10 +180,11 @@ class Batch:
     n: int
     first: int
     blocks: int
+    lost: int = 0
 
     def check(self, whose, geometry, blocks):
         """`blocks`: number of them that the superblock has."""
-        need(self.n >= 1 and self.vp + self.n <= geometry.N and self.base < 2**62 and 8 * self.n <= self.blocks * geometry.S
+        need(self.lost <= 1 and self.n + self.lost >= 1 and self.vp + self.n <= geometry.N and self.base < 2**62 and 8 * self.n <= self.blocks * geometry.S
              and self.first + self.blocks <= blocks, f"{whose}: {self}")
 
     def pieces(self, data, geometry):
@@ -204,16 +205,16 @@ class Batch:
         """Returns the fields of the entry of NAME.batches."""
         pieces = [piece for _vp, piece in self.pieces(data, geometry)]
         least, most = min(piece.begin for piece in pieces), max(piece.end for piece in pieces)
-        return self.vp, self.superblock, self.base, least, most, self.n, self.first, self.blocks
+        return self.vp, self.superblock, self.base, least, most, self.n, self.first, self.blocks, 0
 
 
 class Pieces:
     """The pieces of all VPs."""
 
     def __init__(self, data, geometry, batches):
-        self.of = collections.defaultdict(list)
+        self.of, self.lost = collections.defaultdict(list), [batch for batch in batches if batch.lost]
         for batch in batches:
-            for vp, piece in batch.pieces(data, geometry):
+            for vp, piece in () if batch.lost else batch.pieces(data, geometry):
                 self.of[vp].append(piece)
         for vp, pieces in self.of.items():
             pieces.sort()
@@ -221,6 +222,9 @@ class Pieces:
 
     def end(self, vp):
         return self.of[vp][-1].end if vp in self.of else 0
+
+    def some_are_lost(self, vp):
+        return any(batch.vp <= vp < batch.vp + batch.n for batch in self.lost)
 
     def whole(self, vp):
         """Returns the bytes of a stream that consists of its pieces."""
@@ -334,14 +338,14 @@ class Directory:
 
     def read_list(self, path):
         file, size = self.open(path, ".batches"), LISTED.size * self.meta.batches
-        need(self.meta.batches <= 2**40 and file.size >= SIDE_BYTES + size, f"{path}.batches: it is cut off, it had {self.meta.batches} entries")
+        need(self.meta.batches <= 2**32 and file.size >= SIDE_BYTES + size, f"{path}.batches: it is cut off, it had {self.meta.batches} entries")
         return file.read(SIDE_BYTES, size)
 
     @functools.cached_property
     def pieces(self):
         batches, g = [], self.geometry
-        for vp, superblock, base, _least, _most, n, first, blocks in self.list:
-            batches.append(Batch(vp, superblock, base, n, first, blocks))
+        for vp, superblock, base, _least, _most, n, first, blocks, lost in self.list:
+            batches.append(Batch(vp, superblock, base, n, first, blocks, lost))
             need(g.first <= superblock < self.meta.end_superblocks, f"NAME.batches: superblock {superblock}")
             batches[-1].check("NAME.batches", g, g.Z // g.S - g.head)
         return Pieces(self.data, g, batches)

@@ -83,6 +83,9 @@ class Vpfile:
         g = self.geometry
         parts = [(piece.begin, piece.offset, piece.end - piece.begin) for piece in self.pieces(vp)]  # blocks hide them
         parts += [(index * g.S, address * g.S, g.S) for index, address in self.blocks(vp).items()]
+        if self.directory and self.directory.pieces.some_are_lost(vp):
+            told = {begin + i for begin, _at, count in parts for i in range(count)}
+            need(told >= set(range(self.ib_bytes(vp))), f"VP {vp}: bytes of a lost batch")
         for begin, at, count in parts:
             place = g.L + begin
             count = min(count, len(out) - place)

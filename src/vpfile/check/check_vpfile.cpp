@@ -43,6 +43,23 @@ std::uint64_t bytes_in(const VpChain& chain) {
   return bytes;
 }
 
+// VPs begin .. end-1.
+struct VpRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// The same VPs, sorted, in ranges that do not touch.
+std::vector<VpRange> joined(std::vector<VpRange> ranges) {
+  std::ranges::sort(ranges, {}, &VpRange::begin);
+  std::vector<VpRange> all;
+  for (const VpRange& one : ranges) {
+    if (all.empty() || all.back().end < one.begin) all.push_back(one);
+    all.back().end = std::max(all.back().end, one.end);
+  }
+  return all;
+}
+
 // The vpfile that is being verified.
 class CheckedVpfile {
  public:
@@ -68,6 +85,7 @@ class CheckedVpfile {
   Status verify() {
     done_ = checked_ = next_ = 0;
     lost_.clear();
+    lacking_.clear();
     if (!meta_.has_value()) {
       report_.finding(no_meta_.message());
       return no_meta_;
@@ -135,12 +153,33 @@ class CheckedVpfile {
     TW_RETURN_IF_ERROR(opened);
     if (!std::ranges::equal(sides.batches(), found.batches()))
       report_.finding("NAME.batches does not list the batches of the superblocks");
-    for (const SuperblockScan::Found& one : found.found()) health_.damaged_logical += one.lost_pieces;
     health_.logical_bytes = std::min(health_.logical_bytes + found.piece_bytes(), kMostOffset);
-    TW_RETURN_IF_ERROR(found.check_pieces(
-        [this](std::uint64_t vp) { (void)lose_chain(vp, "its pieces do not follow each other").ok(); }));
+    TW_RETURN_IF_ERROR(lose_pieces(found));
     BlockDirectory directory = directory_in(sides);
     return check_chains(found, directory);
+  }
+
+  // Counts the streams that lack pieces. A batch that is lost is told with its superblock.
+  Status lose_pieces(const SuperblockScan& found) {
+    std::vector<VpRange> lost, broken;
+    for (const format::Batch& batch : found.batches())
+      if (batch.lost != 0 && batch.n > 0) lost.push_back({batch.vp, batch.vp + batch.n});
+    lacking_ = joined(lost);
+    TW_RETURN_IF_ERROR(found.check_pieces([&](std::uint64_t vp) {
+      if (!lacks_pieces(vp)) broken.push_back({vp, vp + 1});
+    }));
+    for (const VpRange& range : joined(broken)) {
+      const std::string last = range.end - range.begin > 1 ? fmt::format(" to {}", range.end - 1) : "";
+      report_.finding(fmt::format("virtual processor {}{}: pieces do not follow each other", range.begin, last));
+      lost.push_back(range);
+    }
+    lacking_ = joined(std::move(lost));
+    for (const VpRange& range : lacking_) health_.damaged_logical += range.end - range.begin;
+    return {};
+  }
+  bool lacks_pieces(std::uint64_t vp) const {
+    const auto behind = std::ranges::upper_bound(lacking_, vp, {}, &VpRange::begin);
+    return behind != lacking_.begin() && vp < std::prev(behind)->end;
   }
 
   Status check_chains(SuperblockScan& scan, BlockDirectory& directory) {
@@ -230,7 +269,7 @@ class CheckedVpfile {
 
   Status lose_chain(std::uint64_t vp, const std::string& what) {
     report_.finding(fmt::format("virtual processor {}: {}", vp, what));
-    ++health_.damaged_logical;
+    if (!lacks_pieces(vp)) ++health_.damaged_logical;  // else it was counted
     return {};
   }
 
@@ -248,11 +287,12 @@ class CheckedVpfile {
   }
 
   Reporter report_;
-  std::uint64_t checked_ = 0;   // VPs and runs
-  std::uint64_t next_ = 0;      // VP to be checked
-  std::string lost_;            // message of the entry that was lost last
-  bool lost_together_ = false;  // that message was repeated
-  std::uint64_t done_ = 0;      // VPs, as reported last
+  std::uint64_t checked_ = 0;     // VPs and runs
+  std::uint64_t next_ = 0;        // VP to be checked
+  std::string lost_;              // message of the entry that was lost last
+  bool lost_together_ = false;    // that message was repeated
+  std::vector<VpRange> lacking_;  // streams that lack pieces
+  std::uint64_t done_ = 0;        // VPs, as reported last
 };
 
 Status write_chain(BlockDirectory& directory, const VpChain& chain) {

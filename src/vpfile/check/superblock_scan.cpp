@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/size_units.hpp"
@@ -176,7 +177,7 @@ bool SuperblockScan::take_rows(ByteView image, Found& found) {
     if (blocks > found.seal.blocks()) return false;
     if (row.value().is_batch()) {
       if (found.damaged) {  // its tables may be wrong
-        found.lost_pieces += row.value().n;
+        found.lost.push_back(format::lost_batch(found.number, row.value(), geometry_));
         continue;
       }
       const auto batch = format::batch_of(row.value(), found.number, image, geometry_);
@@ -274,7 +275,12 @@ Result<std::vector<SuperblockScan::Placed>> SuperblockScan::placed_in(std::uint6
 
 std::vector<format::Batch> SuperblockScan::batches() const {
   std::vector<format::Batch> all;
-  for (const Found& one : found_) all.insert(all.end(), one.batches.begin(), one.batches.end());
+  for (const Found& one : found_) {
+    all.insert(all.end(), one.batches.begin(), one.batches.end());
+    all.insert(all.end(), one.lost.begin(), one.lost.end());
+  }
+  for (const std::uint64_t number : std::set(lost_.begin(), lost_.end()))
+    all.push_back(format::lost_batch(number, {.n = 0, .blocks = 1}, geometry_));
   format::sort_batches(all);
   return all;
 }
@@ -288,10 +294,10 @@ Result<std::uint64_t> SuperblockScan::piece_bytes_of(std::uint64_t vp) const {
 
 // The pieces of VPs begin .. end-1 in `batches`, which are in the order in which they were made.
 Status SuperblockScan::check_pieces_of(std::uint64_t begin, std::uint64_t end, std::span<const format::Batch> batches,
+                                       std::vector<std::byte>& image,
                                        const std::function<void(std::uint64_t vp)>& wrong) const {
   constexpr std::uint64_t kWrong = ~std::uint64_t{0};
   std::vector<std::uint64_t> ends(end - begin);  // of the pieces so far
-  std::vector<std::byte> image(geometry_.superblock_bytes);
   std::uint64_t loaded = kWrong;
   for (const format::Batch& batch : batches) {
     TW_RETURN_IF_ERROR(ask());
@@ -310,19 +316,22 @@ Status SuperblockScan::check_pieces_of(std::uint64_t begin, std::uint64_t end, s
   return {};
 }
 
-// Batches that have VPs in common are looked at together.
+// Batches that have VPs in common are looked at together, and about so many VPs at once: superblocks are read each time.
 Status SuperblockScan::check_pieces(const std::function<void(std::uint64_t vp)>& wrong) const {
-  constexpr std::uint64_t kVpsAtOnce = std::uint64_t{1} << 22;
+  constexpr std::uint64_t kVpsAtOnce = std::uint64_t{1} << 18;
+  std::vector<std::byte> image(geometry_.superblock_bytes);
   std::vector<format::Batch> all = batches();
+  std::erase_if(all, [](const format::Batch& batch) { return batch.lost != 0; });
   std::ranges::sort(all, {}, &format::Batch::vp);
   for (auto first = all.begin(); first != all.end();) {
     auto last = first;
     std::uint64_t end = first->vp + first->n;
-    for (; last != all.end() && last->vp < end; ++last) end = std::max(end, last->vp + last->n);
+    for (; last != all.end() && last->vp < std::max(end, first->vp + kVpsAtOnce); ++last)
+      end = std::max(end, last->vp + last->n);
     std::vector<format::Batch> group(first, last);
     format::sort_batches(group);
     for (std::uint64_t begin = first->vp; begin < end; begin += kVpsAtOnce)
-      TW_RETURN_IF_ERROR(check_pieces_of(begin, std::min(begin + kVpsAtOnce, end), group, wrong));
+      TW_RETURN_IF_ERROR(check_pieces_of(begin, std::min(begin + kVpsAtOnce, end), group, image, wrong));
     first = last;
   }
   return {};
@@ -377,11 +386,14 @@ Status SuperblockScan::tell_lengths(std::uint64_t begin, std::uint64_t end, std:
   return {};
 }
 
-// The end of the bytes from `begin` on that pieces have all of.
-static std::uint64_t end_of_pieces(const VpChain& chain, std::uint64_t begin) {
-  for (const format::BatchPiece& piece : chain.pieces)
-    if (piece.begin <= begin) begin = std::max(begin, piece.end);
-  return begin;
+// The end of the bytes from `begin` on that pieces have all of. Each call has a larger `begin`.
+static std::uint64_t end_of_pieces(VpChain& chain, std::uint64_t begin) {
+  for (; chain.passed < chain.pieces.size(); ++chain.passed) {
+    const format::BatchPiece& piece = chain.pieces[chain.passed];
+    if (piece.begin > std::max(begin, chain.end_passed)) break;
+    chain.end_passed = std::max(chain.end_passed, piece.end);
+  }
+  return std::max(begin, chain.end_passed);
 }
 
 // Adds blocks begin .. end-1 that no table names. Blocks whose bytes are all in pieces are a hole. The others are a hole,

@@ -24,6 +24,8 @@ struct VpChain {
   std::uint64_t bytes = 0;
   bool damaged = false;                    // a block of it is in a superblock that is not whole
   std::vector<format::BatchPiece> pieces;  // bytes of its holes that are in batches, in the order of the stream
+  std::size_t passed = 0;                  // pieces that end before the gap that was looked at last does
+  std::uint64_t end_passed = 0;            // the largest end of these
 };
 
 // Calls visit(number, image) for each place of a superblock behind the lattice, except holes, until a call fails.
@@ -52,8 +54,8 @@ class SuperblockScan {
     std::uint64_t end_vp = 0;
     bool has_lengths = false;  // rows without blocks
     std::vector<format::Batch> batches;
-    std::uint64_t piece_bytes = 0;  // of these
-    std::uint64_t lost_pieces = 0;  // of batches where it is damaged
+    std::uint64_t piece_bytes = 0;    // of these
+    std::vector<format::Batch> lost;  // those that its rows name where it is damaged
     // Its blocks may never have reached the storage, so they do not hide blocks of earlier sessions.
     bool is_doubtful() const { return damaged && !seal.synced; }
   };
@@ -74,11 +76,11 @@ class SuperblockScan {
   std::uint32_t last_session() const { return last_session_; }
   const std::vector<std::string>& findings() const { return findings_; }  // superblocks that are not whole
 
-  // All batches, in the order of NAME.batches, and the bytes of their pieces.
+  // All batches, also lost ones, in the order of NAME.batches; and the bytes of their pieces.
   std::vector<format::Batch> batches() const;
   std::uint64_t piece_bytes() const { return piece_bytes_; }
   Result<std::uint64_t> piece_bytes_of(std::uint64_t vp) const;
-  // Calls wrong(vp) for each stream whose pieces do not follow each other from its begin on.
+  // Calls wrong(vp) for each stream whose pieces do not follow each other from its begin on. VPs may come in any order.
   Status check_pieces(const std::function<void(std::uint64_t vp)>& wrong) const;
 
   // Chains of the VPs with blocks from `next` on, by number, with about 2^20 runs at a time; `next` moves behind these
@@ -111,7 +113,7 @@ class SuperblockScan {
   std::uint64_t end_of_window(std::uint64_t begin) const;
   Result<std::vector<Placed>> placed_in(std::uint64_t begin, std::uint64_t end) const;
   Status check_pieces_of(std::uint64_t begin, std::uint64_t end, std::span<const format::Batch> batches,
-                         const std::function<void(std::uint64_t vp)>& wrong) const;
+                         std::vector<std::byte>& image, const std::function<void(std::uint64_t vp)>& wrong) const;
   Status tell_pieces(std::uint64_t begin, std::uint64_t end, std::vector<VpChain>& chains) const;
   Status tell_lengths(std::uint64_t begin, std::uint64_t end, std::vector<VpChain>& chains) const;
   void join(std::span<const Placed> placed, VpChain& chain);

@@ -13,12 +13,13 @@ constexpr const char* kList = "NAME.batches";
 
 template <class Io, class Of>
 void list_batch(Io io, Of& b) {
-  move_fields(io, b.vp, b.superblock, b.base, b.least, b.most, b.n, b.first_block, b.blocks, b.unused);
+  move_fields(io, b.vp, b.superblock, b.base, b.least, b.most, b.n, b.first_block, b.blocks, b.lost);
 }
 
 Status check_batch(const Batch& batch, const VpMeta& meta) {
   const VpGeometry& geometry = meta.geometry;
-  if (batch.vp >= geometry.n || batch.n < 1 || batch.n > geometry.n - batch.vp)
+  if (batch.lost > 1) return bad_field(kList, "lost", batch.lost, "0 or 1");
+  if (batch.vp >= geometry.n || batch.n + batch.lost < 1 || batch.n > geometry.n - batch.vp)
     return bad_field(kList, "vp", batch.vp, "what the shape has");
   if (batch.superblock < geometry.first_superblock || batch.superblock >= meta.end_of_superblocks)
     return bad_field(kList, "superblock", batch.superblock, "one that the file has");
@@ -48,6 +49,10 @@ std::optional<Batch> batch_of(const SuperblockRow& row, std::uint64_t superblock
   return batch.most > kMostOffset - geometry.lattice_bytes() || batch.most == 0 ? std::nullopt : std::optional(batch);
 }
 
+Batch lost_batch(std::uint64_t superblock, const SuperblockRow& row, const VpGeometry& geometry) {
+  return {row.vp, superblock, 0, 0, kMostOffset - geometry.lattice_bytes(), row.n, row.first_block, row.blocks, 1};
+}
+
 void sort_batches(std::vector<Batch>& batches) {
   std::ranges::sort(batches, {}, [](const Batch& batch) { return std::pair(batch.superblock, batch.first_block); });
 }
@@ -64,7 +69,6 @@ Result<std::vector<Batch>> parse_batches(ByteView file, const VpMeta& meta) {
   for (std::uint64_t i = 0; i < batches.size(); ++i) {
     Batch& batch = batches[i];
     list_batch(FieldReader(file.subspan(kFirstBatch + kBatchBytes * i, kBatchBytes)), batch);
-    batch.unused = 0;
     TW_RETURN_IF_ERROR(check_batch(batch, meta));
     if (i == 0 || batches[i - 1].superblock < batch.superblock) continue;
     const bool behind = batches[i - 1].superblock == batch.superblock &&

@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kPieceBytes = 8;                      // of a pie
 inline constexpr std::uint64_t kBatchBytes = 56;                     // of a batch in NAME.batches
 inline constexpr std::uint64_t kFirstBatch = 64;                     // offset in NAME.batches
 inline constexpr std::uint64_t kMostBegin = std::uint64_t{1} << 62;  // of a piece
-inline constexpr std::uint64_t kMostBatches = std::uint64_t{1} << 40;
+inline constexpr std::uint64_t kMostBatches = std::uint64_t{1} << 32;
 
 struct Batch {
   std::uint64_t vp = 0;  // the first of n
@@ -27,7 +27,7 @@ struct Batch {
   std::uint32_t n = 0;
   std::uint32_t first_block = 0;
   std::uint32_t blocks = 0;
-  std::uint32_t unused = 0;
+  std::uint32_t lost = 0;  // 1: its superblock is damaged; n is 0 where its rows are unknown, too
   bool operator==(const Batch&) const = default;
   bool has(std::uint64_t which) const { return which - vp < n; }
 };
@@ -46,8 +46,8 @@ struct BatchPiece {
 inline std::uint64_t encode_piece(std::uint64_t past_base, std::uint64_t end) {
   return std::uint64_t{static_cast<std::uint32_t>(past_base)} | end << 32;
 }
-// Piece number `i` of a batch, whose blocks are `bytes`. No value: the table is not valid.
 inline std::uint64_t table_in_batch(std::uint64_t bytes, std::uint64_t n) { return bytes - kPieceBytes * n; }
+// Piece number `i` of a batch, whose blocks are `bytes`. No value: the table is not valid.
 inline std::optional<BatchPiece> piece_in(ByteView bytes, const Batch& batch, std::uint64_t i) {
   const std::uint64_t table = table_in_batch(bytes.size(), batch.n);
   const ByteView entry = bytes.subspan(table + kPieceBytes * i);
@@ -64,6 +64,9 @@ inline std::optional<BatchPiece> piece_in(ByteView bytes, const Batch& batch, st
 // superblock. No value: the table is not valid.
 std::optional<Batch> batch_of(const SuperblockRow& row, std::uint64_t superblock, ByteView image,
                               const VpGeometry& geometry);
+
+// That of a damaged superblock, whose pieces are unknown and may lie anywhere in their streams.
+Batch lost_batch(std::uint64_t superblock, const SuperblockRow& row, const VpGeometry& geometry);
 
 // The bytes of a batch in its superblock.
 inline ByteView bytes_of(const Batch& batch, ByteView image, const VpGeometry& geometry) {

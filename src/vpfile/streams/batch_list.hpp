@@ -4,6 +4,7 @@
 // One call at a time. A pass through VPs in the order of their numbers is fast.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,17 +16,17 @@ namespace thalweg {
 class BatchList {
  public:
   BatchList() = default;
-  explicit BatchList(std::span<const format::Batch> batches) : all_(batches) {}  // borrowed; nothing is added to them
+  // Those of `batches` that are lost, or the others. They are borrowed; nothing is added to them.
+  explicit BatchList(std::span<const format::Batch> batches, bool lost = false) : all_(batches), lost_(lost) {}
 
   void add(const format::Batch& batch) {
     added_.push_back(batch);
     all_ = added_;
-    is_sorted_ = false;
   }
   std::span<const format::Batch> all() const { return all_; }
   // The batches that have `vp`. Valid until the next call.
   std::span<const format::Batch* const> of(std::uint64_t vp) {
-    if (vp - window_begin_ >= window_end_ - window_begin_ || !is_sorted_) [[unlikely]]
+    if (vp - window_begin_ >= window_end_ - window_begin_ || !is_sorted()) [[unlikely]]
       move_window(vp);
     return in_window_;
   }
@@ -34,15 +35,17 @@ class BatchList {
   std::uint64_t next(std::uint64_t vp);
 
  private:
+  static constexpr std::size_t kSizes = 33;  // of batches: size s has 2^(s-1) to 2^s - 1 VPs
+  bool is_sorted() const { return n_sorted_ == all_.size(); }
   void sort();
   void move_window(std::uint64_t vp);
 
   std::vector<format::Batch> added_;
   std::span<const format::Batch> all_;
-  bool is_sorted_ = false;
-  std::vector<std::uint32_t> by_vp_;  // places in all_
-  std::uint32_t most_vps_ = 0;        // of a batch
-  std::uint64_t window_begin_ = 0;    // these VPs are all in the batches of in_window_, and in no others
+  bool lost_ = false;
+  std::size_t n_sorted_ = 0;                              // the first of all_
+  std::array<std::vector<std::uint32_t>, kSizes> by_vp_;  // places in all_, by size
+  std::uint64_t window_begin_ = 0;  // these VPs are all in the batches of in_window_, and in no others
   std::uint64_t window_end_ = 0;
   std::vector<const format::Batch*> in_window_;
 };

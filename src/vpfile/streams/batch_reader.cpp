@@ -59,13 +59,21 @@ Status BatchReader::look_in(BatchList& list, std::uint64_t vp, std::uint64_t at,
 
 Result<ShownPiece> BatchReader::look(const StreamState& state, std::uint64_t vp, std::uint64_t at) {
   const bool chained = state.has(StreamState::kChained);
-  ShownPiece shown{at, state.bytes, nullptr, chained ? 0 : state.cursor()};
+  ShownPiece shown{at, state.bytes, nullptr, chained ? near_place_ : state.cursor()};
   TW_RETURN_IF_ERROR(look_in(stored_, vp, at, shown));
   superblocks_.end_batch();
   if (shown.memory == nullptr) TW_RETURN_IF_ERROR(look_in(own_, vp, at, shown));
-  if (shown.memory != nullptr || chained) return shown;
+  if (shown.memory != nullptr || (chained && lost_.of(vp).empty())) return shown;
   return Status::error(Code::corrupt_file, "'{}': bytes {} to {} of the stream of virtual processor {} are lost", path_,
                        at, shown.end - 1, vp);
+}
+
+Status BatchReader::check_whole(const StreamState& state, std::uint64_t vp) {
+  for (std::uint64_t at = 0; any_lost_ && at < state.bytes;) {
+    TW_ASSIGN_OR_RETURN(const ShownPiece shown, look(state, vp, at));
+    at = shown.end;
+  }
+  return {};
 }
 
 Status BatchReader::read(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to) {

@@ -27,6 +27,8 @@ class BatchReader {
         path_(setup.data->path()),
         geometry_(setup.meta.geometry),
         stored_(setup.sides->batches()),
+        lost_(setup.sides->batches(), true),
+        any_lost_(std::ranges::any_of(setup.sides->batches(), &format::Batch::lost)),
         own_(own) {}
 
   // Reads from the batch that was read last, where it has all of the bytes.
@@ -38,10 +40,13 @@ class BatchReader {
     state.set_cursor(near_place_ + (from + to.size() == there->end ? 1 : 0));
     return true;
   }
-  // Bytes of the stream that have no piece read as zeros where it has a chain; else they are lost.
+  // Bytes of the stream that have no piece read as zeros where it has a chain and no batch of it was lost; else they are
+  // lost.
   Status read(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to);
   // The piece, or the gap, that has byte `at` of the stream; `at` is before the end of the stream.
   Result<ShownPiece> look(const StreamState& state, std::uint64_t vp, std::uint64_t at);
+  // Fails where bytes of a stream that has no chain are lost. Takes long only where batches were lost.
+  Status check_whole(const StreamState& state, std::uint64_t vp);
   // Bytes of a stream of other sessions that has no chain.
   Result<std::uint64_t> length(std::uint64_t vp);
   // The first VP from `vp` on that is in a batch of other sessions.
@@ -57,7 +62,9 @@ class BatchReader {
   const std::string path_;
   const format::VpGeometry geometry_;
   BatchList stored_;  // of other sessions
-  BatchList& own_;    // of this session
+  BatchList lost_;
+  const bool any_lost_;
+  BatchList& own_;  // of this session
   // The batch that was read last, and its place among those of its VP; no bytes: there is none.
   format::Batch near_;
   std::span<const std::byte> near_bytes_;

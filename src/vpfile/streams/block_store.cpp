@@ -43,6 +43,7 @@ Status BlockStore::load_stored(StreamState& state, std::uint64_t vp) {
 // A stream that is not only appended to gets a chain: a hole in place of its pieces, which still count there.
 Status BlockStore::begin_chain(StreamState& state, std::uint64_t vp) {
   if (state.has(StreamState::kChained)) return {};
+  TW_RETURN_IF_ERROR(pieces_.check_whole(state, vp));  // the hole would hide that bytes are lost
   if (state.bytes > 0)
     TW_RETURN_IF_ERROR(directory_.append(vp, {0, blocks_for(state.bytes)}, 0, state.bytes, state.last));
   state.set(StreamState::kChained);

@@ -44,8 +44,9 @@ static Result<std::vector<format::Batch>> read_batches(StoredFile& file, const s
   if (whole.ok() &&
       (bytes.size() < wanted || crc32c(ByteView(bytes).subspan(format::kFirstBatch)) != meta.batches_seal))
     whole = Status::error(Code::corrupt_file, "'{}' is not as it was when the file was closed", file.path());
-  if (!whole.ok()) return Status::error(whole.code(), "{}; {} makes it anew", whole.message(), repair_command(path));
-  return format::parse_batches(bytes, meta);
+  auto parsed = whole.ok() ? format::parse_batches(bytes, meta) : Result<std::vector<format::Batch>>(whole);
+  if (parsed.has_value()) return parsed;
+  return Status::error(parsed.error().code(), "{}; {} makes it anew", parsed.error().message(), repair_command(path));
 }
 
 Status append_batches(Backend& backend, StoredFile& data, std::vector<format::Batch> batches, bool synced,
@@ -115,7 +116,7 @@ Result<format::PerDirectoryFile<std::uint64_t>> SideFiles::sizes() const {
 
 Status SideFiles::sync() {
   for (const DirectoryFile which : kDirectoryFiles) TW_RETURN_IF_ERROR(files_[which]->sync());
-  return {};
+  return list != nullptr ? list->sync() : Status{};
 }
 
 Status SideFiles::close() {

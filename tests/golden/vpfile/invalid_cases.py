@@ -116,7 +116,7 @@ class Files:
 
     def change_pieces(self, at, form, *values):
         """Changes the table of the first batch, which begins with the first block of the first superblock."""
-        n, first, blocks = LISTED.unpack_from(self.batches, SIDE_BYTES)[5:]
+        n, first, blocks, _lost = LISTED.unpack_from(self.batches, SIDE_BYTES)[5:]
         begin = self.superblock + -(-256 // self.block) * self.block
         struct.pack_into("<" + form, self.data, begin + (first + blocks) * self.block - 8 * n + at, *values)
         for seal in self.seals():
@@ -315,8 +315,8 @@ CASES = [
     ("batches_cut", "the list is cut off within an entry", "batches", CORRUPT, lambda f: f.parts.__setitem__(4, f.batches[:-9])),
     ("batches_empty", "the list is cut off before an entry", "batches", CORRUPT, cut(4, SIDE_BYTES)),
     ("meta_batches", "NAME.batches has as many entries as NAME.meta says", "batches", CORRUPT, lambda f: f.seal_list(f.listed + 1)),
-    ("meta_many_batches", "there are at most 2^40 batches", "batches", CORRUPT, meta(200, "Q", 2**40 + 1)),
-    ("meta_most_batches", "NAME.batches is as long as NAME.meta says", "batches", CORRUPT, meta(200, "Q", 2**40)),
+    ("meta_many_batches", "there are at most 2^32 batches", "batches", CORRUPT, meta(200, "Q", 2**32 + 1)),
+    ("meta_most_batches", "NAME.batches is as long as NAME.meta says", "batches", CORRUPT, meta(200, "Q", 2**32)),
     ("meta_batches_fewer", "NAME.batches lists all batches", "batches", CORRUPT, lambda f: f.seal_list(f.listed - 1)),
     ("meta_no_batches", "NAME.batches lists all batches", "batches_behind", CORRUPT, meta(200, "QQ", 0, 0)),
     ("meta_batches_seal", "NAME.meta has the crc of the list", "batches", CORRUPT, meta(208, "Q", 5)),
@@ -332,6 +332,8 @@ CASES = [
     ("listed_most", "the most is that of the pieces", "batches", CORRUPT, listed(32, "Q", 39)),
     ("listed_first_block", "a batch is in blocks of its superblock", "batches", CORRUPT, listed(44, "I", 50)),
     ("listed_blocks", "the table has room in the blocks", "batches", CORRUPT, listed(48, "I", 4)),
+    ("listed_lost_two", "lost is 0 or 1", "batches", CORRUPT, listed(52, "I", 2)),
+    ("listed_lost", "a batch of a whole superblock is not lost", "batches", CORRUPT, listed(52, "I", 1)),
     ("listed_order", "the list is in the order of blocks", "batches", CORRUPT, swap_listed),
     ("listed_twice", "the list has each batch once", "batches", CORRUPT, list_twice),
     ("batch_vp", "VPs of a batch are below N", "batches", CORRUPT, lambda f: f.change_row(0, "Q", 90)),

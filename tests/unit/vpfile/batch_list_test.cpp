@@ -12,12 +12,12 @@ namespace {
 
 using Batches = std::vector<const format::Batch*>;
 
-constexpr std::uint64_t kVps = 60;
+constexpr std::uint64_t kVps = 150;
 
 void expect_those_of(BatchList& list, std::uint64_t vp) {
   Batches wanted;
   for (const format::Batch& batch : list.all())
-    if (vp >= batch.vp && vp < batch.vp + batch.n) wanted.push_back(&batch);
+    if (batch.lost == 0 && vp >= batch.vp && vp < batch.vp + batch.n) wanted.push_back(&batch);
   const auto found = list.of(vp);
   EXPECT_EQ(Batches(found.begin(), found.end()), wanted) << "VP " << vp;
 }
@@ -25,8 +25,17 @@ void expect_those_of(BatchList& list, std::uint64_t vp) {
 std::uint64_t next_by_search(const BatchList& list, std::uint64_t vp) {
   std::uint64_t next = BatchList::kNone;
   for (const format::Batch& batch : list.all())
-    if (batch.vp + batch.n > vp) next = std::min(next, std::max(batch.vp, vp));
+    if (batch.lost == 0 && batch.vp + batch.n > vp) next = std::min(next, std::max(batch.vp, vp));
   return next;
+}
+
+TEST(BatchList, FindsThoseThatAreLost) {
+  std::vector<format::Batch> batches(3);
+  batches[0] = {.vp = 3, .n = 4};
+  batches[1] = {.vp = 5, .n = 9, .lost = 1};
+  batches[2] = {.vp = 0, .n = 0, .lost = 1};
+  BatchList lost(batches, true);
+  for (std::uint64_t vp = 0; vp < 20; ++vp) EXPECT_EQ(lost.of(vp).size(), vp >= 5 && vp < 14 ? 1u : 0u) << "VP " << vp;
 }
 
 TEST(BatchList, FindsThoseOfEachVpInTheirOrder) {
@@ -38,6 +47,7 @@ TEST(BatchList, FindsThoseOfEachVpInTheirOrder) {
       batch.vp = below(random, kVps);
       batch.n = static_cast<std::uint32_t>(1 + below(random, below(random, 3) == 0 ? kVps : 8));
       batch.superblock = n;
+      batch.lost = below(random, 6) == 0 ? 1 : 0;
       list.add(batch);
       expect_those_of(list, below(random, kVps));
     }
