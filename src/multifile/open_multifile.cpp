@@ -169,7 +169,7 @@ Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadS
   TW_ASSIGN_OR_RETURN(const WriteRequests requests, WriteRequests::decode(std::move(gathered)));
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, request.backend->describe(request.path));
   const WritePlanInput input{requests, request.options, request.mapping, storage,
-                             request.backend->direct_alignment_at(request.path)};
+                             [&request] { return request.backend->direct_alignment_at(request.path); }};
   TW_ASSIGN_OR_RETURN(WritePlan plan, old != nullptr ? plan_append(input, *old) : plan_create(input));
   shares = encode_shares(plan, requests);
   process = requests.root_process();

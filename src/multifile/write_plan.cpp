@@ -139,7 +139,7 @@ DirectSettings choose_writes(const WritePlanInput& input, const Strategy& chosen
   DirectSettings direct;
   if (!chosen.direct_writes || (chosen.direct_where_cheaper && !cheaper)) return direct;
   direct.asked_for = !chosen.direct_where_cheaper;
-  if (!fits_buffers(input.direct_alignment)) return direct;
+  if (!fits_buffers(input.direct_alignment())) return direct;
   direct.transfer_bytes = align_up(chosen.transfer_bytes, 64 * kKi);
   direct.depth = chosen.queue_depth;
   return direct;
@@ -150,10 +150,11 @@ std::string describe_writes(const WritePlan& plan, const WritePlanInput& input) 
   if (direct.transfer_bytes > 0)
     return fmt::format("direct writes of {}, {} in flight ({})", exact_size(direct.transfer_bytes), direct.depth,
                        direct.asked_for ? "as asked for" : "measured by `thalweg tune`");
-  if (direct.asked_for && input.direct_alignment == 0)
-    return fmt::format("buffered writes ({} has no direct I/O)", input.storage.kind);
-  if (direct.asked_for)
-    return fmt::format("buffered writes (direct I/O needs an alignment of {})", exact_size(input.direct_alignment));
+  if (direct.asked_for) {
+    const std::uint32_t alignment = input.direct_alignment();
+    if (alignment == 0) return fmt::format("buffered writes ({} has no direct I/O)", input.storage.kind);
+    return fmt::format("buffered writes (direct I/O needs an alignment of {})", exact_size(alignment));
+  }
   return plan.common.reserves ? "buffered writes into reserved blocks (ext4)" : "buffered writes";
 }
 

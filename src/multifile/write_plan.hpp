@@ -6,6 +6,7 @@
 // from what it would be if all tasks were alike: about 7 bytes.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -77,7 +78,8 @@ struct WritePlanInput {
   MultifileOptions options;
   MappingFunction mapping;
   StorageInfo storage;
-  std::uint32_t direct_alignment = 0;  // of physical files; 0: the file system has no direct I/O
+  // Tells the alignment of direct transfers of physical files; 0: the file system has no direct I/O. Takes long.
+  std::function<std::uint32_t()> direct_alignment = {};
 };
 
 // For a new multifile.

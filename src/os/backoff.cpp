@@ -43,7 +43,7 @@ microseconds Backoff::next() {
   const auto now = Clock::now();
   if (looks_++ == 0) begin_ = now;
   const auto waited = now - begin_;
-  const bool yields = looks_ <= kFewYields || (!is_crowded() && waited < kYielding);
+  const bool yields = waited < (is_crowded() ? kYieldingCrowded : kYielding);
   if (limits_.yields && yields && now >= core.wanted_until) {
     core.yield(now);
     return {};

@@ -4,9 +4,9 @@
 // yield   a millisecond: waking a core takes 25 to 80 us, longer than most waits, and a yield gives the core away
 // sleep   an eighth of the wait so far, within limits: the end of a long wait is noticed 12 % late
 //
-// Where tasks outnumber the cores, spinning and yielding take time from the tasks that are waited for: then the
-// thread sleeps after a few yields. A yield as long as a time slice of a foreign thread ends the yielding, of this
-// wait and of those of the next milliseconds.
+// Where tasks outnumber the cores, spinning takes time from the tasks that are waited for: there the thread does not
+// spin, and yields for 200 us. A yield as long as a time slice of a foreign thread ends the yielding, of this wait and of
+// those of the next milliseconds.
 #pragma once
 
 #include <chrono>
@@ -55,8 +55,8 @@ class TW_SHARED Backoff {
   static void tasks_outnumber_cores();
 
   static constexpr int kSpins = 512;  // about 5 us
-  static constexpr unsigned kFewYields = 16;
   static constexpr microseconds kYielding{1000};
+  static constexpr microseconds kYieldingCrowded{200};
 
  private:
   using Clock = std::chrono::steady_clock;

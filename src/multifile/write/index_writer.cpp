@@ -17,6 +17,15 @@ using format::SectionKind;
 
 constexpr std::size_t kContributionHead = 32;
 
+constexpr std::size_t kWriteBytes = 1 << 20;
+
+// Writes pages of the index, or keeps those of a small one, which are written together.
+Status put(const IndexJob& job, std::uint64_t offset, std::span<const std::byte> pages) {
+  if (job.small.empty()) return job.file->write(offset, pages);
+  std::ranges::copy(pages, job.small.begin() + static_cast<std::ptrdiff_t>(offset - job.offset));
+  return {};
+}
+
 // Writes one section page by page, in writes of about a MiB.
 class SectionStream {
  public:
@@ -46,8 +55,6 @@ class SectionStream {
   }
 
  private:
-  static constexpr std::size_t kWriteBytes = 1 << 20;
-
   void seal() {
     if (pages_.empty()) return;
     const auto page = std::span(pages_).last(kPageBytes);
@@ -63,7 +70,7 @@ class SectionStream {
   }
   Status write_out() {
     if (pages_.empty()) return {};
-    TW_RETURN_IF_ERROR(job_.file->write(offset_ + written_ * kPageBytes, pages_));
+    TW_RETURN_IF_ERROR(put(job_, offset_ + written_ * kPageBytes, pages_));
     written_ += pages_.size() / kPageBytes;
     pages_.clear();
     room_ = 0;
@@ -342,17 +349,20 @@ static Status write_all_files_sections(const IndexJob& job, const format::IndexP
   return later.finish();
 }
 
-Result<format::IndexPage> write_index(const IndexJob& job) {
+Result<format::IndexPage> write_index(IndexJob job) {
   TW_ASSIGN_OR_RETURN(format::IndexPage counts, count(job));
   const std::vector<std::byte> attributes = format::encode_attributes(job.attributes);
   counts.attributes_bytes = attributes.size();
   TW_ASSIGN_OR_RETURN(const format::IndexPage page, format::layout_index(counts, job.offset));
+  std::vector<std::byte> small(page.end - job.offset <= kWriteBytes ? page.end - job.offset : 0);
+  job.small = small;
   TW_RETURN_IF_ERROR(IndexSections(job, page).write());
   SectionStream stream(job, SectionKind::attributes, page.attributes_offset, 1);
   TW_RETURN_IF_ERROR(stream.append(attributes));
   TW_RETURN_IF_ERROR(stream.finish());
   if (job.header.id.physical == 0) TW_RETURN_IF_ERROR(write_all_files_sections(job, page));
-  TW_RETURN_IF_ERROR(job.file->write(job.offset, format::encode_index_page(page, job.header.id, job.offset)));
+  TW_RETURN_IF_ERROR(put(job, job.offset, format::encode_index_page(page, job.header.id, job.offset)));
+  if (!small.empty()) TW_RETURN_IF_ERROR(job.file->write(job.offset, small));
   return page;
 }
 

@@ -63,8 +63,9 @@ struct IndexJob {
   std::vector<format::NamePlace>* names = nullptr;
   std::vector<std::uint64_t> later = {};  // the end of each later physical file; 0: it was never made
   GoOn go_on;                             // asked now and then; may be empty
+  std::span<std::byte> small = {};        // for write_index(): the whole of a small index
 };
-Result<format::IndexPage> write_index(const IndexJob& job);
+Result<format::IndexPage> write_index(IndexJob job);
 
 // Writes the next state slot.
 Status write_state(StoredFile& file, const format::FileHeader& header, const format::StateSlot& slot);
