@@ -79,7 +79,7 @@ class Scan {
   const Watch& watch_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> by_rank_;  // rank and local index; only with Mapping::table
   std::uint64_t end_ = 0;
-  std::uint64_t limit_ = 0;  // end of the frames of the session that is walked
+  std::uint64_t limit_ = 0;   // end of the frames of the session that is walked
   std::uint64_t walked_ = 0;  // bytes of frames, for the progress
 };
 
