@@ -106,8 +106,7 @@ Status Scan::take(const format::Frame& frame) {
   // A frame that only claims space must not move the index, and with it the end of the file, so far away. Where a repair
   // that did not complete has put an index into that space, the next one puts it there again.
   const bool is_chunk = frame.kind == format::FrameKind::chunk;
-  if (here_ == &physical_)
-    end_ = std::max(end_, is_chunk ? frame.end() : std::min(frame.end(), limit_));
+  if (here_ == &physical_) end_ = std::max(end_, is_chunk ? frame.end() : std::min(frame.end(), limit_));
   if (frame.kind == format::FrameKind::later) made_later.insert(frame.later);
   if (is_chunk) return chunk(frame);
   return frame.kind == format::FrameKind::pack ? pack(frame) : Status{};
