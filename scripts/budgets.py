@@ -102,10 +102,10 @@ def budgets(root):
         return sum(map(code_lines, sources_below(root, *rooms)))
 
     return [
-        ("code lines of src/", lines("src"), 25000, 30948, ""),
-        ("code lines of src/, sim/ and testing/", lines("src", "sim", "testing"), 29500, 34040, ""),
+        ("code lines of src/", lines("src"), 25000, 31053, ""),
+        ("code lines of src/, sim/ and testing/", lines("src", "sim", "testing"), 29500, 34145, ""),
         ("code lines of the largest file of src/", code_lines(largest), 500, 500, largest.relative_to(root)),
-        ("types in src/", len(types), 300, 387, ""),
+        ("types in src/", len(types), 300, 388, ""),
         ("files in the largest folder of src/", folders[fullest], 25, 25, fullest.relative_to(root)),
         ("public entry points", entry_points(root), 170, 170, ""),
         ("member functions of the largest class", widest[0], 35, 35, f"{widest[1]}, {widest[2].relative_to(root)}"),

@@ -41,7 +41,7 @@ void must_sion(bool good, const char* what, const std::string& path) {
 // ---- A file with a stream of each rank, and the same by one process for all --------------------------------------
 
 // What is written or read at `path`.
-struct Place {
+struct Location {
   std::string path;
   int files = 1;           // physical files
   std::int64_t bytes = 0;  // of a stream
@@ -50,18 +50,18 @@ struct Place {
 };
 
 // n: logical files, all served here; 0: one for each task.
-thalweg::Options options_of(const Place& place, std::int64_t n = 0) {
+thalweg::Options options_of(const Location& place, std::int64_t n = 0) {
   thalweg::Options options;
   options.hints(fmt::format("physical_files={},checksum={}", place.files, place.sealed ? "crc32c" : "none"));
   if (n > 0 && place.writes) options.range(n, 0, n);
   return options;
 }
 
-int flags_of(const Place& place) { return place.writes ? TW_CREATE | TW_TRUNCATE : TW_READ; }
+int flags_of(const Location& place) { return place.writes ? TW_CREATE | TW_TRUNCATE : TW_READ; }
 
 class OurStream {
  public:
-  OurStream(const Bench& bench, const Place& place)
+  OurStream(const Bench& bench, const Location& place)
       : file_(bench.group, place.path, flags_of(place), options_of(place)), handle_(file_.get()) {}
   void write(const std::byte* data, std::size_t n) { thalweg::check(tw_multifile_write(handle_, data, n)); }
   bool read(std::byte* data, std::size_t n) {
@@ -78,7 +78,7 @@ class OurStream {
 
 class SionStream {
  public:
-  SionStream(const Bench& bench, const Place& place) : path_(place.path) {
+  SionStream(const Bench& bench, const Location& place) : path_(place.path) {
     int files = place.files, rank = bench.ranks.rank();
     MPI_Comm of_file = MPI_COMM_WORLD;
     sion_int64 chunk = place.bytes;
@@ -98,7 +98,7 @@ class SionStream {
 
 class OurSmall {
  public:
-  OurSmall(const Place& place, std::int64_t n)
+  OurSmall(const Location& place, std::int64_t n)
       : file_(place.path, flags_of(place), options_of(place, n)), handle_(file_.get()) {}
   void write(std::int64_t i, const std::byte* data, std::size_t n) {
     thalweg::check(tw_multifile_seek_to(handle_, i, 0));
@@ -111,7 +111,7 @@ class OurSmall {
     return got == n;
   }
   void close() { file_.close(); }
-  static bool read_one(const Place& place, std::int64_t i, std::byte* data, std::size_t n) {
+  static bool read_one(const Location& place, std::int64_t i, std::byte* data, std::size_t n) {
     thalweg::Multifile file(place.path, TW_READ, thalweg::Options().ranks(-1, std::span(&i, 1)));
     const bool whole = file.read(data, n) == n;
     file.close();
@@ -125,7 +125,7 @@ class OurSmall {
 
 class SionSmall {
  public:
-  SionSmall(const Place& place, std::int64_t n)
+  SionSmall(const Location& place, std::int64_t n)
       : path_(place.path), chunks_(static_cast<std::size_t>(n), place.bytes), ranks_(static_cast<std::size_t>(n)) {
     for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i] = static_cast<int>(i);
     int tasks = static_cast<int>(n), files = 1;
@@ -144,7 +144,7 @@ class SionSmall {
     return sion_fread(data, 1, n, sid_) == n;
   }
   void close() { must_sion(sion_close(sid_) == SION_SUCCESS, "close", path_); }
-  static bool read_one(const Place& place, std::int64_t i, std::byte* data, std::size_t n) {
+  static bool read_one(const Location& place, std::int64_t i, std::byte* data, std::size_t n) {
     std::string path = place.path;
     int rank = static_cast<int>(i);
     sion_int64 chunk = 0;
@@ -174,10 +174,10 @@ template <class Run>
 void add_both(Together& together, int files, std::int64_t bytes, const Run& run) {
   for (const bool sealed : {false, true})
     together.add(sealed ? kSealed : kPlain, [run, files, bytes, sealed](int repetition) {
-      return run(true, Place{"", files, bytes, false, sealed}, repetition);
+      return run(true, Location{"", files, bytes, false, sealed}, repetition);
     });
   together.add(kSion, [run, files, bytes](int repetition) {
-    return run(false, Place{"", files, bytes, false, false}, repetition);
+    return run(false, Location{"", files, bytes, false, false}, repetition);
   });
 }
 
@@ -190,7 +190,13 @@ void report(Bench& bench, Together& together) {
     for (const std::string& ours : {kPlain, kSealed})
       bench.report.add_target(
           {fmt::format("{}: {}, {}, {}, of SIONlib", bench.storage.name(), results.name(), phase, ours),
-           results.speed(ours, kSion, phase), 1, true, "x"});
+           results.speed(ours, kSion, phase),
+           1,
+           true,
+           "x",
+           {},
+           {fmt::format("{}: {}", results.name(), phase),
+            fmt::format("{}, {}", bench.storage.name(), ours == kPlain ? "CRC off" : "CRC on"), ""}});
 }
 
 std::string named(const Bench& bench, const std::string& what, int files) {
@@ -200,7 +206,7 @@ std::string named(const Bench& bench, const std::string& what, int files) {
 }
 
 template <class Stream>
-std::vector<double> write_and_read(const Bench& bench, Place place, Pattern& pattern, int repetition) {
+std::vector<double> write_and_read(const Bench& bench, Location place, Pattern& pattern, int repetition) {
   const auto n = static_cast<std::int64_t>(pattern.block_bytes());
   const std::int64_t blocks = place.bytes / n;
   place.path = bench.storage.fresh_path(static_cast<double>(place.bytes) * bench.ranks.size());
@@ -234,7 +240,7 @@ void compare_streams(Bench& bench, const std::string& what, std::int64_t bytes, 
   Pattern pattern(static_cast<std::uint64_t>(bench.ranks.rank()) + 1, call_bytes);
   Together together(bench.ranks, named(bench, what, files), {static_cast<double>(bytes) * bench.ranks.size(), "byte"},
                     {"write", "read"});
-  add_both(together, files, bytes, [&](bool ours, const Place& place, int repetition) {
+  add_both(together, files, bytes, [&](bool ours, const Location& place, int repetition) {
     return ours ? write_and_read<OurStream>(bench, place, pattern, repetition)
                 : write_and_read<SionStream>(bench, place, pattern, repetition);
   });
@@ -243,7 +249,7 @@ void compare_streams(Bench& bench, const std::string& what, std::int64_t bytes, 
 
 // New files one after the other, as one takes less than the ranks need to start at the same time.
 template <class Stream>
-std::vector<double> create_and_open(const Bench& bench, Place place) {
+std::vector<double> create_and_open(const Bench& bench, Location place) {
   const int times = pick(bench.effort, 2, 20, 50);
   const std::string first = bench.storage.fresh_path(0);
   const auto pass = [&](bool writes) {
@@ -262,7 +268,7 @@ std::vector<double> create_and_open(const Bench& bench, Place place) {
 
 void compare_create(Bench& bench, int files) {
   Together together(bench.ranks, named(bench, "open and close", files), {1, "open and close"}, {"new", "for reading"});
-  add_both(together, files, kSmallBytes, [&](bool ours, const Place& place, int) {
+  add_both(together, files, kSmallBytes, [&](bool ours, const Location& place, int) {
     return ours ? create_and_open<OurStream>(bench, place) : create_and_open<SionStream>(bench, place);
   });
   report(bench, together);
@@ -270,7 +276,7 @@ void compare_create(Bench& bench, int files) {
 
 // By rank 0 alone; the others sleep.
 template <class Small>
-std::vector<double> small_streams(const Bench& bench, Place place, std::int64_t n, Pattern& pattern) {
+std::vector<double> small_streams(const Bench& bench, Location place, std::int64_t n, Pattern& pattern) {
   place.path = bench.storage.fresh_path(static_cast<double>(n) * 4096);
   std::vector<std::byte> data(pattern.block_bytes());
   const auto timed = [&](const auto& work) {
@@ -308,17 +314,17 @@ std::vector<double> small_streams(const Bench& bench, Place place, std::int64_t 
 void compare_small(Bench& bench) {
   const std::int64_t n = pick<std::int64_t>(bench.effort, 1 << 8, 1 << 16, 1 << 16);
   Pattern pattern(1, static_cast<std::size_t>(kSmallBytes));
-  const auto measured = [&](bool ours, const Place& place) {
+  const auto measured = [&](bool ours, const Location& place) {
     return ours ? small_streams<OurSmall>(bench, place, n, pattern)
                 : small_streams<SionSmall>(bench, place, n, pattern);
   };
   Together all(bench.ranks, fmt::format("{} streams of 1 KiB by one process", n), {static_cast<double>(n), "stream"},
                {"write", "read"});
-  add_both(all, 1, kSmallBytes, [&](bool ours, const Place& place, int) { return measured(ours, place); });
+  add_both(all, 1, kSmallBytes, [&](bool ours, const Location& place, int) { return measured(ours, place); });
   report(bench, all);
   Together one(bench.ranks, fmt::format("one of {} streams", n), {1, "open and read"}, {"read"});
   add_both(one, 1, kSmallBytes,
-           [&](bool ours, const Place& place, int) { return std::vector{measured(ours, place)[2]}; });
+           [&](bool ours, const Location& place, int) { return std::vector{measured(ours, place)[2]}; });
   report(bench, one);
 }
 

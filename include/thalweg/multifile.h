@@ -193,10 +193,10 @@ TW_API_STATUS tw_status tw_multifile_sync(tw_multifile* multifile);
  * survives the death of the machine. The program may go on, also with any call of this handle; what it writes meanwhile
  * belongs to a later flush or sync.
  * Blocking: with buffered writes until the kernel has the bytes, as tw_multifile_flush(). With direct writes (hint io)
- *           until all are on their way and those of the request before are complete; where small data go to a pack,
- *           until all are complete. A thread of the library waits for the rest, also with THALWEG_PROGRESS=poll: for
- *           one flush or sync after the other, of all multifiles of the process. tw_multifile_flush(), _sync(), _close()
- *           and _abandon() wait until all direct writes of this handle are complete.
+ *           until all are on their way and those of the request before are complete. A thread of the library waits for
+ *           the rest, also with THALWEG_PROGRESS=poll: for one flush or sync after the other, of all multifiles of the
+ *           process. tw_multifile_flush(), _sync(), _close() and _abandon() wait until all direct writes of this handle
+ *           are complete.
  * request   [out] set only on success; freed by the call of request.h that finds it complete; moved is 0 there.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. The request fails where the sync does. Then
  * the close fails, too, and after a failed fsync(2) or direct write so does every later flush and sync.

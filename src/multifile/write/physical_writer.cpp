@@ -202,11 +202,13 @@ Status PhysicalWriter::flush_pack(bool waits) {
   return status.ok() && waits ? finish_packs() : status;
 }
 
+Status PhysicalWriter::await_packs() {
+  const std::lock_guard lock(pack_mutex_);
+  return finish_packs();
+}
+
 Status PhysicalWriter::sync() {
-  {
-    const std::lock_guard lock(pack_mutex_);
-    TW_RETURN_IF_ERROR(finish_packs());
-  }
+  TW_RETURN_IF_ERROR(await_packs());
   return sync_.sync(*file_);
 }
 

@@ -71,6 +71,7 @@ class PhysicalWriter {
   Result<PackedAt> adopt(std::span<const std::byte> shipped);
   // Writes the open pack unless it is empty. `waits`: for all packs that are on their way, too.
   Status flush_pack(bool waits = true);
+  Status await_packs();  // those that are on their way
   // Offset of the first stored byte of a piece. Its pack must have been written, and no thread may be writing.
   std::uint64_t resolve(const PackedAt& at) const;
   std::uint64_t max_piece_bytes() const { return max_piece_bytes_; }

@@ -251,8 +251,7 @@ class SyncRequest final : public AccessRequest {
   }
   Status store() {
     if (direct_ != nullptr) TW_RETURN_IF_ERROR(direct_->end());
-    TW_RETURN_IF_ERROR(files_->flush_packs());
-    return syncs_ ? files_->sync() : Status{};
+    return syncs_ ? files_->sync() : files_->await_packs();
   }
   void let_go() override {
     direct_.reset();

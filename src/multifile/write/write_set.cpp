@@ -70,6 +70,10 @@ Status WriteSet::flush_packs(bool waits) {
   return for_each_file([waits](PhysicalWriter& file) { return file.flush_pack(waits); });
 }
 
+Status WriteSet::await_packs() {
+  return for_each_file([](PhysicalWriter& file) { return file.await_packs(); });
+}
+
 Status WriteSet::sync_data() {
   return for_each_file([](PhysicalWriter& file) { return file.sync(); });
 }

@@ -44,6 +44,7 @@ class WriteSet {
   }
   // Writes the open packs of all physical files of this process. `waits`: until they have arrived.
   Status flush_packs(bool waits = true);
+  Status await_packs();  // those that are on their way
   // Makes the data of all physical files of this process durable, and the names by which they are found.
   Status sync();
   // Makes the data durable.
