@@ -169,10 +169,8 @@ Op<Status> sync_parts(VpParts& parts, bool closing) {
   Status status = co_await parts.file->sync();
   if (!status.ok() || !closing || !parts.geometry.has_ib()) co_return status;
   if (group.rank() == group.place().process_leader)
-    status = or_out_of_memory([&] {  // those of an earlier session, too
-      TW_RETURN_IF_ERROR(parts.sides->open(*parts.backend, parts.path, parts.meta, OpenMode::read_write));
-      return parts.sides->sync();
-    });
+    status = parts.blocks != nullptr ? parts.sides->sync()
+                                     : or_out_of_memory([&] { return sync_side_files(*parts.backend, parts.path); });
   co_return co_await agree(group, std::move(status));
 }
 

@@ -75,8 +75,8 @@ class LaterFiles : public testing::Test {
     auto file = run(open_multifile(*group, request(MultifileMode::read)));
     for (std::int64_t rank = 0; rank < n; ++rank) {
       std::uint64_t& here = bytes.emplace_back();
-      for (const format::PieceEntry& piece : (*file)->reading->pieces(static_cast<std::uint64_t>(rank)).value())
-        here += piece.later == 0 ? piece.logical_bytes : 0;
+      auto pieces = (*file)->reading->pieces(static_cast<std::uint64_t>(rank));
+      for (const format::PieceEntry& piece : *pieces) here += piece.later == 0 ? piece.logical_bytes : 0;
     }
     return bytes;
   }

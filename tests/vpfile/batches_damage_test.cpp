@@ -366,6 +366,30 @@ TEST_F(VpBatchesLost, IsNotHiddenByAWriteAlone) {
   expect_no_wrong_byte();
 }
 
+// Its rows cannot be read, so any stream may lack bytes.
+TEST_F(VpBatchesLost, IsNotHiddenWhereItsRowsAreLost) {
+  make(1, 6, small_);
+  std::string all = content();
+  const std::uint64_t last = listed().back().superblock;
+  char& of_table = all[last * 4096 + 4095];
+  of_table = static_cast<char>(of_table ^ 1);
+  put(all);
+  for (std::int64_t vp = 0; vp < kVps; ++vp) lost_.insert(vp);
+  EXPECT_EQ(repair().status, TW_ERR_CORRUPT);
+  tw_vpfile* file = open_vp("r+", {.hints = kSmall});
+  for (std::int64_t vp = 0; vp < kVps; vp += 5) {
+    const std::size_t end = text(vp).size() + 40;
+    EXPECT_EQ(tw_vpfile_seek(file, vp, static_cast<std::int64_t>(end), SEEK_SET), TW_OK);
+    if (put_text(file, vp, "alone") == TW_OK) put_over(texts_[static_cast<std::size_t>(vp)], end, "alone");
+  }
+  close(file);
+
+  expect_no_wrong_byte();
+
+  EXPECT_EQ(repair().status, TW_ERR_CORRUPT);
+  expect_no_wrong_byte();
+}
+
 TEST_F(VpBatchesLost, KeepsItsPlaceInTheList) {
   make(1, 6, small_);
   damage(0);
@@ -452,8 +476,14 @@ TEST_F(VpBatches, LeaveAFileAloneThatTookTheNameOfTheList) {
     put(other, kBatches);
 
     EXPECT_EQ(tw_vpfile_close(&file), TW_ERR_UNSAFE);
-
     EXPECT_EQ(content(kBatches), other);
+    if (is_first) {
+      EXPECT_EQ(repair().status, TW_ERR_UNSAFE);
+      EXPECT_EQ(content(kBatches), other);
+    }
+    std::filesystem::remove(path(kBatches));
+    EXPECT_EQ(repair().status, TW_OK) << tw_last_error();
+    expect_read({1});
   }
 }
 

@@ -85,8 +85,7 @@ TreeWalk collect(const Options& options, int base) {
     throw Failure(kUsage, "nothing to pack: give a PATH or --files-from");
   }
   TreeWalk walk(base, options.skip_special);
-  std::error_code failed;
-  for (const int32_t k : physical_files_of(options.file, failed)) {
+  for (const int32_t k : physical_files_of(options.file)) {
     struct stat status = {};
     if (lstat(physical_name(options.file, k).c_str(), &status) == 0) walk.leave_out(status.st_dev, status.st_ino);
   }

@@ -25,6 +25,8 @@ bool exists(const std::string& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
+constexpr int32_t kMostOnDemand = 4096;  // physical files that the library makes when data need them, in all
+
 constexpr std::string_view kMagic = "\x89THALW\r\n";
 
 // The first bytes of a regular file, as many as the magic has; no value on failure.
@@ -82,10 +84,11 @@ std::string physical_name(const std::string& path, int32_t number) {
   return number == 0 ? path : fmt::format("{}.{:06d}", path, number);
 }
 
-std::vector<int32_t> physical_files_of(const std::string& path, std::error_code& failed) {
+std::vector<int32_t> physical_files_of(const std::string& path) {
   const size_t slash = path.rfind('/') + 1;  // 0 without one
   std::vector<int32_t> numbers;
   if (exists(path)) numbers.push_back(0);
+  std::error_code failed;
   std::filesystem::directory_iterator at(slash == 0 ? "." : path.substr(0, slash), failed);
   for (; !failed && at != std::filesystem::directory_iterator(); at.increment(failed)) {
     const std::string name = at->path().filename();
@@ -93,7 +96,10 @@ std::vector<int32_t> physical_files_of(const std::string& path, std::error_code&
     const auto k = static_cast<int32_t>(std::strtol(digits, nullptr, 10));
     if (k > 0 && name == physical_name(path, k).substr(slash)) numbers.push_back(k);
   }
+  for (int32_t k = 1; failed && k < kMostOnDemand; ++k)  // a folder that may not be listed
+    if (exists(physical_name(path, k))) numbers.push_back(k);
   std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   return numbers;
 }
 
@@ -132,17 +138,14 @@ NewMultifile::~NewMultifile() { remove(); }
 
 void NewMultifile::remove() const {
   if (!swaps_.empty()) return;  // restoring failed: the file with the temporary name is the only copy of the old one
-  std::error_code failed;
-  for (const int32_t k : physical_files_of(passing_, failed)) unlink(physical_name(passing_, k).c_str());
+  for (const int32_t k : physical_files_of(passing_)) unlink(physical_name(passing_, k).c_str());
 }
 
 void NewMultifile::publish() {
   stop_if_interrupted();
   if (force_) held_.hold(AT_FDCWD, path_, path_);
   const int32_t old = force_ && exists(path_) ? planned_files_of(path_) : 0;
-  std::error_code failed;
-  const std::vector<int32_t> mine = physical_files_of(passing_, failed);
-  if (failed) throw Failure(kInputOutput, fmt::format("cannot list the folder of '{}': {}", path_, failed.message()));
+  const std::vector<int32_t> mine = physical_files_of(passing_);
   try {
     for (size_t i = mine.size(); i-- > 0;) move_in(mine[i]);
   } catch (const Failure&) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "common.hpp"
@@ -59,7 +58,7 @@ std::string physical_name(const std::string& path, int32_t number);
 
 // Ascending numbers of the physical files that exist. The library makes some files when data need them: any but the
 // first may be missing.
-std::vector<int32_t> physical_files_of(const std::string& path, std::error_code& failed);
+std::vector<int32_t> physical_files_of(const std::string& path);
 
 struct StoredBytes {
   int64_t apparent = 0;  // the sizes of the physical files

@@ -300,8 +300,8 @@ Status SuperblockScan::check_pieces_of(std::uint64_t begin, std::uint64_t end, s
   std::vector<std::uint64_t> ends(end - begin);  // of the pieces so far
   std::uint64_t loaded = kWrong;
   for (const format::Batch& batch : batches) {
-    TW_RETURN_IF_ERROR(ask());
     if (batch.vp + batch.n <= begin || batch.vp >= end) continue;
+    TW_RETURN_IF_ERROR(ask());
     if (std::exchange(loaded, batch.superblock) != batch.superblock)
       TW_RETURN_IF_ERROR(read_padded(*data_, batch.superblock * image.size(), image));
     const ByteView bytes = format::bytes_of(batch, image, geometry_);
@@ -316,9 +316,10 @@ Status SuperblockScan::check_pieces_of(std::uint64_t begin, std::uint64_t end, s
   return {};
 }
 
-// Batches that have VPs in common are looked at together, and about so many VPs at once: superblocks are read each time.
+// Batches that have VPs in common are looked at together, and those of kTogether VPs at least: a superblock is read each
+// time.
 Status SuperblockScan::check_pieces(const std::function<void(std::uint64_t vp)>& wrong) const {
-  constexpr std::uint64_t kVpsAtOnce = std::uint64_t{1} << 18;
+  constexpr std::uint64_t kTogether = std::uint64_t{1} << 18, kVpsAtOnce = std::uint64_t{1} << 22;
   std::vector<std::byte> image(geometry_.superblock_bytes);
   std::vector<format::Batch> all = batches();
   std::erase_if(all, [](const format::Batch& batch) { return batch.lost != 0; });
@@ -326,7 +327,7 @@ Status SuperblockScan::check_pieces(const std::function<void(std::uint64_t vp)>&
   for (auto first = all.begin(); first != all.end();) {
     auto last = first;
     std::uint64_t end = first->vp + first->n;
-    for (; last != all.end() && last->vp < std::max(end, first->vp + kVpsAtOnce); ++last)
+    for (; last != all.end() && last->vp < std::max(end, first->vp + kTogether); ++last)
       end = std::max(end, last->vp + last->n);
     std::vector<format::Batch> group(first, last);
     format::sort_batches(group);

@@ -29,6 +29,7 @@ class BatchReader {
         stored_(setup.sides->batches()),
         lost_(setup.sides->batches(), true),
         any_lost_(std::ranges::any_of(setup.sides->batches(), &format::Batch::lost)),
+        rows_lost_(std::ranges::find(setup.sides->batches(), 0U, &format::Batch::n) != setup.sides->batches().end()),
         own_(own) {}
 
   // Reads from the batch that was read last, where it has all of the bytes.
@@ -40,13 +41,13 @@ class BatchReader {
     state.set_cursor(near_place_ + (from + to.size() == there->end ? 1 : 0));
     return true;
   }
-  // Bytes of the stream that have no piece read as zeros where it has a chain and no batch of it was lost; else they are
-  // lost.
+  // Bytes of the stream that have no piece read as zeros where it has a chain and no batch was lost that may have had
+  // them; else they are lost.
   Status read(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to);
   // The piece, or the gap, that has byte `at` of the stream; `at` is before the end of the stream.
   Result<ShownPiece> look(const StreamState& state, std::uint64_t vp, std::uint64_t at);
   // Fails where bytes of a stream that has no chain are lost. Takes long only where batches were lost.
-  Status check_whole(const StreamState& state, std::uint64_t vp);
+  Status check_whole(StreamState& state, std::uint64_t vp);
   // Bytes of a stream of other sessions that has no chain.
   Result<std::uint64_t> length(std::uint64_t vp);
   // The first VP from `vp` on that is in a batch of other sessions.
@@ -64,7 +65,8 @@ class BatchReader {
   BatchList stored_;  // of other sessions
   BatchList lost_;
   const bool any_lost_;
-  BatchList& own_;  // of this session
+  const bool rows_lost_;  // so that any stream may lack bytes
+  BatchList& own_;        // of this session
   // The batch that was read last, and its place among those of its VP; no bytes: there is none.
   format::Batch near_;
   std::span<const std::byte> near_bytes_;

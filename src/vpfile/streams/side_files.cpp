@@ -71,6 +71,16 @@ Status append_batches(Backend& backend, StoredFile& data, std::vector<format::Ba
   return file->close();
 }
 
+Status sync_side_files(Backend& backend, const std::string& path) {
+  for (const DirectoryFile which : format::kSideFiles) {
+    const auto file = backend.open(format::vp_side_path(path, which), OpenMode::read);
+    if (file.status().code() == Code::not_found) continue;
+    TW_RETURN_IF_ERROR(file.status());
+    TW_RETURN_IF_ERROR(file.value()->sync());
+  }
+  return {};
+}
+
 Status SideFiles::open(Backend& backend, const std::string& path, const format::VpMeta& meta, OpenMode mode) {
   const std::lock_guard guard(mutex_);
   for (const DirectoryFile which : kDirectoryFiles) {

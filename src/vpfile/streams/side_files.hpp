@@ -43,6 +43,9 @@ class SideFiles {
   std::vector<format::Batch> batches_;
 };
 
+// Syncs the side files that there are: those of an earlier session, which this one has not used.
+Status sync_side_files(Backend& backend, const std::string& path);
+
 // Appends new batches to NAME.batches, and counts them in `meta`. `data`: the data file. Fails where its name leads to
 // another file.
 Status append_batches(Backend& backend, StoredFile& data, std::vector<format::Batch> batches, bool synced,

@@ -37,8 +37,8 @@ TEST(Backoff, YieldsForALittleWhileWhereTasksOutnumberCores) {
   on_own_thread([] {
     Backoff backoff({}, true);
     const auto begin = Clock::now();
-    (void)yields(backoff);
-    EXPECT_TRUE(Clock::now() - begin >= Backoff::kYieldingCrowded || backoff.next() > 0us);
+    const unsigned n = yields(backoff);
+    EXPECT_TRUE(n > 16 || Clock::now() - begin >= Backoff::kYieldingCrowded);  // few only where each took long
     EXPECT_GE(backoff.next(), 1us);
   });
 }
