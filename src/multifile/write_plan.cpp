@@ -150,11 +150,9 @@ std::string describe_writes(const WritePlan& plan, const WritePlanInput& input) 
   if (direct.transfer_bytes > 0)
     return fmt::format("direct writes of {}, {} in flight ({})", exact_size(direct.transfer_bytes), direct.depth,
                        direct.asked_for ? "as asked for" : "measured by `thalweg tune`");
-  if (direct.asked_for) {
-    const std::uint32_t alignment = input.direct_alignment();
-    if (alignment == 0) return fmt::format("buffered writes ({} has no direct I/O)", input.storage.kind);
-    return fmt::format("buffered writes (direct I/O needs an alignment of {})", exact_size(alignment));
-  }
+  const std::uint32_t needed = direct.asked_for ? input.direct_alignment() : 1;
+  if (needed == 0) return fmt::format("buffered writes ({} has no direct I/O)", input.storage.kind);
+  if (direct.asked_for) return fmt::format("buffered writes (direct I/O needs an alignment of {})", exact_size(needed));
   return plan.common.reserves ? "buffered writes into reserved blocks (ext4)" : "buffered writes";
 }
 

@@ -138,7 +138,7 @@ Op<Status> list_batches(VpParts& parts) {
       }
       TW_RETURN_IF_ERROR(parts.sides->list != nullptr
                              ? check_has_its_name(*parts.backend, *parts.sides->list)
-                             : check_side(*parts.backend, vp_side_path(parts.path, DirectoryFile::batches)));
+                             : check_side(*parts.backend, vp_side_path(parts.path, DirectoryFile::batches), true));
       return append_batches(*parts.backend, parts.data(), std::move(fresh), parts.durable, parts.meta);
     });
   }
@@ -169,8 +169,9 @@ Op<Status> sync_parts(VpParts& parts, bool closing) {
   Status status = co_await parts.file->sync();
   if (!status.ok() || !closing || !parts.geometry.has_ib()) co_return status;
   if (group.rank() == group.place().process_leader)
-    status = parts.blocks != nullptr ? parts.sides->sync()
-                                     : or_out_of_memory([&] { return sync_side_files(*parts.backend, parts.path); });
+    status = parts.blocks != nullptr
+                 ? parts.sides->sync()
+                 : or_out_of_memory([&] { return sync_side_files(*parts.backend, parts.path, parts.meta); });
   co_return co_await agree(group, std::move(status));
 }
 

@@ -96,17 +96,16 @@ class IndependentAccess {
     return {};
   }
 
+  std::uint64_t place_of(std::uint64_t i) const { return appends_ ? parts_.end_of(i) : streams_.position(i); }
   // The part of the next `bytes` bytes of a loaded VP that lies behind the lattice.
   std::uint64_t behind_lattice(std::uint64_t local, std::uint64_t bytes) const {
-    const std::uint64_t lattice = parts_.geometry.lattice_bytes();
-    const std::uint64_t position = appends_ ? parts_.end_of(local) : streams_.position(local);
-    return position >= lattice ? bytes : bytes - std::min(bytes, lattice - position);
+    const std::uint64_t lattice = parts_.geometry.lattice_bytes(), place = std::min(place_of(local), lattice);
+    return bytes - std::min(bytes, lattice - place);
   }
   // Whether so many bytes of a loaded VP, behind the lattice, may go into a batch.
   bool may_batch(std::uint64_t local, std::uint64_t bytes) {
     const std::uint64_t lattice = parts_.geometry.lattice_bytes();
-    const std::uint64_t position = appends_ ? parts_.end_of(local) : streams_.position(local);
-    return parts_.blocks->may_batch(streams_[local], std::max(position, lattice) - lattice, bytes);
+    return parts_.blocks->may_batch(streams_[local], std::max(place_of(local), lattice) - lattice, bytes);
   }
   // A batch is worth its row, and its entry in the list, where half of the next VPs append, or those just before did.
   bool goes_into_batch(std::uint64_t local, std::uint64_t bytes) {

@@ -32,18 +32,22 @@ static Result<bool> is_blank(StoredFile& file) {
   return blank;
 }
 
-// Whether a side file may be written in the place of `name`: true also where there is no file.
-static Result<bool> may_be_side(Backend& backend, const std::string& name) {
+// Whether a side file may be written in the place of `name`: true also where there is no file. `may_be_torn`: the death
+// of the machine may have left zeros in place of its header.
+static Result<bool> may_be_side(Backend& backend, const std::string& name, bool may_be_torn = false) {
   TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(name));
   if (!exists) return true;
   TW_ASSIGN_OR_RETURN(const auto file, backend.open(name, OpenMode::read));
   TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(*file));
   if (found != format::KnownFormat::none) return found == format::KnownFormat::vp_side;
-  return is_blank(*file);
+  if (!may_be_torn) return is_blank(*file);
+  std::array<std::byte, format::kDirectoryHeader> header{};
+  TW_RETURN_IF_ERROR(file->read(0, header).status());
+  return format::all_zero(header);
 }
 
-Status check_side(Backend& backend, const std::string& name) {
-  TW_ASSIGN_OR_RETURN(const bool ours, may_be_side(backend, name));
+Status check_side(Backend& backend, const std::string& name, bool may_be_torn) {
+  TW_ASSIGN_OR_RETURN(const bool ours, may_be_side(backend, name, may_be_torn));
   return ours ? Status{} : refuse_to_overwrite(name, "is no side file of a vpfile");
 }
 

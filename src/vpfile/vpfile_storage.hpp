@@ -20,8 +20,8 @@ Status remove_directory(Backend& backend, const std::string& path, bool foreign_
 // Removes all side files, whatever they are.
 Status remove_all_beside(Backend& backend, const std::string& path);
 
-// unsafe: there is a file of this name that is no side file.
-Status check_side(Backend& backend, const std::string& name);
+// unsafe: there is a file of this name that is no side file. `may_be_torn`: one without its header counts as one.
+Status check_side(Backend& backend, const std::string& name, bool may_be_torn = false);
 // unsafe: NAME is a file of another known format, or the name of a side file belongs to a file that is none.
 Status check_not_foreign(Backend& backend, const std::string& path);
 

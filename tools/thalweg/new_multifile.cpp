@@ -96,7 +96,7 @@ std::vector<int32_t> physical_files_of(const std::string& path) {
     const auto k = static_cast<int32_t>(std::strtol(digits, nullptr, 10));
     if (k > 0 && name == physical_name(path, k).substr(slash)) numbers.push_back(k);
   }
-  for (int32_t k = 1; failed && k < kMostOnDemand; ++k)  // a folder that may not be listed
+  for (int32_t k = 1; failed && (k < kMostOnDemand || exists(physical_name(path, k))); ++k)  // it may not be listed
     if (exists(physical_name(path, k))) numbers.push_back(k);
   std::ranges::sort(numbers);
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());

@@ -85,7 +85,6 @@ class CheckedVpfile {
   Status verify() {
     done_ = checked_ = next_ = 0;
     lost_.clear();
-    lacking_.clear();
     if (!meta_.has_value()) {
       report_.finding(no_meta_.message());
       return no_meta_;
@@ -384,7 +383,7 @@ class Repair : public CheckedVpfile {
 
   Status write_directory(SuperblockScan& scan) {
     if (meta_->batches == 0)  // else NAME.batches belongs to the file, whatever its first bytes
-      TW_RETURN_IF_ERROR(check_side(backend_, vp_side_path(path_, format::DirectoryFile::batches)));
+      TW_RETURN_IF_ERROR(check_side(backend_, vp_side_path(path_, format::DirectoryFile::batches), true));
     TW_RETURN_IF_ERROR(erase_dropped(scan));
     SideFiles sides;
     TW_RETURN_IF_ERROR(sides.make(backend_, path_, meta_->id, meta_->geometry, false, data_.get()));

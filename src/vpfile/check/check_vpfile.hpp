@@ -17,8 +17,8 @@ namespace thalweg {
 // corrupt_file (the findings name the damage), stopped, or the error that ended the check.
 Status verify_vpfile(Backend& backend, const std::string& path, const Watch& watch, CheckResult& health);
 
-// Makes the side files of the directory anew from the superblocks, and NAME.meta from `shape` where it is missing or damaged;
-// marks the file as closed; then verifies it. A closed and sound file stays unchanged.
+// Makes the side files of the directory anew from the superblocks, and NAME.meta from `shape` where it is missing or
+// damaged; marks the file as closed; then verifies it. A closed and sound file stays unchanged.
 Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const Watch& watch,
                      CheckResult& health);
 

@@ -24,7 +24,7 @@ struct VpChain {
   std::uint64_t bytes = 0;
   bool damaged = false;                    // a block of it is in a superblock that is not whole
   std::vector<format::BatchPiece> pieces;  // bytes of its holes that are in batches, in the order of the stream
-  std::size_t passed = 0;                  // pieces that end before the gap that was looked at last does
+  std::size_t passed = 0;                  // pieces that end_of_pieces() has gone through
   std::uint64_t end_passed = 0;            // the largest end of these
 };
 

@@ -63,13 +63,13 @@ Result<ShownPiece> BatchReader::look(const StreamState& state, std::uint64_t vp,
   TW_RETURN_IF_ERROR(look_in(stored_, vp, at, shown));
   superblocks_.end_batch();
   if (shown.memory == nullptr) TW_RETURN_IF_ERROR(look_in(own_, vp, at, shown));
-  if (shown.memory != nullptr || (chained && !rows_lost_ && lost_.of(vp).empty())) return shown;
+  if (shown.memory != nullptr || (chained && !may_lack_bytes(vp))) return shown;
   return Status::error(Code::corrupt_file, "'{}': bytes {} to {} of the stream of virtual processor {} are lost", path_,
                        at, shown.end - 1, vp);
 }
 
 Status BatchReader::check_whole(StreamState& state, std::uint64_t vp) {
-  for (std::uint64_t at = 0; any_lost_ && at < state.bytes;) {
+  for (std::uint64_t at = 0; at < state.bytes && may_lack_bytes(vp);) {
     TW_ASSIGN_OR_RETURN(const ShownPiece shown, look(state, vp, at));
     at = shown.end;
     state.set_cursor(shown.place + 1);

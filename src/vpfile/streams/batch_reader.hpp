@@ -28,7 +28,6 @@ class BatchReader {
         geometry_(setup.meta.geometry),
         stored_(setup.sides->batches()),
         lost_(setup.sides->batches(), true),
-        any_lost_(std::ranges::any_of(setup.sides->batches(), &format::Batch::lost)),
         rows_lost_(std::ranges::find(setup.sides->batches(), 0U, &format::Batch::n) != setup.sides->batches().end()),
         own_(own) {}
 
@@ -46,7 +45,7 @@ class BatchReader {
   Status read(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to);
   // The piece, or the gap, that has byte `at` of the stream; `at` is before the end of the stream.
   Result<ShownPiece> look(const StreamState& state, std::uint64_t vp, std::uint64_t at);
-  // Fails where bytes of a stream that has no chain are lost. Takes long only where batches were lost.
+  // Fails where bytes of a stream that has no chain are lost. Takes long only for a stream that may lack some.
   Status check_whole(StreamState& state, std::uint64_t vp);
   // Bytes of a stream of other sessions that has no chain.
   Result<std::uint64_t> length(std::uint64_t vp);
@@ -56,6 +55,7 @@ class BatchReader {
   void forget() { near_bytes_ = {}; }
 
  private:
+  bool may_lack_bytes(std::uint64_t vp) { return rows_lost_ || !lost_.of(vp).empty(); }
   Result<format::BatchPiece> piece_of(const format::Batch& batch, std::uint64_t vp);
   Status look_in(BatchList& list, std::uint64_t vp, std::uint64_t at, ShownPiece& shown);
 
@@ -64,7 +64,6 @@ class BatchReader {
   const format::VpGeometry geometry_;
   BatchList stored_;  // of other sessions
   BatchList lost_;
-  const bool any_lost_;
   const bool rows_lost_;  // so that any stream may lack bytes
   BatchList& own_;        // of this session
   // The batch that was read last, and its place among those of its VP; no bytes: there is none.

@@ -71,12 +71,12 @@ Status append_batches(Backend& backend, StoredFile& data, std::vector<format::Ba
   return file->close();
 }
 
-Status sync_side_files(Backend& backend, const std::string& path) {
+Status sync_side_files(Backend& backend, const std::string& path, const format::VpMeta& meta) {
   for (const DirectoryFile which : format::kSideFiles) {
+    if (which == DirectoryFile::batches && meta.batches == 0) continue;  // a file of this name is another's
     const auto file = backend.open(format::vp_side_path(path, which), OpenMode::read);
-    if (file.status().code() == Code::not_found) continue;
-    TW_RETURN_IF_ERROR(file.status());
-    TW_RETURN_IF_ERROR(file.value()->sync());
+    const Status synced = file.has_value() ? file.value()->sync() : file.error();
+    if (synced.code() != Code::not_found) TW_RETURN_IF_ERROR(synced);
   }
   return {};
 }

@@ -44,7 +44,7 @@ class SideFiles {
 };
 
 // Syncs the side files that there are: those of an earlier session, which this one has not used.
-Status sync_side_files(Backend& backend, const std::string& path);
+Status sync_side_files(Backend& backend, const std::string& path, const format::VpMeta& meta);
 
 // Appends new batches to NAME.batches, and counts them in `meta`. `data`: the data file. Fails where its name leads to
 // another file.
