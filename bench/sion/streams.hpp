@@ -1,4 +1,4 @@
-// The same calls on a multifile and on a file of SIONlib: OurStream and SionStream have one stream of each rank, OurSmall
+// Multifiles and files of SIONlib with equal calls: OurStream and SionStream have one stream of each rank, OurSmall
 // and SionSmall many small ones of one process.
 #ifndef BENCH_SION_STREAMS_HPP
 #define BENCH_SION_STREAMS_HPP
