@@ -9,6 +9,7 @@
 #include "formats/known_file.hpp"
 #include "os/random_bytes.hpp"
 #include "store/places.hpp"
+#include "vpfile/format/directory.hpp"
 #include "vpfile/format/superblock.hpp"
 
 namespace thalweg {
