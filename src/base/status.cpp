@@ -1,8 +1,6 @@
 #include "base/status.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <iterator>
 #include <system_error>
 
 namespace thalweg {
@@ -37,27 +35,6 @@ const Status& no_memory_left = *new Status(Status::failed_call(Code::no_memory, 
 }  // namespace
 
 Status out_of_memory() { return no_memory_left; }
-
-bool is_code(std::int32_t number) {
-  constexpr Code kCodes[] = {Code::invalid_argument,
-                             Code::unknown_hint,
-                             Code::out_of_range,
-                             Code::wrong_mode,
-                             Code::not_found,
-                             Code::already_exists,
-                             Code::no_permission,
-                             Code::unsafe,
-                             Code::io_error,
-                             Code::no_space,
-                             Code::no_memory,
-                             Code::corrupt_file,
-                             Code::unsupported_version,
-                             Code::not_closed,
-                             Code::stopped,
-                             Code::not_built,
-                             Code::internal};
-  return std::ranges::find(kCodes, static_cast<Code>(number)) != std::end(kCodes);
-}
 
 Status os_error(int err, const std::string& what) {
   return Status::failed_call(code_of_errno(err), err, what + ": " + std::generic_category().message(err));

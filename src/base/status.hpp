@@ -42,8 +42,6 @@ enum class Code : std::int32_t {
   internal = -90,
 };
 
-bool is_code(std::int32_t number);  // one of the above except ok
-
 struct ErrorDetail {
   Code code;
   int os_errno = 0;     // errno of the failed system call, 0 if none

@@ -21,6 +21,32 @@ struct LastError {
 };
 thread_local LastError last_error;
 
+constexpr std::pair<tw_status, const char*> kNames[] = {{TW_OK, "TW_OK"},
+                                                        {TW_ERR_INVALID, "TW_ERR_INVALID"},
+                                                        {TW_ERR_UNKNOWN_HINT, "TW_ERR_UNKNOWN_HINT"},
+                                                        {TW_ERR_RANGE, "TW_ERR_RANGE"},
+                                                        {TW_ERR_MODE, "TW_ERR_MODE"},
+                                                        {TW_ERR_NOT_FOUND, "TW_ERR_NOT_FOUND"},
+                                                        {TW_ERR_EXISTS, "TW_ERR_EXISTS"},
+                                                        {TW_ERR_PERMISSION, "TW_ERR_PERMISSION"},
+                                                        {TW_ERR_UNSAFE, "TW_ERR_UNSAFE"},
+                                                        {TW_ERR_IO, "TW_ERR_IO"},
+                                                        {TW_ERR_NO_SPACE, "TW_ERR_NO_SPACE"},
+                                                        {TW_ERR_NO_MEMORY, "TW_ERR_NO_MEMORY"},
+                                                        {TW_ERR_CORRUPT, "TW_ERR_CORRUPT"},
+                                                        {TW_ERR_VERSION, "TW_ERR_VERSION"},
+                                                        {TW_ERR_NOT_CLOSED, "TW_ERR_NOT_CLOSED"},
+                                                        {TW_ERR_STOPPED, "TW_ERR_STOPPED"},
+                                                        {TW_ERR_NOT_BUILT, "TW_ERR_NOT_BUILT"},
+                                                        {TW_ERR_INTERNAL, "TW_ERR_INTERNAL"}};
+
+// Null where there is no such status.
+const char* status_name(tw_status status) {
+  for (const auto& [code, name] : kNames)
+    if (code == status) return name;
+  return nullptr;
+}
+
 }  // namespace
 
 std::int32_t set_last_error(const Status& status) noexcept {
@@ -52,6 +78,12 @@ std::int32_t set_last_exception() noexcept {
   }
 }
 
+Status given_status(std::int32_t code, int os_errno, const char* message) {
+  if (code == TW_OK) return {};
+  return Status::failed_call(status_name(code) != nullptr ? static_cast<Code>(code) : Code::internal, os_errno,
+                             message != nullptr ? message : "");
+}
+
 }  // namespace thalweg
 
 extern "C" const char* tw_last_error(void) { return thalweg::last_error.message.c_str(); }
@@ -64,25 +96,6 @@ extern "C" const char* tw_version_string(void) {
 }
 
 extern "C" const char* tw_status_name(tw_status status) {
-  static constexpr std::pair<tw_status, const char*> kNames[] = {{TW_OK, "TW_OK"},
-                                                                 {TW_ERR_INVALID, "TW_ERR_INVALID"},
-                                                                 {TW_ERR_UNKNOWN_HINT, "TW_ERR_UNKNOWN_HINT"},
-                                                                 {TW_ERR_RANGE, "TW_ERR_RANGE"},
-                                                                 {TW_ERR_MODE, "TW_ERR_MODE"},
-                                                                 {TW_ERR_NOT_FOUND, "TW_ERR_NOT_FOUND"},
-                                                                 {TW_ERR_EXISTS, "TW_ERR_EXISTS"},
-                                                                 {TW_ERR_PERMISSION, "TW_ERR_PERMISSION"},
-                                                                 {TW_ERR_UNSAFE, "TW_ERR_UNSAFE"},
-                                                                 {TW_ERR_IO, "TW_ERR_IO"},
-                                                                 {TW_ERR_NO_SPACE, "TW_ERR_NO_SPACE"},
-                                                                 {TW_ERR_NO_MEMORY, "TW_ERR_NO_MEMORY"},
-                                                                 {TW_ERR_CORRUPT, "TW_ERR_CORRUPT"},
-                                                                 {TW_ERR_VERSION, "TW_ERR_VERSION"},
-                                                                 {TW_ERR_NOT_CLOSED, "TW_ERR_NOT_CLOSED"},
-                                                                 {TW_ERR_STOPPED, "TW_ERR_STOPPED"},
-                                                                 {TW_ERR_NOT_BUILT, "TW_ERR_NOT_BUILT"},
-                                                                 {TW_ERR_INTERNAL, "TW_ERR_INTERNAL"}};
-  for (const auto& [code, name] : kNames)
-    if (code == status) return name;
-  return "unknown status";
+  const char* name = thalweg::status_name(status);
+  return name != nullptr ? name : "unknown status";
 }

@@ -65,11 +65,6 @@ void free_handle(Handle** handle) noexcept {
 }
 
 // A failure that the caller reports. An unknown code becomes `internal`.
-inline Status given_status(std::int32_t code, int os_errno, const char* message) {
-  if (code == 0) return {};
-  const bool known = is_code(code);
-  return Status::failed_call(known ? static_cast<Code>(code) : Code::internal, os_errno,
-                             message != nullptr ? message : "");
-}
+TW_SHARED Status given_status(std::int32_t code, int os_errno, const char* message);
 
 }  // namespace thalweg
