@@ -98,7 +98,8 @@ class [[nodiscard]] Status {
   std::shared_ptr<const ErrorDetail> detail_;
 };
 
-// Turns a failed system call into a Status. `err` is errno, read in the first statement after the call.
+// Turns a failed system call into a Status. `err` is errno, read before anything else can change it: the values of a
+// format are only referred to in the call.
 Status os_error(int err, const std::string& what);
 template <class... T>
 Status os_error(int err, FormatOf<T...> format, const T&... values) {
@@ -127,11 +128,17 @@ class [[nodiscard]] Result {
   std::variant<T, Status> state_;
 };
 
-// Returns what `make` returns, a Status or a Result; out_of_memory() when it throws std::bad_alloc.
+// Returns what `make` returns, a Status or a Result, and OK where it returns nothing; out_of_memory() when it throws
+// std::bad_alloc.
 template <class Make>
-auto or_out_of_memory(Make&& make) -> decltype(make()) {
+auto or_out_of_memory(Make&& make) -> std::conditional_t<std::is_void_v<decltype(make())>, Status, decltype(make())> {
   try {
-    return make();
+    if constexpr (std::is_void_v<decltype(make())>) {
+      make();
+      return Status{};
+    } else {
+      return make();
+    }
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }
