@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "base/status.hpp"
+#include "os/environment.hpp"
 
 namespace thalweg {
 
@@ -15,8 +15,7 @@ namespace {
 // THALWEG_LOG names topics, with commas between them. There is one so far.
 bool logs_plans() {
   static const bool logs = [] {
-    const char* text = std::getenv("THALWEG_LOG");
-    std::string_view topics = text != nullptr ? text : "";
+    std::string_view topics = environment("THALWEG_LOG");
     bool plans = false;
     while (!topics.empty()) {
       const std::string_view topic = topics.substr(0, topics.find(','));
@@ -42,7 +41,6 @@ void log_plan(const std::string& path, const GroupAccess& access, const Plan& pl
   if (!logs_plans()) return;
   (void)or_out_of_memory([&] {
     log_line(path, fmt::format("{}: {}: {}", access.reads() ? "read" : "write", describe(access), describe(plan)));
-    return Status{};
   });
 }
 
@@ -51,7 +49,6 @@ void log_relay(const std::string& path, std::uint64_t sharers, std::int64_t node
   (void)or_out_of_memory([&] {
     log_line(path, fmt::format("{} tasks of {} nodes have bytes for one aggregator: node relays pass their messages on",
                                sharers, nodes));
-    return Status{};
   });
 }
 

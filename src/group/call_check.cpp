@@ -1,10 +1,9 @@
 #include "group/call_check.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
 #include "base/vote.hpp"
+#include "os/environment.hpp"
 
 namespace thalweg {
 
@@ -27,10 +26,7 @@ struct Compared {
 }  // namespace
 
 bool asks_for_call_check() {
-  static const bool asks = [] {
-    const char* const given = std::getenv("THALWEG_CHECK");
-    return given != nullptr && std::string_view(given) == "1";
-  }();
+  static const bool asks = environment("THALWEG_CHECK") == "1";
   return asks;
 }
 

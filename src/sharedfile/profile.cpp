@@ -1,8 +1,5 @@
 #include "sharedfile/profile.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -11,6 +8,7 @@
 #include <ranges>
 
 #include "base/hint_table.hpp"
+#include "os/environment.hpp"
 #include "os/file_ops.hpp"
 
 namespace thalweg {
@@ -46,17 +44,14 @@ class Members {
       ok_ = false;
     }
   }
-  void take(const char* name, bool& value) {
+  // A boolean or a string.
+  template <class T>
+  void take(const char* name, T& value) {
     const Json* found = find(name);
     if (found == nullptr) return;
-    ok_ = ok_ && found->is_boolean();
-    if (found->is_boolean()) value = found->get<bool>();
-  }
-  void take(const char* name, std::string& value) {
-    const Json* found = find(name);
-    if (found == nullptr) return;
-    ok_ = ok_ && found->is_string();
-    if (found->is_string()) value = found->get<std::string>();
+    const T* given = found->get_ptr<const T*>();  // null: of another type
+    ok_ = ok_ && given != nullptr;
+    if (given != nullptr) value = *given;
   }
   // An integer within the range of the hint of that name.
   template <class T>
@@ -114,20 +109,15 @@ bool take_profile(const Json& json, StorageProfile& profile) {
 
 // "" on failure: an unreadable file counts as absent. Pipes and devices do not block.
 std::string content_of(const std::string& path) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat status = {};
-  if (!file.is_open() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  if (status.st_size < 1 || static_cast<std::uint64_t>(status.st_size) > kMostBytes) return {};
-  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  const auto file = open_file(path, {});
+  if (!file.has_value()) return {};
+  const auto bytes = file_size(file.value(), path);
+  if (!bytes.has_value() || bytes.value() > kMostBytes) return {};
+  std::string text(static_cast<std::size_t>(bytes.value()), '\0');
   const Piece piece{reinterpret_cast<std::byte*>(text.data()), text.size()};
-  const auto n = transfer_at(file, {path, Direction::read, 0}, {&piece, 1});
+  const auto n = transfer_at(file.value(), {path, Direction::read, 0}, {&piece, 1});
   text.resize(n.has_value() ? n.value() : 0);
   return text;
-}
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : value;
 }
 
 }  // namespace
@@ -170,9 +160,9 @@ std::string profile_path() {
     const std::string path = chosen;
     return path == "none" ? std::string() : path;
   }
-  const std::string config = environment("XDG_CONFIG_HOME");
+  const std::string config(environment("XDG_CONFIG_HOME"));
   if (config.starts_with('/')) return config + "/thalweg/storage.json";  // XDG: relative paths are invalid
-  const std::string home = environment("HOME");
+  const std::string home(environment("HOME"));
   return home.empty() ? std::string() : home + "/.config/thalweg/storage.json";
 }
 

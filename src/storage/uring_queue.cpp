@@ -11,13 +11,12 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <new>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "os/end_program.hpp"
+#include "os/environment.hpp"
 #include "os/pieces.hpp"
 #include "storage/posix_queue.hpp"
 #include "storage/uring_seam.hpp"
@@ -65,7 +64,6 @@ class UringQueue final : public IoQueue {
   void reap();
   void answered(Slot& slot, int answer);
   void moved(Slot& slot, std::uint64_t bytes);
-  static Status failure(const Slot& slot, int err);
   void rest_without_ring(Slot& slot);
   void finish(Slot& slot, Status status);
 
@@ -173,13 +171,10 @@ void UringQueue::answered(Slot& slot, int answer) {
   const int most_tries = err == EAGAIN ? kMostBusyTries : err == EINTR || err == ECANCELED ? kMostTries : 0;
   if (++slot.tries <= most_tries) return ask(slot);
   if (most_tries > 0 || err == EBADF || err == EINVAL || err == EOPNOTSUPP) return rest_without_ring(slot);
-  finish(slot, failure(slot, err));
-}
-
-Status UringQueue::failure(const Slot& slot, int err) {
   const IoTransfer& transfer = *slot.transfer;
   const std::uint64_t rest = slot.remaining.bytes();
-  return transfer_error(err, {transfer.file->path(), transfer.direction, transfer.offset + slot.asked - rest}, rest);
+  finish(slot,
+         transfer_error(err, {transfer.file->path(), transfer.direction, transfer.offset + slot.asked - rest}, rest));
 }
 
 void UringQueue::moved(Slot& slot, std::uint64_t bytes) {
@@ -266,10 +261,7 @@ UringSeam& uring_seam() {
 }
 
 bool uring_available() {
-  static const bool available = [] {
-    const char* const wish = std::getenv("THALWEG_URING");
-    return (wish == nullptr || std::string_view(wish) != "0") && uring_works();
-  }();
+  static const bool available = environment("THALWEG_URING") != "0" && uring_works();
   return available;
 }
 

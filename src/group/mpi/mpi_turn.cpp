@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
-#include <string_view>
 
 #include "group/mpi/mpi_end.hpp"
 #include "os/end_program.hpp"
+#include "os/environment.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -31,10 +31,7 @@ void end_all_ranks() {
 }
 
 bool is_promised_outside() {
-  static const bool promised = [] {
-    const char* const text = std::getenv("THALWEG_MPI_TURNS");
-    return text != nullptr && std::string_view(text) == "1";
-  }();
+  static const bool promised = environment("THALWEG_MPI_TURNS") == "1";
   return promised;
 }
 
