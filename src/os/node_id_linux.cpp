@@ -1,9 +1,9 @@
 #include "os/node_id.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <fstream>
+#include <string>
 #include <string_view>
 
 namespace thalweg {
@@ -17,20 +17,10 @@ std::int64_t hash(std::string_view text) {
   return static_cast<std::int64_t>(value >> 1U);
 }
 
-std::size_t read_boot_id(char* text, std::size_t size) {
-  const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  ssize_t n = 0;
-  do {
-    n = ::read(fd, text, size);
-  } while (n < 0 && errno == EINTR);
-  ::close(fd);
-  return n > 0 ? static_cast<std::size_t>(n) : 0;
-}
-
 std::int64_t find_node_id() {
+  std::string boot_id;
+  if (std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot_id)) return hash(boot_id);
   char text[256] = "";
-  if (const std::size_t n = read_boot_id(text, sizeof text); n > 0) return hash({text, n});
   if (::gethostname(text, sizeof text - 1) == 0) return hash(text);
   return -1;
 }
