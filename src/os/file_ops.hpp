@@ -27,23 +27,18 @@ class FileDescriptor {
   explicit FileDescriptor(int fd) : fd_(fd) {}
   FileDescriptor(FileDescriptor&& other) noexcept : fd_(other.release()) {}
   FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    if (this != &other) {
-      reset();
-      fd_ = other.release();
-    }
+    std::swap(fd_, other.fd_);
     return *this;
   }
-  ~FileDescriptor() { reset(); }
+  ~FileDescriptor() {
+    if (is_open()) close_descriptor(fd_);
+  }
 
   int get() const { return fd_; }
   bool is_open() const { return fd_ >= 0; }
   int release() { return std::exchange(fd_, -1); }
 
  private:
-  void reset() {
-    if (is_open()) close_descriptor(release());
-  }
-
   int fd_ = -1;
 };
 
@@ -60,9 +55,8 @@ struct OpenOptions {
 
 // When the process has reached its soft limit of open files (ulimit -n), the limit is first raised to the hard one.
 Result<FileDescriptor> open_file(const std::string& path, const OpenOptions& options);
-// Both open an open file a second time, even if its name belongs to another file by now; the second past the page cache.
-Result<FileDescriptor> open_again(const FileDescriptor& file, OpenOptions options);
-Result<FileDescriptor> open_direct(const FileDescriptor& file, OpenOptions options);
+// Opens an open file a second time, even if its name belongs to another file by now. `direct`: past the page cache.
+Result<FileDescriptor> open_again(const FileDescriptor& file, OpenOptions options, bool direct);
 // A new nameless file in `folder`, for writing, removed by its close. Some file systems lack them.
 Result<FileDescriptor> open_unnamed_file(const std::string& folder);
 // Reports the errors of close() that mean lost writes. The descriptor is closed in any case.
@@ -72,7 +66,7 @@ struct TransferPlace {
   const std::string& path;
   Direction direction;
   std::uint64_t offset;
-  std::uint32_t alignment = 1;  // alignment of offset, lengths and memory; above 1 for a file of open_direct()
+  std::uint32_t alignment = 1;  // alignment of offset, lengths and memory; above 1 past the page cache
 };
 // Moves the pieces, one behind the other in the file. Returns the bytes moved, fewer than asked for only where a read
 // meets the end of the file; on failure some of them may be moved. Fails with out_of_range above the largest offset.

@@ -36,10 +36,7 @@ Status check_range(const char* verb, std::size_t bytes, std::uint64_t offset, co
 
 Result<FileDescriptor> check_kind(FileDescriptor file, const std::string& path) {
   struct stat status = {};
-  if (::fstat(file.get(), &status) != 0) {
-    const int err = errno;
-    return os_error(err, "cannot look at '{}'", path);
-  }
+  if (::fstat(file.get(), &status) != 0) return os_error(errno, "cannot look at '{}'", path);
   if (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode)) return file;
   const char* kind = S_ISDIR(status.st_mode) ? "a directory" : S_ISFIFO(status.st_mode) ? "a pipe" : "a device";
   return Status::error(Code::io_error, "'{}' is {}, not a file", path, kind);
@@ -91,29 +88,16 @@ Result<FileDescriptor> open_file(const std::string& path, const OpenOptions& opt
   return open_with(open_flags(options), path, options.permissions);
 }
 
-namespace {
-
-Result<FileDescriptor> open_again_with(int flags, const FileDescriptor& file, OpenOptions options) {
+Result<FileDescriptor> open_again(const FileDescriptor& file, OpenOptions options, bool direct) {
   options.create = options.truncate = false;
   const std::string link = fmt::format("/proc/self/fd/{}", file.get());
-  return open_with(open_flags(options) | flags, link, options.permissions);
-}
-
-}  // namespace
-
-Result<FileDescriptor> open_again(const FileDescriptor& file, OpenOptions options) {
-  return open_again_with(0, file, options);
-}
-
-Result<FileDescriptor> open_direct(const FileDescriptor& file, OpenOptions options) {
-  return open_again_with(O_DIRECT, file, options);
+  return open_with(open_flags(options) | (direct ? O_DIRECT : 0), link, options.permissions);
 }
 
 Result<FileDescriptor> open_unnamed_file(const std::string& folder) {
   const int fd = retried([&] { return ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR); });
   if (fd >= 0) return FileDescriptor(fd);
-  const int err = errno;
-  return os_error(err, "cannot make a file without a name in '{}'", folder);
+  return os_error(errno, "cannot make a file without a name in '{}'", folder);
 }
 
 Status close_file(FileDescriptor file, const std::string& path) {
@@ -126,15 +110,13 @@ Status close_file(FileDescriptor file, const std::string& path) {
 Result<std::uint64_t> file_size(const FileDescriptor& file, const std::string& path) {
   struct stat found;
   if (::fstat(file.get(), &found) == 0) return static_cast<std::uint64_t>(found.st_size);
-  const int err = errno;
-  return os_error(err, "cannot tell the size of '{}'", path);
+  return os_error(errno, "cannot tell the size of '{}'", path);
 }
 
 Status truncate_file(const FileDescriptor& file, const std::string& path, std::uint64_t bytes) {
   TW_RETURN_IF_ERROR(check_range("truncate to", 0, bytes, path));
   if (retried([&] { return ::ftruncate(file.get(), as_off(bytes)); }) == 0) return {};
-  const int err = errno;
-  return os_error(err, "cannot set the size of '{}' to {} bytes", path, bytes);
+  return os_error(errno, "cannot set the size of '{}' to {} bytes", path, bytes);
 }
 
 namespace {
@@ -163,8 +145,7 @@ Status release_storage(const FileDescriptor& file, const std::string& path, std:
 
 Status sync_file(const FileDescriptor& file, const std::string& path) {
   if (retried([&] { return transfer_calls().sync(file.get()); }) == 0) return {};
-  const int err = errno;
-  return os_error(err, "cannot bring '{}' to the storage", path);
+  return os_error(errno, "cannot bring '{}' to the storage", path);
 }
 
 namespace {
@@ -229,8 +210,7 @@ Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string
 
 Status remove_file(const std::string& path) {
   if (::unlink(path.c_str()) == 0) return {};
-  const int err = errno;
-  return os_error(err, "cannot remove '{}'", path);
+  return os_error(errno, "cannot remove '{}'", path);
 }
 
 Result<bool> file_exists(const std::string& path) {

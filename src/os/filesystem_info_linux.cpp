@@ -132,8 +132,7 @@ Result<StorageInfo> filesystem_info_of(int file, const std::string& path) {
   struct stat status;
   struct statfs system;
   if (::fstat(file, &status) == 0 && ::fstatfs(file, &system) == 0) return info_from(status, system);
-  const int err = errno;
-  return os_error(err, "cannot tell the file system of '{}'", path);
+  return os_error(errno, "cannot tell the file system of '{}'", path);
 }
 
 }  // namespace thalweg

@@ -53,7 +53,7 @@ class PosixFile final : public StoredFile {
   Result<std::size_t> read_aside(std::uint64_t offset, std::span<std::byte> data) override {
     TW_RETURN_IF_ERROR(check_direction(Direction::read));
     std::call_once(aside_once_, [this] {
-      auto opened = open_again(file_, options_);
+      auto opened = open_again(file_, options_, false);
       if (opened.has_value()) aside_ = std::move(opened).value();
     });
     const Piece piece{data.data(), data.size()};
@@ -141,7 +141,7 @@ class PosixFile final : public StoredFile {
   // Once, on first use. Where it fails the alignment stays 0.
   void try_direct() {
     if (!file_.is_open()) return;
-    auto opened = open_direct(file_, options_);
+    auto opened = open_again(file_, options_, true);
     if (!opened.has_value()) return;
     direct_ = std::move(opened).value();
     direct_alignment_ = direct_io_alignment_of(direct_);
