@@ -22,14 +22,14 @@ bool Driver::step() {
   bool any = false;
   // By index: a resumed coroutine may park again, at the end of the list.
   for (std::size_t i = 0; i < waiting_.size();) {
-    const Waiting waiting = waiting_[i];
-    if (!waiting.point.ready(waiting.point.subject)) {
+    const auto [point, coroutine] = waiting_[i];
+    if (!point.ready(point.subject)) {
       ++i;
       continue;
     }
     waiting_[i] = waiting_.back();
     waiting_.pop_back();
-    waiting.coroutine.resume();
+    coroutine.resume();
     any = true;
   }
   if (any) backoff_.reset();
@@ -44,8 +44,8 @@ void Driver::step_or_wait() {
   const Meanwhile elsewhere = look != nullptr ? look() : Meanwhile::nothing_to_do;
   if (elsewhere == Meanwhile::something_done) return;
   // Only a single wait may block: blocking on one of several would notice the others up to a millisecond late.
-  if (elsewhere == Meanwhile::nothing_to_do && waiting_.size() == 1 && waiting_[0].point.block != nullptr) {
-    const WaitPoint point = waiting_[0].point;
+  if (elsewhere == Meanwhile::nothing_to_do && waiting_.size() == 1 && waiting_[0].first.block != nullptr) {
+    const WaitPoint point = waiting_[0].first;
     return point.block(point.subject);
   }
   backoff_.wait();

@@ -99,7 +99,7 @@ class TW_SHARED Driver {
  public:
   // Without memory the program ends here, before an exception destroys frames that other tasks are reading.
   void park(WaitPoint point, std::coroutine_handle<> coroutine) noexcept try {
-    waiting_.push_back({point, coroutine});
+    waiting_.emplace_back(point, coroutine);
   } catch (...) {
     end_on_exception();
   }
@@ -109,21 +109,18 @@ class TW_SHARED Driver {
   void step_or_wait();
   bool idle() const { return waiting_.empty(); }
 
-  // Whether an awaiter may spin for some microseconds before it parks: within run(), when no other coroutine waits. A
+  // Whether an awaiter may spin for some microseconds before it parks: within block(), when no other coroutine waits. A
   // polled driver or a progress thread never spins.
   bool may_spin() const { return blocking_ > 0 && waiting_.empty(); }
 
-  // Marks a scope in which the thread blocks on this driver.
-  class Blocking {
-   public:
-    explicit Blocking(Driver& driver) : driver_(driver) { ++driver_.blocking_; }
-    ~Blocking() { --driver_.blocking_; }
-    Blocking(const Blocking&) = delete;
-    Blocking& operator=(const Blocking&) = delete;
-
-   private:
-    Driver& driver_;
-  };
+  // Blocks on this driver: calls start(), then steps or waits until done() is true.
+  template <class Start, class Done>
+  void block(Start&& start, Done&& done) {
+    ++blocking_;
+    start();
+    while (!done()) step_or_wait();
+    --blocking_;
+  }
 
   // Work of the process while a thread waits in step_or_wait(), on which other tasks may depend. Set once.
   enum class Meanwhile { nothing_to_do, nothing_done, something_done };
@@ -145,13 +142,9 @@ class TW_SHARED Driver {
   };
 
  private:
-  struct Waiting {
-    WaitPoint point;
-    std::coroutine_handle<> coroutine;
-  };
-  std::vector<Waiting> waiting_;
+  std::vector<std::pair<WaitPoint, std::coroutine_handle<>>> waiting_;
   Backoff backoff_;        // reset when something is ready
-  unsigned blocking_ = 0;  // depth of run() on this driver
+  unsigned blocking_ = 0;  // depth of block() on this driver
 };
 
 inline void WaitPoint::await_suspend(std::coroutine_handle<> coroutine) const {
@@ -161,10 +154,7 @@ inline void WaitPoint::await_suspend(std::coroutine_handle<> coroutine) const {
 // Blocking use: starts `op` and runs it to its end on this thread's driver.
 template <class T>
 T run(Op<T> op) {
-  Driver& driver = Driver::current();
-  const Driver::Blocking blocking(driver);
-  op.start();
-  while (!op.done()) driver.step_or_wait();
+  Driver::current().block([&] { op.start(); }, [&] { return op.done(); });
   return std::move(op.value());
 }
 

@@ -277,10 +277,7 @@ void Progress::start_among_callers(std::shared_ptr<Request> request) {
 }
 
 void Progress::carry_out(Request& request) {
-  Driver& driver = Driver::current();
-  const Driver::Blocking blocking(driver);
-  request.begin(blocking_io());
-  while (!request.has_ended()) driver.step_or_wait();
+  Driver::current().block([&] { request.begin(blocking_io()); }, [&] { return request.has_ended(); });
   finish(request);
 }
 

@@ -150,15 +150,17 @@ TEST(Driver, SpinsOnlyInBlockingUseAndAlone) {
   Driver driver;
   EXPECT_FALSE(driver.may_spin());
 
-  const Driver::Blocking blocking(driver);
-  EXPECT_TRUE(driver.may_spin());
   const Driver::Use use(driver);
   Flag flag;
   auto op = wait_for(flag, 1);
-  op.start();
+  const auto start = [&] {
+    EXPECT_TRUE(driver.may_spin());
+    op.start();
+    EXPECT_FALSE(driver.may_spin());
+    flag.up = true;
+  };
+  driver.block(start, [&] { return op.done(); });
   EXPECT_FALSE(driver.may_spin());
-  flag.up = true;
-  driver.step();
 }
 
 }  // namespace
