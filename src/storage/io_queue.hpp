@@ -27,13 +27,13 @@ struct IoTransfer {
   Direction direction = Direction::read;
   bool direct = false;  // past the page cache: offset, lengths and memory are multiples of file->direct_alignment()
   std::uint64_t offset = 0;
-  std::span<const Piece> pieces;  // at most IOV_MAX
+  std::span<const Piece> pieces = {};  // at most IOV_MAX
   // In place of a transfer: work that may take long. A thread queue gives it to its thread; others do it at submission.
-  std::function<Status()> work;
+  std::function<Status()> work = {};
 
   // The result.
   bool done = false;
-  Status status;
+  Status status = {};
   std::uint64_t moved = 0;  // fewer than asked for only at the end of the file, or on failure
 };
 
@@ -50,7 +50,6 @@ class IoQueue {
   virtual const char* name() const = 0;  // "posix", "uring", "thread"
 };
 
-std::unique_ptr<IoQueue> make_posix_queue();
 // At most `depth` transfers in flight, at least 1. The thread is started on first use; where that fails, transfers
 // run at submission.
 std::unique_ptr<IoQueue> make_thread_queue(unsigned depth);

@@ -20,13 +20,9 @@ void carry_out(IoTransfer& transfer) {
   transfer.moved = moved.has_value() ? moved.value() : 0;
 }
 
-std::unique_ptr<IoQueue> make_posix_queue() { return std::make_unique<PosixQueue>(); }
-
 IoContext blocking_io() {
   thread_local PosixQueue queue;
-  IoContext io;
-  io.queue = &queue;
-  return io;
+  return {.queue = &queue};
 }
 
 IoQueue* blocking_background_queue() {
@@ -39,22 +35,16 @@ SharedQueues::SharedQueues() : background_(make_background_queue(kRingDepth)), w
 }
 
 IoContext SharedQueues::context(bool by_thread) {
-  IoContext io;
-  io.queue = background_.get();
-  io.background_queue = background_.get();
-  io.work_queue = works_.get();
-  io.depth = kRingDepth;
-  io.unattended = true;
-  if (by_thread) io.copy_queue = &copies_;
-  return io;
+  return {.queue = background_.get(),
+          .copy_queue = by_thread ? &copies_ : nullptr,
+          .background_queue = background_.get(),
+          .work_queue = works_.get(),
+          .depth = kRingDepth,
+          .unattended = true};
 }
 
 IoContext SharedQueues::context_of_waiter() {
-  IoContext io;
-  io.queue = &posix_;
-  io.background_queue = background_.get();
-  io.work_queue = works_.get();
-  return io;
+  return {.queue = &posix_, .background_queue = background_.get(), .work_queue = works_.get()};
 }
 
 }  // namespace thalweg

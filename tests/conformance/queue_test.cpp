@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "storage/io_queue.hpp"
+#include "storage/posix_queue.hpp"
 #include "support/engine/aligned_buffer.hpp"
 #include "support/engine/storage_kinds.hpp"
 #include "support/memory/virtual_memory.hpp"
@@ -25,7 +25,7 @@ constexpr unsigned kDepth = 4;
 
 std::unique_ptr<IoQueue> make_queue(const std::string& name, unsigned depth = kDepth) {
   if (name == "thread") return make_thread_queue(depth);
-  return name == "posix" ? make_posix_queue() : make_uring_queue(depth).value();
+  return name == "posix" ? std::make_unique<PosixQueue>() : make_uring_queue(depth).value();
 }
 
 using Combination = std::tuple<StorageKind, std::string>;
