@@ -47,9 +47,10 @@ struct PositionTurn {
 
 // The aggregators and node relays of a group; the same for every file that it opens.
 struct Helpers {
-  std::vector<Aggregator> aggregators;  // possible ones, spread over nodes first; empty: any task of this process
-  std::vector<std::int64_t>
-      node_leaders;                // process leaders of this node, in rank order; only where there are other nodes
+  std::size_t wanted = 0;                    // the hint that all depend on
+  std::vector<Aggregator> aggregators = {};  // possible ones, spread over nodes first; empty: any task of this process
+  std::vector<std::int64_t> node_leaders =
+      {};                          // process leaders of this node, in rank order; only where there are other nodes
   std::int64_t tasks_of_node = 0;  // only where there are other nodes
   bool peers_reachable = false;    // aggregators can read and write the memory of all processes of their nodes
 };

@@ -1,7 +1,6 @@
 #include "sharedfile/find_aggregators.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -18,12 +17,7 @@ constexpr std::int64_t kNobody = INT64_MAX;
 
 using Aggregators = std::vector<Aggregator>;
 
-// The cached result. On a task that leads no process it holds no aggregators.
-struct Found {
-  std::size_t wanted = 0;  // hint that the result depends on
-  Helpers helpers;
-};
-constexpr char kFoundKey = 0;  // its address is the key of the cached Found
+constexpr char kHelpersKey = 0;  // its address is the key of the Helpers that the group caches
 
 bool is_among(const Aggregators& some, TaskRank rank) {
   return std::any_of(some.begin(), some.end(), [=](const Aggregator& one) { return one.rank == rank; });
@@ -42,7 +36,7 @@ Op<Result<std::vector<std::int64_t>>> next_of_nodes(Group& group, const Aggregat
 }
 
 // All memory of the result is allocated first.
-Op<Status> choose(Group& group, std::size_t wanted, std::shared_ptr<Found>& into) {
+Op<Status> choose(Group& group, std::size_t wanted, std::shared_ptr<Helpers>& into) {
   const Place place = group.place();
   const std::int64_t stride = (place.nodes + kMostNodes - 1) / kMostNodes;
   const std::int64_t nodes = (place.nodes + stride - 1) / stride;
@@ -52,14 +46,13 @@ Op<Status> choose(Group& group, std::size_t wanted, std::shared_ptr<Found>& into
   const std::int64_t passes = wanted > 0 ? place.processes : kAggregatorsOfNode;
   std::vector<std::int64_t> lowest;
   const Status room = co_await agree(group, or_out_of_memory([&] {
-                                       into = std::make_shared<Found>();
+                                       into = std::make_shared<Helpers>();
                                        into->wanted = wanted;
-                                       into->helpers.aggregators.reserve(most);
+                                       into->aggregators.reserve(most);
                                        lowest.resize(static_cast<std::size_t>(nodes));
-                                       return Status{};
                                      }));
   if (!room.ok()) co_return room;
-  Aggregators& found = into->helpers.aggregators;
+  Aggregators& found = into->aggregators;
   for (std::int64_t pass = 0; pass < passes && found.size() < most; ++pass) {
     TW_CO_ASSIGN_OR_RETURN(auto ranks, co_await next_of_nodes(group, found, stride, std::move(lowest)));
     lowest = std::move(ranks);
@@ -79,27 +72,21 @@ std::vector<Message> probes(const Aggregators& aggregators, const Group& group) 
   const PeerProbe mine = probe_of_this_process();
   for (const Aggregator& one : aggregators) {
     if (one.node != place.node || one.rank == group.rank()) continue;
-    Bytes bytes(sizeof mine);
-    std::memcpy(bytes.data(), &mine, sizeof mine);
-    outgoing.push_back({one.rank, std::move(bytes)});
+    put_value(outgoing.emplace_back(Message{one.rank, {}}).data, mine);
   }
   return outgoing;
 }
 
-bool all_reached(const std::vector<Message>& shown) {
-  return std::all_of(shown.begin(), shown.end(), [](const Message& message) {
-    PeerProbe peer;
-    std::memcpy(&peer, message.data.data(), sizeof peer);
-    return can_reach(peer);
-  });
-}
-
 // Agrees whether all aggregators reach the memory of all processes of their nodes.
-Op<Status> probe(Group& group, Found& found) {
-  TW_CO_ASSIGN_OR_RETURN(const auto shown, co_await group.exchange(probes(found.helpers.aggregators, group)));
-  std::vector<std::int64_t> reached(1, all_reached(shown) ? 1 : 0);
+Op<Status> probe(Group& group, Helpers& found) {
+  TW_CO_ASSIGN_OR_RETURN(const auto shown, co_await group.exchange(probes(found.aggregators, group)));
+  const bool all_reached = std::ranges::all_of(shown, [](const Message& message) {
+    ByteView probe = message.data;
+    return can_reach(take_value<PeerProbe>(probe));
+  });
+  std::vector<std::int64_t> reached(1, all_reached ? 1 : 0);
   TW_CO_ASSIGN_OR_RETURN(const auto all, co_await group.allreduce(std::move(reached), Reduction::min));
-  found.helpers.peers_reachable = all[0] == 1;
+  found.peers_reachable = all[0] == 1;
   co_return Status{};
 }
 
@@ -127,31 +114,24 @@ Op<Status> find_node_tasks(Group& group, Helpers& found) {
   const bool leads = group.rank() == place.process_leader;
   std::vector<Message> outgoing;
   if (leads) outgoing.push_back(numbers_to(place.node_leader, {place.tasks_in_process}));
-  auto shown = co_await group.exchange(std::move(outgoing));
-  if (!shown.has_value()) co_return shown.error();
+  TW_CO_ASSIGN_OR_RETURN(const auto shown, co_await group.exchange(std::move(outgoing)));
   outgoing = {};
-  Status status = or_out_of_memory([&] {
-    outgoing = told_to_all(shown.value());
-    return Status{};
-  });
-  shown = co_await group.exchange(std::move(outgoing));
-  if (!shown.has_value()) co_return shown.error();
-  if (status.ok())
+  Status status = or_out_of_memory([&] { outgoing = told_to_all(shown); });
+  TW_CO_ASSIGN_OR_RETURN(const auto told, co_await group.exchange(std::move(outgoing)));
+  if (status.ok() && !told.empty())
     status = or_out_of_memory([&] {
-      if (shown.value().empty()) return Status{};
-      found.node_leaders = numbers_of(shown.value()[0].data);
+      found.node_leaders = numbers_of(told[0].data);
       found.tasks_of_node = found.node_leaders[0];
       found.node_leaders.erase(found.node_leaders.begin());
-      return Status{};
     });
   co_return co_await agree(group, std::move(status));
 }
 
-Op<Status> look(Group& group, std::size_t wanted, std::shared_ptr<Found>& found) {
+Op<Status> look(Group& group, std::size_t wanted, std::shared_ptr<Helpers>& found) {
   const Place place = group.place();
   TW_CO_RETURN_IF_ERROR(co_await choose(group, wanted, found));
   TW_CO_RETURN_IF_ERROR(co_await probe(group, *found));
-  if (place.nodes > 1 && place.nodes < place.processes) co_return co_await find_node_tasks(group, found->helpers);
+  if (place.nodes > 1 && place.nodes < place.processes) co_return co_await find_node_tasks(group, *found);
   co_return Status{};
 }
 
@@ -162,13 +142,13 @@ Op<Status> find_aggregators(Group& group, SharedFile& file) {
   if (place.processes == 1 || group.relays()) co_return Status{};
   const std::size_t wanted = file.strategy.aggregators;  // the hint of task 0
   const bool leads = group.rank() == place.process_leader;
-  auto here = std::static_pointer_cast<Found>(group.kept(&kFoundKey));
+  auto here = std::static_pointer_cast<Helpers>(group.kept(&kHelpersKey));
   if (here == nullptr || here->wanted != wanted) {
     TW_CO_RETURN_IF_ERROR(co_await look(group, wanted, here));
-    if (!leads) here->helpers = {};
-    group.keep(&kFoundKey, here);
+    if (!leads) *here = {.wanted = wanted};  // only the leader of a process needs the others
+    group.keep(&kHelpersKey, here);
   }
-  if (leads) file.helpers = std::shared_ptr<const Helpers>(here, &here->helpers);
+  if (leads) file.helpers = std::move(here);
   co_return Status{};
 }
 
