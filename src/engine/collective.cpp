@@ -53,11 +53,7 @@ struct Part {
   Outcome outcome;                       // from the gather on with the access of the group
 };
 
-Outcome failed_with(Status status) {
-  Outcome outcome;
-  outcome.status = std::move(status);
-  return outcome;
-}
+Outcome failed_with(Status status) { return {.status = std::move(status)}; }
 
 bool one_process(const Group& group) { return group.place().processes == 1; }
 

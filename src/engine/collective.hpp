@@ -17,8 +17,8 @@ struct Outcome {
   Status status;            // equal on all tasks
   std::uint64_t moved = 0;  // bytes of this task: fewer than asked for only where a read meets the end of the file
   std::uint64_t end_of_file = kMostOffset;  // where a read of any task met it; equal on all tasks
-  GroupAccess access;                       // of no task: the access failed before it was planned
-  Plan plan;
+  GroupAccess access = {};                  // of no task: the access failed before it was planned
+  Plan plan = {};
 };
 
 using AccessRequest = RequestFor<Outcome>;

@@ -121,11 +121,8 @@ TransferResult transfer_naively(const TransferTask& task) {
 TwoPhase two_phase_of(Group& group, const GroupAccess& access, const Plan& plan, const ExtentList& own,
                       const ProcessAccess* process, TransferTask task, const IoContext& io) {
   const SharedFile& file = *task.file;
-  TwoPhase phases;
-  phases.group = &group;
-  phases.access = &access;
+  TwoPhase phases{.group = &group, .access = &access, .n_aggregators = plan.workers};
   if (moves_own(access, group)) phases.list = &own;
-  phases.n_aggregators = plan.workers;
   if (process == nullptr) phases.known = file.helpers->aggregators;
   task.pack = false;
   task.sieve = plan.sieve && !plan.past_cache && !access.reads();

@@ -18,11 +18,11 @@ enum class Placement : std::uint8_t { at_extents, at_offset, in_order, in_view }
 struct TaskAccess {
   Direction direction = Direction::read;
   Placement placement = Placement::at_extents;
-  bool common = false;              // every task gives the same arguments: the bytes are moved once per process
-  bool of_others = false;           // the group is not the one that opened the file, and has none of its aggregators
-  std::span<const Extent> extents;  // borrowed, with their memory, until the access is complete
-  std::uint64_t offset = 0;         // for at_offset
-  Status status;                    // a failure that the caller found already; becomes the failure of all tasks
+  bool common = false;     // every task gives the same arguments: the bytes are moved once per process
+  bool of_others = false;  // the group is not the one that opened the file, and has none of its aggregators
+  std::span<const Extent> extents = {};  // borrowed, with their memory, until the access is complete
+  std::uint64_t offset = 0;              // for at_offset
+  Status status = {};                    // a failure that the caller found already; becomes the failure of all tasks
 };
 
 }  // namespace thalweg

@@ -77,12 +77,11 @@ class Worker {
     Step& step = slot.step;
     if (step.staged) slot.staged = {slot.staging.data(), step.bytes()};
     if (step.staged && writes() && !step.sieved) gather_into(slot.staging.data(), step);
-    slot.io = IoTransfer{};
-    slot.io.file = task_.file->stored.get();
-    slot.io.queue = task_.queue;
-    slot.io.direction = task_.direction;
-    slot.io.direct = step.direct;
-    slot.io.offset = step.range.begin;
+    slot.io = {.file = task_.file->stored.get(),
+               .queue = task_.queue,
+               .direction = task_.direction,
+               .direct = step.direct,
+               .offset = step.range.begin};
     slot.io.pieces = step.staged ? std::span<const Piece>(&slot.staged, 1) : std::span<const Piece>(step.pieces);
     return true;
   }
@@ -95,7 +94,8 @@ class Worker {
     if (!io.status.ok()) return static_cast<void>(fail(io.status));
     if (writes()) return;
     if (slot.step.staged) scatter_from(slot.staging.data(), slot.step, io.moved);
-    if (io.moved < slot.step.bytes()) meet_end(slot.step.range.begin + io.moved);
+    if (io.moved < slot.step.bytes())
+      result_.end_of_file = std::min(result_.end_of_file, slot.step.range.begin + io.moved);
   }
 
   // Reads the window, copies the new bytes over it, and writes it back; holds its range alone, and does not suspend.
@@ -121,7 +121,6 @@ class Worker {
     if (result_.status.ok()) result_.status = status;
     return false;
   }
-  void meet_end(std::uint64_t end) { result_.end_of_file = std::min(result_.end_of_file, end); }
 
   const TransferTask& task_;
   StepMaker steps_;
@@ -175,25 +174,18 @@ Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction 
   RangeLock::Hold hold;
   hold.range = range;
   if (writes) co_await file.writers.locked(hold);
-  IoTransfer io;
-  io.file = file.stored.get();
-  io.queue = &queue;
-  io.direction = direction;
-  io.offset = range.begin;
-  io.pieces = pieces;
+  IoTransfer io{
+      .file = file.stored.get(), .queue = &queue, .direction = direction, .offset = range.begin, .pieces = pieces};
   co_await submitted(io);
   co_await done(io);
   if (writes) file.writers.unlock(hold);
-  TransferResult result;
-  result.status = std::move(io.status);
+  TransferResult result{.status = std::move(io.status)};
   if (!writes && result.status.ok() && io.moved < range.end - range.begin) result.end_of_file = range.begin + io.moved;
   co_return result;
 }
 
 Op<Status> carry_out(std::function<Status()> work, IoQueue& queue) {
-  IoTransfer io;
-  io.queue = &queue;
-  io.work = std::move(work);
+  IoTransfer io{.queue = &queue, .work = std::move(work)};
   co_await submitted(io);
   co_await done(io);
   co_return std::move(io.status);
@@ -201,11 +193,7 @@ Op<Status> carry_out(std::function<Status()> work, IoQueue& queue) {
 
 Op<TransferResult> transfer(TransferTask task) {
   std::optional<Worker> made;
-  if (Status status = make_worker(task, made); !status.ok()) {
-    TransferResult failure;
-    failure.status = std::move(status);
-    co_return failure;
-  }
+  if (Status status = make_worker(task, made); !status.ok()) co_return TransferResult{.status = std::move(status)};
   Worker& worker = *made;
   while (true) {
     Slot& slot = worker.oldest();

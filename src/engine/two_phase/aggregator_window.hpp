@@ -68,8 +68,8 @@ class AggregatorWindow {
 };
 
 // Adds the result of another part of the same transfer.
-inline void add_to(TransferResult& all, TransferResult one) {
-  if (all.status.ok()) all.status = std::move(one.status);
+inline void add_to(TransferResult& all, const TransferResult& one) {
+  all.status = all.status.or_else(one.status);
   all.end_of_file = std::min(all.end_of_file, one.end_of_file);
 }
 

@@ -22,10 +22,6 @@ using Messages = std::vector<Message>;
 
 constexpr std::int64_t kFewTasks = 16;  // up to so many, each counts as one that has bytes in each domain
 
-void keep_first(Status& status, Status other) {
-  if (status.ok()) status = std::move(other);
-}
-
 // Number of this task among the aggregators, if it is one.
 std::optional<std::size_t> seat_of(const TwoPhase& what) {
   for (std::size_t i = 0; i < what.n_aggregators; ++i)
@@ -89,7 +85,10 @@ WaitPoint from_driver(bool& passed) {
 void propose_for(const AggregatorWindow& last, Participant& task) {
   task.proposal.set_reply_exchanges(last.n_slices());
   if (last.unreachable().ok()) return;
-  if (task.has_repeated) return keep_first(task.result.status, last.unreachable());
+  if (task.has_repeated) {
+    task.result.status = task.result.status.or_else(last.unreachable());
+    return;
+  }
   task.has_repeated = true;
   task.proposal.lowest(*task.seat) = static_cast<std::int64_t>(task.rounds.window(*task.seat).begin);
 }
@@ -122,10 +121,8 @@ void load_window(Participant& task, AggregatorWindow& window, Messages requests)
 template <class Make>
 Messages made_by(Participant& task, Make&& make) {
   Messages made;
-  keep_first(task.result.status, or_out_of_memory([&] {
-               made = make();
-               return Status{};
-             }));
+  const Status status = or_out_of_memory([&] { made = make(); });
+  task.result.status = task.result.status.or_else(status);
   return made;
 }
 
@@ -175,9 +172,9 @@ Op<Status> reply_to_clients(Participant& task, std::size_t round, std::int64_t e
   AggregatorWindow* window = task.window(round);
   if (window != nullptr) {
     co_await window->idle();
-    TransferResult read = window->result();
+    const TransferResult read = window->result();
     end = read.end_of_file;
-    add_to(task.result, std::move(read));
+    add_to(task.result, read);
   }
   for (std::int64_t i = 0; i < std::max<std::int64_t>(exchanges, 1); ++i) {
     bool passed = task.what.group->always_suspends();
@@ -213,24 +210,17 @@ Op<Status> read_rounds(Participant& task) {
 
 Op<TransferResult> two_phase(TwoPhase what) {
   std::optional<Participant> task;
-  Status ready = or_out_of_memory([&] {
-    task.emplace(what);
-    return Status{};
-  });
+  Status ready = or_out_of_memory([&] { task.emplace(what); });
   ready = co_await agree(*what.group, std::move(ready));
   if (ready.ok()) ready = co_await count_sharers(*task);
-  if (!ready.ok()) {
-    TransferResult failure;
-    failure.status = std::move(ready);
-    co_return failure;
-  }
+  if (!ready.ok()) co_return TransferResult{.status = std::move(ready)};
   const std::uint64_t sharers = task->client.most_sharers();
   task->relay = NodeRelay(what, sharers);
   if (task->relay.on() && what.group->rank() == 0)
     log_relay(what.file().stored->path(), sharers, what.group->place().nodes);
   Op<Status> rounds = what.reads() ? read_rounds(*task) : write_rounds(*task);
-  Status moved = co_await std::move(rounds);
-  keep_first(task->result.status, std::move(moved));
+  const Status moved = co_await std::move(rounds);
+  task->result.status = task->result.status.or_else(moved);
   for (auto& window : task->windows) {
     if (!window.has_value()) continue;
     co_await window->idle();

@@ -19,8 +19,8 @@ struct TwoPhase {
   const GroupAccess* access = nullptr;
   const ExtentList* list = nullptr;  // of this task; null: it has nothing to move
   std::size_t n_aggregators = 1;
-  std::span<const Aggregator> known;  // these, in order; none: the first tasks of a group of one process
-  TransferTask window_task;           // how an aggregator transfers a window; its lists come later
+  std::span<const Aggregator> known = {};  // these, in order; none: the first tasks of a group of one process
+  TransferTask window_task = {};           // how an aggregator transfers a window; its lists come later
 
   const SharedFile& file() const { return *window_task.file; }
   Aggregator aggregator(std::size_t i) const {
