@@ -67,9 +67,7 @@ Op<Result<std::int64_t>> agree_on(Group& group, Status mine, std::int64_t value,
     if (!mine.ok()) co_return mine;
     co_return value;
   }
-  std::vector<std::int64_t> vote(2);
-  vote[0] = to_vote(mine, group.rank());
-  vote[1] = as_sent(value, how);
+  std::vector<std::int64_t> vote{to_vote(mine, group.rank()), as_sent(value, how)};
   TW_CO_ASSIGN_OR_RETURN(const auto worst, co_await group.allreduce(std::move(vote), Reduction::max));
   if (worst[0] == 0) co_return as_sent(worst[1], how);
   // Only a failure costs a second collective: the good case is one small reduction.
@@ -87,12 +85,7 @@ Op<Status> agree(Group& group, Status mine) {
 
 Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine, const char* what) {
   if (group.size() == 1) co_return mine;
-  std::vector<std::int64_t> bounds(5);
-  bounds[0] = a;
-  bounds[1] = ~a;
-  bounds[2] = b;
-  bounds[3] = ~b;
-  bounds[4] = mine.ok() ? 0 : 1;
+  std::vector<std::int64_t> bounds{a, ~a, b, ~b, mine.ok() ? 0 : 1};
   TW_CO_ASSIGN_OR_RETURN(const auto max, co_await group.allreduce(std::move(bounds), Reduction::max));
   const bool all_well = max[4] == 0;
   const bool same = max[0] == ~max[1] && max[2] == ~max[3];

@@ -104,44 +104,29 @@ Op<Status> CallbackGroup::barrier() {
 
 Op<Result<Bytes>> CallbackGroup::broadcast(ByteView data, TaskRank root) {
   if (!ended().ok()) co_return ended();
-  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  TW_CO_RETURN_IF_ERROR(check_root(root, size()));
   auto length = static_cast<std::int64_t>(data.size());
-  if (Status broken = send_number(&length, root); !broken.ok()) co_return broken;
+  TW_CO_RETURN_IF_ERROR(send_number(&length, root));
   Bytes copy;
   if (length == 0) co_return copy;
   const bool good = is(root) ? try_assign(copy, data) : try_resize(copy, static_cast<std::uint64_t>(length));
-  if (Status bad = everybody_has(good, "broadcast"); !bad.ok()) co_return bad;
+  TW_CO_RETURN_IF_ERROR(everybody_has(good, "broadcast"));
   const int code = calls().broadcast(calls().user, copy.data(), copy.size(), root);
   if (code != 0) co_return check("broadcast", code);
   co_return copy;
 }
 
-// Makes room for parts of these lengths; false when out of memory.
-bool lay_out(const std::vector<std::int64_t>& lengths, Gathered& all) {
-  if (!try_reserve(all.begin, lengths.size() + 1)) return false;
-  std::uint64_t end = 0;
-  for (const std::int64_t length : lengths) {
-    all.begin.push_back(end);
-    end += static_cast<std::uint64_t>(length);
-  }
-  all.begin.push_back(end);
-  return try_resize(all.data, end);
-}
-
 Op<Result<Gathered>> CallbackGroup::gather(ByteView data, TaskRank root) {
   if (!ended().ok()) co_return ended();
-  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  TW_CO_RETURN_IF_ERROR(check_root(root, size()));
   std::vector<std::int64_t> numbers;
-  if (Status broken = gather_numbers(static_cast<std::int64_t>(data.size()), &numbers, root); !broken.ok()) {
-    co_return broken;
-  }
+  TW_CO_RETURN_IF_ERROR(gather_numbers(static_cast<std::int64_t>(data.size()), &numbers, root));
   Gathered all;
   const std::vector<std::size_t> lengths(numbers.begin(), numbers.end());
-  std::int64_t total = 0;
-  if (is(root) && !lay_out(numbers, all)) total = kToldNoMemory;
-  if (total == 0) total = static_cast<std::int64_t>(all.data.size());
-  if (Status broken = send_number(&total, root); !broken.ok()) co_return broken;
-  if (Status bad = status_told(total, "gather"); !bad.ok()) co_return bad;
+  const bool good = !is(root) || lay_out(all, numbers.size(), [&](std::size_t r) { return numbers[r]; });
+  std::int64_t total = good ? static_cast<std::int64_t>(all.data.size()) : kToldNoMemory;
+  TW_CO_RETURN_IF_ERROR(send_number(&total, root));
+  TW_CO_RETURN_IF_ERROR(status_told(total, "gather"));
   if (total == 0) co_return all;
   const int code = calls().gather(calls().user, data.data(), data.size(), is(root) ? all.data.data() : nullptr,
                                   is(root) ? lengths.data() : nullptr, root);
@@ -151,7 +136,7 @@ Op<Result<Gathered>> CallbackGroup::gather(ByteView data, TaskRank root) {
 
 Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
   if (!ended().ok()) co_return ended();
-  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  TW_CO_RETURN_IF_ERROR(check_root(root, size()));
   std::vector<std::int64_t> numbers;
   if (is(root)) {
     numbers.assign(static_cast<std::size_t>(size()), kToldBadArguments);
@@ -160,11 +145,11 @@ Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
     }
   }
   std::int64_t length = 0;
-  if (Status broken = scatter_numbers(numbers, &length, root); !broken.ok()) co_return broken;
-  if (Status bad = status_told(length, "scatter"); !bad.ok()) co_return bad;
+  TW_CO_RETURN_IF_ERROR(scatter_numbers(numbers, &length, root));
+  TW_CO_RETURN_IF_ERROR(status_told(length, "scatter"));
   Bytes mine;
   const bool good = try_resize(mine, static_cast<std::uint64_t>(length));
-  if (Status bad = everybody_has(good, "scatter"); !bad.ok()) co_return bad;
+  TW_CO_RETURN_IF_ERROR(everybody_has(good, "scatter"));
   const std::vector<std::size_t> lengths(numbers.begin(), numbers.end());
   const int code = calls().scatter(calls().user, is(root) ? parts.data.data() + parts.begin.front() : nullptr,
                                    is(root) ? lengths.data() : nullptr, mine.data(), mine.size(), root);
@@ -186,7 +171,7 @@ Status CallbackGroup::vote() {
 
 Op<Status> CallbackGroup::fold(void* mine, void* before, Folding how) {
   if (!ended().ok()) co_return ended();
-  if (Status left = vote(); !left.ok()) co_return left;
+  TW_CO_RETURN_IF_ERROR(vote());
   co_return co_await BasicGroup::fold(mine, before, how);
 }
 

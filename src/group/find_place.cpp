@@ -72,9 +72,7 @@ Place place_from(ByteView packed) {
 }  // namespace
 
 Op<Result<Place>> find_place(Group& group, std::int64_t process_id, std::int64_t node_id) {
-  std::vector<std::int64_t> ids(2);
-  ids[0] = process_id;
-  ids[1] = node_id;
+  const std::vector<std::int64_t> ids{process_id, node_id};
   TW_CO_ASSIGN_OR_RETURN(const auto mine,
                          co_await sorted_by_task_0(group, view_of(ids), places_of, "search for places"));
   co_return place_from(mine);

@@ -33,6 +33,14 @@ template <class Vector>
 bool try_reserve(Vector& vector, std::uint64_t n) {
   return n <= vector.max_size() && try_to([&] { vector.reserve(static_cast<std::size_t>(n)); });
 }
+// Makes room for `n` parts, of bytes_of(0), bytes_of(1) ... bytes.
+template <class BytesOf>
+bool lay_out(Gathered& all, std::size_t n, BytesOf bytes_of) {
+  if (!try_reserve(all.begin, n + 1)) return false;
+  all.begin.assign(1, 0);
+  for (std::size_t i = 0; i < n; ++i) all.begin.push_back(all.begin.back() + static_cast<std::uint64_t>(bytes_of(i)));
+  return try_resize(all.data, all.begin.back());
+}
 inline bool try_assign(Bytes& to, ByteView from) {
   return try_to([&] { to.assign(from.begin(), from.end()); });
 }

@@ -144,11 +144,14 @@ class HybridGroup final : public BasicGroup {
   // At the start of every collective: the leader waits for its threads first, and they may wait for its requests.
   // Threads are compared by the collective, not by the call: calls that begin with the same collective are compared
   // by the records of the fold, over all processes.
-  void enter(Primitive primitive) const {
+  // Fails where the group has ended.
+  Status enter(Primitive primitive) {
+    TW_RETURN_IF_ERROR(ended());
     threads_->serve(call(), primitive, first_of_process());
-    if (!leads()) return;
+    if (!leads()) return {};
     ranks_->serve(call(), primitive, 0);
     is_a_caller();
+    return {};
   }
   // The first step failed: the threads of this process make different calls, and all of them return.
   Status end_here(Status why) {
@@ -188,8 +191,7 @@ class HybridGroup final : public BasicGroup {
 // Each thread writes its own entry. The leader reads it before the third step, so no thread overwrites it earlier.
 // Where threads of this process make different calls it fails on all of them.
 Op<Status> HybridGroup::show(Primitive primitive, const void* mine) {
-  if (!ended().ok()) co_return ended();
-  enter(primitive);
+  TW_CO_RETURN_IF_ERROR(enter(primitive));
   process_->shown[static_cast<std::size_t>(threads_->rank())] = mine;
   const Status all_have = co_await threads_->barrier();
   if (!all_have.ok()) co_return end_here(all_have);
@@ -278,8 +280,7 @@ Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
 Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
   if (layout_->begin.size() > 2) co_return co_await BasicGroup::allgather(data);
   // The threads of one process are all tasks.
-  if (!ended().ok()) co_return ended();
-  enter(Primitive::allgather);
+  TW_CO_RETURN_IF_ERROR(enter(Primitive::allgather));
   auto all = co_await threads_->allgather(data);
   if (!threads_->ended().ok()) co_return end_here(all.error());
   co_return all;
@@ -324,8 +325,7 @@ Result<Gathered> HybridGroup::pack_for_processes(const Gathered& parts) const tr
 }
 
 Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
-  if (!ended().ok()) co_return ended();
-  enter(Primitive::allreduce);
+  TW_CO_RETURN_IF_ERROR(enter(Primitive::allreduce));
   const bool large = mine.size() > kFewNumbers;
   std::vector<std::int64_t> sent;  // on the leader
   bool room = true;
@@ -362,8 +362,7 @@ void HybridGroup::leave(Leaver leaver) noexcept {
 
 // `mine` holds the record of this process during the fold between leaders.
 Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
-  if (!ended().ok()) co_return ended();
-  enter(Primitive::fold);
+  TW_CO_RETURN_IF_ERROR(enter(Primitive::fold));
   const Status here = co_await threads_->fold(mine, before, how);
   if (!here.ok()) co_return end_here(here);
   auto between = std::make_shared<Between>();
@@ -421,8 +420,7 @@ Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outg
 
 Op<Result<std::shared_ptr<void>>> HybridGroup::share_in_process(std::function<std::shared_ptr<void>()> make) {
   using Object = Result<std::shared_ptr<void>>;
-  if (!ended().ok()) co_return ended();
-  enter(Primitive::share_in_process);
+  TW_CO_RETURN_IF_ERROR(enter(Primitive::share_in_process));
   auto object = std::make_shared<Object>(std::shared_ptr<void>{});
   // Several "processes" of `ranks_` may be one address space (a team of teams), which that group detects.
   if (leads()) *object = co_await ranks_->share_in_process(std::move(make));
@@ -432,8 +430,7 @@ Op<Result<std::shared_ptr<void>>> HybridGroup::share_in_process(std::function<st
 }
 
 Op<Result<std::unique_ptr<Group>>> HybridGroup::copy(Copy of_ranks) {
-  if (!ended().ok()) co_return ended();
-  enter(Primitive::duplicate);
+  TW_CO_RETURN_IF_ERROR(enter(Primitive::duplicate));
   auto threads = co_await threads_->duplicate();
   if (!threads_->ended().ok()) co_return end_here(threads.error());
   std::unique_ptr<Group> ranks;

@@ -52,18 +52,6 @@ std::size_t place_of(std::size_t rank, const MpiTree& tree) {
   return (rank + size - static_cast<std::size_t>(tree.root)) % size;
 }
 
-// Makes room for all parts; false when out of memory.
-bool lay_out(const Packets& packets, const MpiTree& tree, Gathered& all) {
-  if (!try_resize(all.begin, packets.size() + 1)) return false;
-  std::uint64_t end = 0;
-  for (std::size_t r = 0; r < packets.size(); ++r) {
-    all.begin[r] = end;
-    end += static_cast<std::uint64_t>(packets[place_of(r, tree)].bytes);
-  }
-  all.begin.back() = end;
-  return try_resize(all.data, end);
-}
-
 std::span<std::byte> room_for(Gathered& all, std::size_t r) {
   return std::span(all.data).subspan(all.begin[r], all.begin[r + 1] - all.begin[r]);
 }
@@ -191,14 +179,12 @@ Op<Status> MpiGroup::reduce(std::span<std::int64_t> numbers, Reduction how, cons
   const bool acts = !is_paired || rank % 2 != 0;
   if (is_paired) {
     const MpiMessage partner{acts ? other.data() : numbers.data(), bytes, acts ? rank - 1 : rank + 1};
-    Status status;
     if (acts) {
-      status = co_await mpi_receive(channel_, partner, collective);
+      TW_CO_RETURN_IF_ERROR(co_await mpi_receive(channel_, partner, collective));
+      reduce_into(numbers, other, how);
     } else {
-      status = co_await mpi_send(channel_, partner, collective);
+      TW_CO_RETURN_IF_ERROR(co_await mpi_send(channel_, partner, collective));
     }
-    if (!status.ok()) co_return status;
-    if (acts) reduce_into(numbers, other, how);
   }
   const int actor = is_paired ? rank / 2 : rank - pairs;
   for (int bit = 1; acts && bit < power; bit *= 2) {
@@ -271,18 +257,18 @@ Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
   Packets packets(static_cast<std::size_t>(tree.ranks_of_subtree()));
   packets[0].put(data);
   const bool mine_holds = packets[0].holds();
-  Status status = co_await gather_packets(channel_, tree, packets);
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await gather_packets(channel_, tree, packets));
 
   if (!is(root)) packets.clear();
   Gathered all;
   MpiTransfers transfers(channel_, options_.message_limit, "gather", kWindow);
   const auto receive = [&](std::size_t r) { transfers.receive(room_for(all, r), static_cast<TaskRank>(r)); };
-  const bool good = !is(root) || (lay_out(packets, tree, all) && list_parts(packets, tree, transfers, receive));
+  const auto bytes_of_part = [&](std::size_t r) { return packets[place_of(r, tree)].bytes; };
+  const bool good =
+      !is(root) || (lay_out(all, packets.size(), bytes_of_part) && list_parts(packets, tree, transfers, receive));
   std::int64_t told = good ? 0 : kToldNoMemory;
-  status = co_await broadcast_message(channel_, tree, bytes_of(told), "gather");
-  if (status.ok()) status = status_told(told, "gather");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await broadcast_message(channel_, tree, bytes_of(told), "gather"));
+  TW_CO_RETURN_IF_ERROR(status_told(told, "gather"));
 
   if (!is(root) && !mine_holds) transfers.send(data, root);
   for (std::size_t r = 0; r < packets.size(); ++r) {
@@ -305,10 +291,9 @@ Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
   } else {
     packets.resize(static_cast<std::size_t>(tree.ranks_of_subtree()));
   }
-  Status status = co_await scatter_packets(channel_, tree, packets);
+  TW_CO_RETURN_IF_ERROR(co_await scatter_packets(channel_, tree, packets));
   const SmallPacket mine = packets[0];
-  if (status.ok()) status = status_told(mine.bytes, "scatter");
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(status_told(mine.bytes, "scatter"));
 
   Bytes part;
   MpiTransfers transfers(channel_, options_.message_limit, "scatter", kWindow);

@@ -55,9 +55,8 @@ Op<Result<Leaver>> mpi_fold(const MpiChannel& channel, void* mine, void* before,
   if (rank > 0) {
     packet.leaver = leaver;
     std::memcpy(first, mine, bytes);
-    Status status = co_await mpi_send(channel, packet.message(bytes, rank - bit), "fold");
-    if (status.ok()) status = co_await mpi_receive(channel, packet.message(2 * bytes, rank - bit), "fold");
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await mpi_send(channel, packet.message(bytes, rank - bit), "fold"));
+    TW_CO_RETURN_IF_ERROR(co_await mpi_receive(channel, packet.message(2 * bytes, rank - bit), "fold"));
     if (packet.leaver.call != Call::none) leaver = packet.leaver;
     std::memcpy(before, first, bytes);
     std::memcpy(mine, first + bytes, bytes);

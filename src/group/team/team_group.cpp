@@ -157,14 +157,8 @@ bool TeamGroup::has_room_for_small(Gathered& all) const {
 }
 
 bool TeamGroup::copy_all(Gathered& all) {
-  if (!try_resize(all.begin, static_cast<std::uint64_t>(size()) + 1)) return false;
-  std::uint64_t total = 0;
-  for (TaskRank r = 0; r < size(); ++r) {
-    all.begin[static_cast<std::size_t>(r)] = total;
-    total += shown(r).bytes();
-  }
-  all.begin.back() = total;
-  if (!try_resize(all.data, total)) return false;
+  const auto bytes_of = [&](std::size_t r) { return shown(static_cast<TaskRank>(r)).bytes(); };
+  if (!lay_out(all, static_cast<std::size_t>(size()), bytes_of)) return false;
   for (TaskRank r = 0; r < size(); ++r) {
     const ByteView part = shown(r).view();
     if (!part.empty()) std::memcpy(all.data.data() + all.begin[static_cast<std::size_t>(r)], part.data(), part.size());
