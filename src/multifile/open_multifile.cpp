@@ -311,10 +311,8 @@ std::int64_t mode_hash(const OpenRequest& request) {
 // Reading and writing use different collectives from here on: a task with other arguments would wait for ever.
 Op<Status> agree_on_mode(Group& group, const OpenRequest& request) {
   if (group.size() == 1) co_return request.arguments;
-  std::vector<std::int64_t> mine(3);
-  mine[0] = request.arguments.ok() ? 0 : 1;
-  mine[1] = mode_hash(request);
-  mine[2] = -mine[1];
+  const std::int64_t hash = mode_hash(request);
+  std::vector<std::int64_t> mine{request.arguments.ok() ? 0 : 1, hash, -hash};
   TW_CO_ASSIGN_OR_RETURN(const auto max, co_await group.allreduce(std::move(mine), Reduction::max));
   if (max[0] != 0) co_return co_await agree(group, request.arguments);
   if (max[1] == -max[2]) co_return Status{};
@@ -325,18 +323,14 @@ Op<Status> agree_on_mode(Group& group, const OpenRequest& request) {
 // Collective. An append that may create does so where task 0 finds no file.
 Op<Status> create_where_absent(Group& group, OpenRequest& request) {
   Status mine;
-  std::vector<std::int64_t> found(1);
-  if (group.rank() == 0) {
+  bool exists = true;
+  if (group.rank() == 0)
     mine = attempt([&]() -> Status {
-      TW_ASSIGN_OR_RETURN(const bool exists, request.backend->exists(request.path));
-      found[0] = exists ? 0 : 1;
+      TW_ASSIGN_OR_RETURN(exists, request.backend->exists(request.path));
       return {};
     });
-    if (!mine.ok()) found[0] = 2;
-  }
-  TW_CO_ASSIGN_OR_RETURN(const auto largest, co_await group.allreduce(std::move(found), Reduction::max));
-  if (largest[0] == 2) co_return co_await agree(group, std::move(mine));
-  if (largest[0] == 1) {
+  TW_CO_ASSIGN_OR_RETURN(const auto absent, co_await agree_on(group, std::move(mine), exists ? 0 : 1, Reduction::max));
+  if (absent != 0) {
     request.access = MultifileMode::create;
     request.exclusive = true;
   }
@@ -350,12 +344,8 @@ Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest 
   if (same.ok() && request.access == MultifileMode::append && request.create)
     same = co_await create_where_absent(group, request);
   if (!same.ok()) co_return same;
-  if (request.access == MultifileMode::read) {
-    auto file = co_await open_for_reading(group, request);
-    co_return std::move(file);
-  }
-  auto file = co_await open_for_writing(group, request);
-  co_return std::move(file);
+  if (request.access == MultifileMode::read) co_return co_await open_for_reading(group, request);
+  co_return co_await open_for_writing(group, request);
 }
 
 }  // namespace thalweg

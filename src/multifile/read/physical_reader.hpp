@@ -101,6 +101,8 @@ class PhysicalReader {
   // Entry i of a section of fixed-size entries at `section_offset`, checked page by page. Borrowed until the next call.
   Result<std::span<const std::byte>> section_entry(format::SectionKind kind, std::uint64_t section_offset,
                                                    std::uint64_t i, std::uint64_t entry_bytes, PageCache& cache) const;
+  // The local index of the entry at a place in the files section.
+  Result<std::uint64_t> local_at(std::uint64_t place, PageCache& cache) const;
   // A whole section. Memory is taken as its pages prove to exist.
   Result<std::vector<std::byte>> section(format::SectionKind kind, std::uint64_t offset, std::uint64_t n_entries,
                                          std::uint64_t entry_bytes, const GoOn& go_on = {}) const;
@@ -119,8 +121,6 @@ class PhysicalReader {
   Result<std::span<const std::byte>> page(format::SectionKind kind, std::uint64_t offset, std::uint64_t number,
                                           PageCache& cache) const;
   Result<std::span<const std::byte>> stored_entry(std::uint64_t place, PageCache& cache) const;
-  // The local index of the entry at a place.
-  Result<std::uint64_t> local_at(std::uint64_t place, PageCache& cache) const;
   Result<std::uint64_t> listed_page(std::uint64_t local_index, PageCache& cache) const;
   Result<std::uint64_t> place_from(std::uint64_t local_index, PageCache& cache) const;
   Result<EntryRun> lost_run(std::uint64_t local_index, std::uint64_t place, Status why, PageCache& cache) const;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <utility>
 
 #include "base/crc32c.hpp"
 #include "base/endian.hpp"
@@ -127,9 +129,7 @@ Result<std::vector<FillSlot>> Scan::fill_slots(const format::Frame& frame) {
       report(fmt::format("the fill slot at offset {} is damaged", frame.offset + within));
     }
   }
-  std::sort(slots.begin(), slots.end(), [](const FillSlot& a, const FillSlot& b) {
-    return a.bytes != b.bytes ? a.bytes > b.bytes : a.count > b.count;
-  });
+  std::ranges::sort(slots, std::greater{}, [](const FillSlot& slot) { return std::pair(slot.bytes, slot.count); });
   return slots;
 }
 

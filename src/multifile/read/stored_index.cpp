@@ -287,13 +287,6 @@ RecoveredIndex::File joined(const RecoveredIndex::File& older, const RecoveredIn
   return file;
 }
 
-Result<std::uint64_t> listed_local(const PhysicalReader& physical, std::uint64_t place, PageCache& cache) {
-  const format::IndexPage& index = physical.index();
-  TW_ASSIGN_OR_RETURN(const auto bytes, physical.section_entry(index.files_kind(), index.files_offset, place,
-                                                               format::kListedEntryBytes, cache));
-  return format::parse_listed_local(bytes, index);
-}
-
 // Checks that listed entries ascend: the binary search would miss others.
 Status check_order(const PhysicalReader& physical, const GoOn& go_on) {
   const format::IndexPage& index = physical.index();
@@ -307,7 +300,7 @@ Status check_order(const PhysicalReader& physical, const GoOn& go_on) {
     if (page == n_pages) return {};
     if (page % 64 == 63 && go_on && !go_on()) return physical.stopped();
     for (std::uint64_t i = page * per_page; i < std::min((page + 1) * per_page, index.n_entries); ++i) {
-      auto local = listed_local(physical, i, cache);
+      auto local = physical.local_at(i, cache);
       if (!local.has_value()) break;  // reported by its reader
       if (*local < least)
         return physical.corrupt(
