@@ -85,7 +85,7 @@ std::unique_ptr<VpFile> open(Group& group, const std::shared_ptr<Backend>& backe
                              const VpShape& shape) {
   VpOpen how;
   how.path = kPath;
-  how.write = std::strchr(mode, '+') != nullptr;
+  how.options.write = std::strchr(mode, '+') != nullptr;
   how.shape = shape;
   how.hints.superblock_bytes = 4096;
   auto opened = run(VpFile::open(group, backend, std::move(how)));

@@ -21,11 +21,7 @@ Status fill_open(const char* path, int32_t flags, const tw_options* options, Pla
   TW_ASSIGN_OR_RETURN(const OpenHow asked, read_open_flags(FileKind::file, flags));
   TW_RETURN_IF_ERROR(check_options(FileKind::file, options));
   how.path = path;
-  how.options.read = asked.read;
-  how.options.write = asked.write;
-  how.options.create = asked.create;
-  how.options.exclusive = asked.exclusive;
-  how.options.truncate = asked.truncate;
+  how.options = asked.file;
   how.append = asked.append;
   how.direct = asked.direct;
   if (options == nullptr) return {};

@@ -17,10 +17,10 @@ Status fill_request(const char* path, int32_t flags, const tw_options* options, 
   TW_RETURN_IF_ERROR(check_options(FileKind::multifile, options));
   if (path == nullptr || *path == '\0') return invalid_argument("tw_multifile_open", "the path is NULL or empty");
   request.path = path;
-  const bool appends = how.append && !how.exclusive && !how.truncate;
-  request.access = how.read ? MultifileMode::read : appends ? MultifileMode::append : MultifileMode::create;
-  request.exclusive = how.exclusive;
-  request.create = how.create;
+  const bool appends = how.append && !how.file.exclusive && !how.file.truncate;
+  request.access = how.file.read ? MultifileMode::read : appends ? MultifileMode::append : MultifileMode::create;
+  request.exclusive = how.file.exclusive;
+  request.create = how.file.create;
   request.recover = how.recover;
   TW_ASSIGN_OR_RETURN(request.options, multifile_hints(options));
   if (options == nullptr) return {};

@@ -1,7 +1,6 @@
 // open.h: options, flags and hints.
 #include <array>
 #include <bit>
-#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -59,12 +58,8 @@ Status refuse(FileKind kind, const std::string& what) {
 
 Status check_bits(FileKind kind, std::int32_t flags) {
   const std::uint32_t unknown = static_cast<std::uint32_t>(flags) & ~kAllBits;
-  if (unknown != 0) {
-    std::array<char, 64> bits{};
-    std::snprintf(bits.data(), bits.size(), "%#x contains the unknown flags %#x", static_cast<unsigned>(flags),
-                  static_cast<unsigned>(unknown));
-    return refuse(kind, bits.data());
-  }
+  if (unknown != 0)
+    return refuse(kind, fmt::format("{:#x} contains the unknown flags {:#x}", static_cast<unsigned>(flags), unknown));
   for (const OpenFlag& flag : kFlags) {
     if ((flags & flag.value) != 0 && !flag.is_of(kind))
       return refuse(kind, std::string(flag.name) + " means nothing for " + kind_of(kind).name);
@@ -74,10 +69,11 @@ Status check_bits(FileKind kind, std::int32_t flags) {
 
 Status check_multifile(const OpenHow& how, std::int32_t flags) {
   constexpr FileKind kKind = FileKind::multifile;
-  if (how.read && how.write) return refuse(kKind, "a multifile is open for reading or for writing, not for both");
-  if (how.write && (flags & (TW_CREATE | TW_APPEND | TW_TRUNCATE)) == 0)
+  if (how.file.read && how.file.write)
+    return refuse(kKind, "a multifile is open for reading or for writing, not for both");
+  if (how.file.write && (flags & (TW_CREATE | TW_APPEND | TW_TRUNCATE)) == 0)
     return refuse(kKind, "TW_WRITE needs TW_CREATE or TW_APPEND");
-  if (how.recover && !how.read)
+  if (how.recover && !how.file.read)
     return refuse(kKind, "TW_RECOVER goes with TW_READ only (to append, repair the file first)");
   return {};
 }
@@ -99,26 +95,20 @@ tw_status change(tw_options* options, const char* call, Body&& body) {
   return guarded([&] { return options != nullptr ? body(*options) : null_argument(call, "options"); });
 }
 
-const char* type_name(HintType type) {
-  if (type == HintType::bytes) return "bytes";
-  if (type == HintType::count) return "count";
-  return type == HintType::choice ? "choice" : "bool";
-}
-
-const char* scope_name(HintScope scope) {
-  if (scope == HintScope::file) return "file";
-  if (scope == HintScope::multifile_or_vpfile) return "multifile or vpfile";
-  if (scope == HintScope::file_or_multifile) return "file or multifile";
-  return scope == HintScope::vpfile ? "vpfile" : "multifile";
-}
+// By HintType and HintScope.
+constexpr const char* kTypes[] = {"bytes", "count", "choice", "bool"};
+constexpr const char* kScopes[] = {"multifile", "file", "vpfile", "multifile or vpfile", "file or multifile"};
 
 constexpr std::int64_t kMostHints = 64;
 
 std::array<tw_hint, kMostHints> make_hints() {
   std::array<tw_hint, kMostHints> hints{};
   std::size_t i = 0;
-  for (const HintSpec& spec : hint_table())
-    hints[i++] = {spec.name, type_name(spec.type), spec.default_value, spec.values, spec.help, scope_name(spec.scope)};
+  for (const HintSpec& spec : hint_table()) {
+    const char* const type = kTypes[static_cast<std::size_t>(spec.type)];
+    const char* const scope = kScopes[static_cast<std::size_t>(spec.scope)];
+    hints[i++] = {spec.name, type, spec.default_value, spec.values, spec.help, scope};
+  }
   return hints;
 }
 
@@ -128,20 +118,21 @@ Result<OpenHow> read_open_flags(FileKind kind, std::int32_t flags) {
   TW_RETURN_IF_ERROR(check_bits(kind, flags));
   const auto has = [flags](std::int32_t some) { return (flags & some) != 0; };
   OpenHow how;
-  how.read = has(TW_READ);
-  how.write = has(TW_WRITE | TW_CREATE | TW_TRUNCATE | TW_APPEND);
-  how.create = has(TW_CREATE);
-  how.exclusive = has(TW_EXCLUSIVE);
-  how.truncate = has(TW_TRUNCATE);
+  OpenOptions& file = how.file;
+  file.read = has(TW_READ);
+  file.write = has(TW_WRITE | TW_CREATE | TW_TRUNCATE | TW_APPEND);
+  file.create = has(TW_CREATE);
+  file.exclusive = has(TW_EXCLUSIVE);
+  file.truncate = has(TW_TRUNCATE);
   how.append = has(TW_APPEND);
   how.recover = has(TW_RECOVER);
   how.direct = has(TW_DIRECT);
   if (kind == FileKind::multifile) TW_RETURN_IF_ERROR(check_multifile(how, flags));
-  if (!how.read && !how.write) return refuse(kind, "neither reading nor writing is asked for");
-  if (how.exclusive && !how.create) return refuse(kind, "TW_EXCLUSIVE needs TW_CREATE");
+  if (!file.read && !file.write) return refuse(kind, "neither reading nor writing is asked for");
+  if (file.exclusive && !file.create) return refuse(kind, "TW_EXCLUSIVE needs TW_CREATE");
   if (kind == FileKind::file) return how;
-  if (how.truncate && !how.create) return refuse(kind, "TW_TRUNCATE needs TW_CREATE");
-  if (how.create && !how.truncate && !how.append) how.exclusive = true;
+  if (file.truncate && !file.create) return refuse(kind, "TW_TRUNCATE needs TW_CREATE");
+  if (file.create && !file.truncate && !how.append) file.exclusive = true;
   return how;
 }
 

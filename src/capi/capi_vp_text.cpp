@@ -21,10 +21,7 @@ Status write_texts(VpFile& file, const std::uint8_t* mask, std::size_t* counts, 
   const std::uint64_t n = file.vps().count();
   std::string text;
   std::vector<std::uint64_t> each;
-  VpTransfer what;
-  what.direction = Direction::write;
-  what.mask = mask;
-  what.moved = reinterpret_cast<std::uint64_t*>(counts);
+  VpTransfer what{.direction = Direction::write, .mask = mask, .moved = reinterpret_cast<std::uint64_t*>(counts)};
   what.status = or_out_of_memory([&]() -> Status {
     each.resize(n);
     for (std::uint64_t local = 0; local < n; ++local) {
@@ -94,9 +91,7 @@ tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask)
     const std::uint64_t n = file.vps().count();
     std::vector<std::byte> got;
     std::vector<std::uint64_t> moved;
-    VpTransfer what;
-    what.mask = mask;
-    what.bytes = 1;
+    VpTransfer what{.bytes = 1, .mask = mask};
     std::int64_t stride = 1;
     std::vector<std::int64_t> strides;
     what.status = or_out_of_memory([&]() -> Status {
@@ -113,8 +108,7 @@ tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask)
     what.base = got.data();
     what.vp_strides = strides;
     what.moved = moved.data();
-    const Status status = run(file.transfer(what));
-    if (!status.ok()) return status;
+    TW_RETURN_IF_ERROR(run(file.transfer(what)));
     for (std::uint64_t local = 0; local < n; ++local)
       bytes[local] = moved[local] == 1 ? std::to_integer<int>(got[local]) : -1;
     return {};

@@ -38,11 +38,7 @@ Status fill_vp_open(const char* path, int32_t flags, const tw_options* options, 
   TW_ASSIGN_OR_RETURN(const OpenHow asked, read_open_flags(FileKind::vpfile, flags));
   TW_RETURN_IF_ERROR(check_options(FileKind::vpfile, options));
   how.path = path;
-  how.read = asked.read;
-  how.write = asked.write;
-  how.create = asked.create;
-  how.exclusive = asked.exclusive;
-  how.truncate = asked.truncate;
+  how.options = asked.file;
   how.append = asked.append;
   if (options == nullptr) return {};
   TW_ASSIGN_OR_RETURN(how.hints, parse_vp_hints(options->hints, how.storage_hints));
@@ -94,10 +90,7 @@ Status fill_transfer(const VpFile& file, const tw_vpfile_data& data, std::vector
 Status transfer_all(VpFile& file, Direction direction, const tw_vpfile_data& data, const std::uint8_t* mask,
                     std::int64_t* counts) {
   std::vector<std::uint64_t> each;
-  VpTransfer what;
-  what.direction = direction;
-  what.mask = mask;
-  what.moved = reinterpret_cast<std::uint64_t*>(counts);
+  VpTransfer what{.direction = direction, .mask = mask, .moved = reinterpret_cast<std::uint64_t*>(counts)};
   what.status = or_out_of_memory([&] { return fill_transfer(file, data, each, what); });
   Status status = run(file.transfer(what));
   if (counts != nullptr && data.item_bytes > 1)

@@ -8,6 +8,7 @@
 
 #include "base/watch.hpp"
 #include "multifile/options.hpp"
+#include "os/file_ops.hpp"
 #include "thalweg/health.h"
 #include "thalweg/open.h"
 
@@ -26,11 +27,7 @@ enum class FileKind { multifile, file, vpfile };
 
 // The flags of an open, one member each.
 struct OpenHow {
-  bool read = false;
-  bool write = false;
-  bool create = false;     // make it where there is none
-  bool exclusive = false;  // with create: fail where there is one
-  bool truncate = false;   // begin with an empty one
+  OpenOptions file;
   bool append = false;
   bool recover = false;
   bool direct = false;

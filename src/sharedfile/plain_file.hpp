@@ -23,7 +23,7 @@ struct PlainOpen {
   bool direct = false;
   std::string hints;
   bool of_vpfile = false;  // the data file of a vpfile may be written; otherwise files of our formats are refused
-  Status status;           // failure found in the arguments; agreed on by all
+  Status status = {};      // failure found in the arguments; agreed on by all
 };
 
 // Nonblocking collectives of one channel of the file's group, one after the other.

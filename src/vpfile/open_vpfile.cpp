@@ -75,8 +75,8 @@ class Opening {
     parts_.path = how_.path;
     parts_.hints = how_.hints;
     Status mine = check_arguments();
-    Status status = co_await same_on_all(group_, hash(), 0, std::move(mine), "the name, flags or shape of an open");
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(
+        co_await same_on_all(group_, hash(), 0, std::move(mine), "the name, flags or shape of an open"));
     mine = {};
     TW_CO_RETURN_IF_ERROR(co_await look_for_all(mine));
     if (mine.ok()) mine = adopt();
@@ -85,11 +85,8 @@ class Opening {
     if (mine.ok()) mine = sides.status();
     TW_CO_RETURN_IF_ERROR(co_await agree_on_boxes(std::move(mine)));
     TW_CO_RETURN_IF_ERROR(co_await open_data());
-    status = co_await begin();
-    if (!status.ok()) {
-      const Status closed = co_await parts_.file->close();
-      static_cast<void>(closed);
-    }
+    Status status = co_await begin();
+    if (!status.ok()) (void)co_await parts_.file->close();
     co_return status;
   }
 
@@ -99,9 +96,9 @@ class Opening {
   Status check_arguments() {
     TW_RETURN_IF_ERROR(how_.status);
     if (how_.path.empty()) return bad(how_.path, "the name is empty");
-    parts_.may_read = how_.read;
-    parts_.may_write = how_.write;
-    parts_.truncates = how_.truncate || how_.exclusive;
+    parts_.may_read = how_.options.read;
+    parts_.may_write = how_.options.write;
+    parts_.truncates = how_.options.truncate || how_.options.exclusive;
     parts_.appends = how_.append;
     if (how_.shape.empty()) return parts_.truncates ? bad(how_.path, "a new file needs a shape") : Status{};
     const auto n = format::count_vps(how_.shape);
@@ -111,7 +108,8 @@ class Opening {
 
   std::int64_t hash() const {
     std::string text = how_.path + '\0';
-    for (const bool flag : {how_.read, how_.write, how_.create, how_.exclusive, how_.truncate, how_.append})
+    const OpenOptions& asked = how_.options;
+    for (const bool flag : {asked.read, asked.write, asked.create, asked.exclusive, asked.truncate, how_.append})
       text += flag ? '1' : '0';
     for (const std::uint64_t extent : how_.shape) text += fmt::format(",{}", extent);
     return static_cast<std::int64_t>(std::hash<std::string>{}(text));
@@ -140,7 +138,7 @@ class Opening {
     Backend& backend = *parts_.backend;
     const bool foreign = parts_.hints.overwrite_foreign;
     TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(parts_.path));
-    if (exists && how_.exclusive)
+    if (exists && how_.options.exclusive)
       return Status::failed_call(
           Code::already_exists, EEXIST,
           fmt::format("cannot create '{}': it exists; TW_TRUNCATE replaces it, TW_APPEND adds to it", parts_.path));
@@ -148,7 +146,7 @@ class Opening {
     if (parts_.may_write && !foreign) TW_RETURN_IF_ERROR(check_not_foreign(backend, parts_.path));
     if (parts_.may_write) found_.new_id = new_vp_identity();
     if (parts_.truncates) return {};
-    if (!exists && !how_.create)
+    if (!exists && !how_.options.create)
       return Status::failed_call(Code::not_found, ENOENT,
                                  fmt::format("cannot open '{}': there is no such file", parts_.path));
     TW_ASSIGN_OR_RETURN(const bool has_meta, backend.exists(vp_meta_path(parts_.path)));
@@ -273,14 +271,9 @@ class Opening {
 
   // Collective: opens the data file, once the boxes are checked.
   Op<Status> open_data() {
-    PlainOpen plain;
-    plain.path = how_.path;
+    PlainOpen plain{.path = how_.path, .options = how_.options, .hints = how_.storage_hints, .of_vpfile = true};
     plain.options.read = true;
-    plain.options.write = parts_.may_write;
-    plain.options.create = how_.create;
-    plain.options.exclusive = how_.exclusive;
-    plain.hints = how_.storage_hints;
-    plain.of_vpfile = true;
+    plain.options.truncate = false;  // begin_session() does that
     TW_CO_ASSIGN_OR_RETURN(auto opened, co_await PlainFile::open(group_, parts_.backend, std::move(plain)));
     parts_.file = std::move(opened);
     parts_.lattice.emplace(*parts_.file, parts_.vps, parts_.geometry);

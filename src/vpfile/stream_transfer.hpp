@@ -21,12 +21,12 @@ struct VpTransfer {
   std::int64_t item_stride = 1;
   // Distance in bytes from a VP to the next one, for each dimension of the task's box. Empty: the bytes of the VPs lie
   // one behind the other, without room for VPs that take no part or move less.
-  std::span<const std::int64_t> vp_strides;
+  std::span<const std::int64_t> vp_strides = {};
   std::uint64_t bytes = 0;              // of each VP
   const std::uint64_t* each = nullptr;  // or of every local VP
   const std::uint8_t* mask = nullptr;   // of every local VP: 0, it takes no part. Null: all do
   std::uint64_t* moved = nullptr;       // of every local VP; 0 for those that take no part. May be null
-  Status status;                        // an error that the caller found before; sent to all tasks
+  Status status = {};                   // an error that the caller found before; sent to all tasks
 
   bool writes() const { return direction == Direction::write; }
   bool items_touch() const { return item_stride == static_cast<std::int64_t>(item_bytes); }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "os/file_ops.hpp"
 #include "vpfile/stream.hpp"
 #include "vpfile/vpfile_parts.hpp"
 
@@ -15,11 +16,7 @@ namespace thalweg {
 
 struct VpOpen {
   std::string path;
-  bool read = true;
-  bool write = false;
-  bool create = false;       // make it where there is none
-  bool exclusive = false;    // with create: fail where there is one
-  bool truncate = false;     // begin with an empty one
+  OpenOptions options;       // of the data file
   bool append = false;       // every VP writes at the end of its stream
   VpShape shape;             // empty: that of the file
   std::optional<VpBox> box;  // of this task; none: default_box()

@@ -9,10 +9,10 @@ namespace thalweg::test {
 
 inline void open_as(VpOpen& how, std::string_view letters) {
   const bool plus = letters.find('+') != letters.npos;
-  how.read = letters.starts_with('r') || plus;
-  how.write = !letters.starts_with('r') || plus;
-  how.create = !letters.starts_with('r');
-  how.truncate = letters.starts_with('w');
+  how.options.read = letters.starts_with('r') || plus;
+  how.options.write = !letters.starts_with('r') || plus;
+  how.options.create = !letters.starts_with('r');
+  how.options.truncate = letters.starts_with('w');
   how.append = letters.starts_with('a');
 }
 
