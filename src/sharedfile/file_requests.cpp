@@ -117,8 +117,7 @@ Op<Outcome> PlainFile::access(PlacedAccess what) {
 // Once the group has ended, the request fails on this task alone, and no task starts it.
 std::shared_ptr<AccessRequest> PlainFile::request(PlacedAccess what) {
   if (const Status& ended = group_->ended(); !ended.ok()) {
-    TaskAccess refused;
-    refused.status = ended;
+    TaskAccess refused{.status = ended};
     return std::make_shared<FileRequest>(shared_, nullptr, PlacedAccess(std::move(refused)));
   }
   const std::shared_ptr<RequestChannel>& channel = channels_[n_requests_ % kRequestChannels];

@@ -4,16 +4,6 @@
 
 namespace thalweg {
 
-namespace {
-
-Status in_order_with_view() {
-  return Status::error(Code::invalid_argument,
-                       "the shared position counts bytes of the file, and this handle has a view; use TW_IN_VIEW or "
-                       "TW_AT_OFFSET, or remove the view by tw_file_set_view(file, 0, NULL)");
-}
-
-}  // namespace
-
 FileView::FileView() : bytes_(View::bytes(View::kMost).value()) {}
 
 Result<FileView> FileView::of(const View& view, std::uint64_t displacement) {
@@ -27,7 +17,11 @@ PlacedAccess FileView::place(PlacedAccess made) {
   if (!concerns(made.access)) return made;
   Status& status = made.access.status;
   if (made.access.placement == Placement::in_order) {
-    if (status.ok()) status = in_order_with_view();
+    if (status.ok())
+      status =
+          Status::error(Code::invalid_argument,
+                        "the shared position counts bytes of the file, and this handle has a view; use TW_IN_VIEW or "
+                        "TW_AT_OFFSET, or remove the view by tw_file_set_view(file, 0, NULL)");
     return made;
   }
   const bool moves = made.access.placement == Placement::in_view;

@@ -67,17 +67,14 @@ Op<Status> PlainFile::close() {
   }
   const WaitPoint quiet{has_no_requests, nullptr, this};  // on all tasks: some requests only their own task may advance
   co_await quiet;
-  if (group_->rank() == group_->place().process_leader) {
-    Status closed = shared_->stored->close();
-    if (status.ok()) status = std::move(closed);
-  }
+  if (group_->rank() == group_->place().process_leader) status = status.or_else(shared_->stored->close());
   co_return co_await agree(*group_, std::move(status));
 }
 
 Op<Status> PlainFile::once(Entry mine, std::function<Status(StoredFile&)> action) {
   if (mine.mine.ok()) mine.mine = check_mode(*shared_, Direction::write);
-  Status status = co_await enter(std::move(mine));
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await enter(std::move(mine)));
+  Status status;
   if (group_->rank() == 0) status = action(*shared_->stored);
   co_return co_await agree(*group_, std::move(status));
 }
@@ -98,8 +95,8 @@ Op<Result<std::uint64_t>> PlainFile::size(Status mine) {
 
 Op<Status> PlainFile::truncate(std::uint64_t bytes, Status mine) {
   std::function<Status(StoredFile&)> action = [bytes](StoredFile& stored) { return stored.truncate(bytes); };
-  Entry entry{.call = Call::tw_file_truncate, .mine = std::move(mine), .first = bytes};
-  entry.arguments = "the sizes of a truncate";
+  Entry entry{
+      .call = Call::tw_file_truncate, .mine = std::move(mine), .first = bytes, .arguments = "the sizes of a truncate"};
   co_return co_await once(std::move(entry), std::move(action));
 }
 
