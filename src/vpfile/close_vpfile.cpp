@@ -104,10 +104,8 @@ Status change_own_sums(const VpParts& parts, const std::vector<Message>& told, S
 Op<Status> store_sums(VpParts& parts) {
   Group& group = parts.group();
   std::vector<Message> outgoing;
-  Status status = or_out_of_memory([&] {
-    outgoing = share_changes(parts.blocks->sum_changes(), static_cast<std::uint64_t>(group.size()));
-    return Status{};
-  });
+  Status status = or_out_of_memory(
+      [&] { outgoing = share_changes(parts.blocks->sum_changes(), static_cast<std::uint64_t>(group.size())); });
   TW_CO_ASSIGN_OR_RETURN(const auto told, co_await group.exchange(std::move(outgoing)));
   Stored all;
   if (status.ok()) status = or_out_of_memory([&] { return change_own_sums(parts, told, all); });
@@ -124,7 +122,6 @@ Op<Status> list_batches(VpParts& parts) {
   Status status = or_out_of_memory([&] {
     const ByteView mine = std::as_bytes(parts.blocks->batches());
     if (!mine.empty()) outgoing.push_back({0, Bytes(mine.begin(), mine.end())});
-    return Status{};
   });
   TW_CO_ASSIGN_OR_RETURN(const auto told, co_await group.exchange(std::move(outgoing)));
   if (status.ok() && group.rank() == 0) {
@@ -343,15 +340,12 @@ Op<Status> VpFile::close(Status mine) {
     if (parts_.meta.session > 1) set_durable(parts_);
     status = co_await store_all(parts_, true);
   }
-  const auto keep_first = [&status](Status next) {
-    if (status.ok()) status = std::move(next);
-  };
-  Status data = co_await parts_.file->close();
-  keep_first(std::move(data));
+  const Status data = co_await parts_.file->close();
+  status = status.or_else(data);
   // Other threads of the process may still write where the group has ended: the last handle closes their side files.
   const bool may_close = group().ended().ok() || group().place().tasks_in_process == 1;
-  if (may_close && group().rank() == group().place().process_leader) keep_first(parts_.sides->close());
-  if (parts_.meta_file != nullptr) keep_first(parts_.meta_file->close());
+  if (may_close && group().rank() == group().place().process_leader) status = status.or_else(parts_.sides->close());
+  if (parts_.meta_file != nullptr) status = status.or_else(parts_.meta_file->close());
   if (!group().ended().ok()) co_return status;
   co_return co_await agree(group(), std::move(status));
 }

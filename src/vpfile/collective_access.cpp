@@ -40,8 +40,7 @@ class CollectiveAccess {
     summarize(mine);
     tell_moved(0);
     if (parts_.hints.assume_nb) co_return co_await run_as_promised(std::move(mine));
-    Status status = co_await fold(parts_, all_);
-    if (!status.ok()) co_return status;
+    TW_CO_RETURN_IF_ERROR(co_await fold(parts_, all_));
     if (all_.wrong != 0 || (all_.reads != 0 && all_.writes != 0)) {
       if (mine.ok() && all_.wrong == 0)
         mine =
@@ -49,11 +48,9 @@ class CollectiveAccess {
       co_return co_await agree(parts_.group(), std::move(mine));
     }
     if (all_.most_bytes == 0) co_return Status{};
-    const auto chosen = record();  // equal on all tasks
-    if (!chosen.has_value()) co_return chosen.error();
-    parts_.geometry.record_bytes = chosen.value();
-    if (parts_.unmarked) status = co_await mark_as_written(parts_);
-    if (!status.ok()) co_return status;
+    TW_CO_ASSIGN_OR_RETURN(parts_.geometry.record_bytes, record());  // equal on all tasks
+    if (parts_.unmarked) TW_CO_RETURN_IF_ERROR(co_await mark_as_written(parts_));
+    Status status;
     if (writes())
       status = co_await write();
     else

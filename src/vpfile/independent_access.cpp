@@ -28,16 +28,13 @@ class IndependentAccess {
       status = co_await move_each();
     else
       flag_all();
-    if (parts_.blocks != nullptr && writes()) status = status.or_else(end_batch());
+    if (parts_.blocks != nullptr && writes())
+      status = status.or_else(or_out_of_memory([&] { parts_.blocks->end_batch(); }));
     streams_.come_together();
     co_return co_await agree(parts_.group(), std::move(status));
   }
 
  private:
-  struct Begun {  // a VP whose extents are not moved yet
-    std::uint64_t local = 0;
-    std::uint64_t position = 0;  // before
-  };
   bool writes() const { return what_.writes(); }
   bool takes_part(std::uint64_t local) const { return what_.active(local) && what_.bytes_of(local) > 0; }
 
@@ -50,10 +47,9 @@ class IndependentAccess {
   Op<Status> move_each() {
     VpWalk walk(what_, parts_.vps);
     while (walk.local() < parts_.vps.count()) {
-      Status status = begin_some(walk);
-      Status moved = co_await move_extents();
-      if (status.ok()) status = std::move(moved);
-      if (!status.ok()) co_return status;
+      const Status begun = begin_some(walk);
+      const Status moved = co_await move_extents();
+      TW_CO_RETURN_IF_ERROR(begun.or_else(moved));
     }
     co_return Status{};
   }
@@ -88,7 +84,7 @@ class IndependentAccess {
       bytes = bytes_to_read(local, memory, done);
     }
     if (state.position < parts_.geometry.lattice_bytes()) {
-      begun_.push_back({local, before});
+      begun_.emplace_back(local, before);
       add_extents(local, memory, done, bytes);
     }
     if (done < bytes) TW_RETURN_IF_ERROR(move_outside(state, local, memory, done, bytes - done));
@@ -149,13 +145,6 @@ class IndependentAccess {
     return {};
   }
 
-  Status end_batch() {
-    return or_out_of_memory([&] {
-      parts_.blocks->end_batch();
-      return Status{};
-    });
-  }
-
   // Bytes that the VP reads; `done` of them were pushed back before.
   std::uint64_t bytes_to_read(std::uint64_t local, std::byte* memory, std::uint64_t& done) {
     const std::uint64_t wanted = what_.bytes_of(local);
@@ -200,15 +189,13 @@ class IndependentAccess {
   // Moves the collected extents. On failure none of their VPs has moved.
   Op<Status> move_extents() {
     if (extents_.empty()) co_return Status{};
-    TaskAccess access;
-    access.direction = what_.direction;
-    access.extents = extents_;
+    TaskAccess access{.direction = what_.direction, .extents = extents_};
     Outcome outcome = co_await access_one(*parts_.file->shared(), std::move(access), blocking_io());
     Status status = std::move(outcome.status);
     const bool cut_off = !writes() && outcome.end_of_file < kMostOffset;
     if (cut_off && status.ok()) status = parts_.lattice->ends_early(outcome.end_of_file);
     if (!status.ok())
-      for (const Begun& one : begun_) take_back(one.local, one.position);
+      for (const auto& [local, position] : begun_) take_back(local, position);
     extents_.clear();
     begun_.clear();
     co_return status;
@@ -225,7 +212,6 @@ class IndependentAccess {
     const Status flagged = or_out_of_memory([&] {
       for (std::uint64_t local = 0; local < parts_.vps.count(); ++local)
         if (takes_part(local)) streams_[local].set(StreamState::kError);
-      return Status{};
     });
     if (!flagged.ok()) streams_.all().set(StreamState::kError);
   }
@@ -234,11 +220,11 @@ class IndependentAccess {
   const VpTransfer& what_;
   StreamTable& streams_;
   const bool appends_;
-  std::vector<Extent> extents_;                     // of the lattice, to be moved together
-  std::vector<Begun> begun_;                        // their VPs
-  std::vector<std::byte> scratch_;                  // of one VP
-  std::uint64_t next_in_batch_ = BatchList::kNone;  // VP behind the last one of the batch
-  std::uint64_t alone_until_ = 0;                   // VPs before it go into no batch: too few append
+  std::vector<Extent> extents_;                                 // of the lattice, to be moved together
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> begun_;  // their VPs, and the positions of these before
+  std::vector<std::byte> scratch_;                              // of one VP
+  std::uint64_t next_in_batch_ = BatchList::kNone;              // VP behind the last one of the batch
+  std::uint64_t alone_until_ = 0;                               // VPs before it go into no batch: too few append
 };
 
 }  // namespace

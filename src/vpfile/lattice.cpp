@@ -59,13 +59,9 @@ Op<Status> Lattice::store_row() {
 // Makes `row` the row in the buffer. `overwritten`: all of it will be, so it is not read.
 Op<Status> Lattice::take_row(const LatticeRow& row, bool overwritten) {
   if (row_ == row) co_return Status{};
-  Status status = co_await store_row();
-  if (!status.ok()) co_return status;
+  TW_CO_RETURN_IF_ERROR(co_await store_row());
   row_ = {};
-  status = or_out_of_memory([&] {
-    row_bytes_.resize(vps_.count() * row.bytes);
-    return Status{};
-  });
+  Status status = or_out_of_memory([&] { row_bytes_.resize(vps_.count() * row.bytes); });
   if (!overwritten && row.begin < geometry_.lattice_bytes()) {
     status = co_await move_row(Direction::read, row, row_bytes_.data(), std::move(status));
   } else {
@@ -131,11 +127,10 @@ Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, std::u
     const bool whole = part == row.bytes && part == what.bytes;
     const bool packed = whole && all.strided == 0;
     const bool in_pieces = whole && !packed && !row_dirty_ && all.least_run >= kPieceBytes / row.bytes;
-    Status status;
     // A row in the buffer that is not stored is kept until it is stored, or written over with success.
-    if (packed && (!what.writes() || row_ != row)) status = co_await store_row();
-    if (!status.ok()) co_return status;
+    if (packed && (!what.writes() || row_ != row)) TW_CO_RETURN_IF_ERROR(co_await store_row());
     if ((packed && !row_dirty_) || in_pieces) forget(row);
+    Status status;
     if (packed) {
       status = co_await move_row(what.direction, row, what.base);
       if (status.ok()) forget(row);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/size_units.hpp"
@@ -154,10 +155,8 @@ void SuperblockScan::judge() {
     found_.push_back(std::move(one));
   }
   kept_.clear();
-  std::ranges::sort(found_, [](const Found& a, const Found& b) {
-    if (a.is_doubtful() != b.is_doubtful()) return a.is_doubtful();
-    return a.session != b.session ? a.session < b.session : a.number < b.number;
-  });
+  std::ranges::sort(found_, {},
+                    [](const Found& one) { return std::tuple(!one.is_doubtful(), one.session, one.number); });
 }
 
 // Counts the runs of a table. Each block belongs to one row, so there are no more runs than blocks. False: the table is

@@ -132,8 +132,7 @@ Status SideFiles::sync() {
 Status SideFiles::close() {
   Status status;
   for (StoredFile* one : {file(DirectoryFile::first), file(DirectoryFile::overflow), list.get(), lock.get()}) {
-    Status closed = one != nullptr ? one->close() : Status{};
-    if (status.ok()) status = std::move(closed);
+    if (one != nullptr) status = status.or_else(one->close());
   }
   return status;
 }
