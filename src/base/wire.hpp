@@ -86,7 +86,7 @@ class WireWriter {
   template <class T>
     requires std::is_trivially_copyable_v<T>
   void put_all(const std::vector<T>& values) {
-    put(std::uint64_t{values.size()});
+    put_short(values.size());
     thalweg::put_bytes(bytes_, std::as_bytes(std::span(values)));
   }
   void put_short(std::uint64_t value) { put_varint(bytes_, value); }
@@ -121,7 +121,7 @@ class WireReader {
   }
   template <class T>
   std::vector<T> get_all() {
-    const auto n = get<std::uint64_t>();
+    const std::uint64_t n = get_short();
     if (n > rest_.size() / sizeof(T)) return {};
     std::vector<T> values(n);
     const ByteView taken = take_bytes(rest_, n * sizeof(T));

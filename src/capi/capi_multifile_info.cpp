@@ -152,7 +152,7 @@ tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, c
                            "an attribute with a key of {} and a value of {} bytes; 1 .. 255 and 0 .. 1 MiB are allowed",
                            key_bytes, bytes);
     multifile->last_attributes = nullptr;  // a new key moves those behind it
-    handle.set_attribute(key, bytes == 0 ? std::string() : std::string(static_cast<const char*>(value), bytes));
+    handle.attributes()[key] = bytes == 0 ? std::string() : std::string(static_cast<const char*>(value), bytes);
     return {};
   });
 }

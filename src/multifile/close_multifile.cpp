@@ -18,7 +18,6 @@
 #include "base/wire.hpp"
 #include "group/agree.hpp"
 #include "multifile/multifile.hpp"
-#include "multifile/read/added_runs.hpp"
 #include "multifile/read/name_places.hpp"
 #include "multifile/write/create_files.hpp"
 #include "multifile/write/index_writer.hpp"
@@ -87,26 +86,6 @@ Status adopt_shipped(const WriteRoot& root, std::uint32_t k, const std::vector<P
   return {};
 }
 
-// Appends the numbers, from `first` on, of what tasks added to physical file k in this session.
-void note_added(std::uint32_t k, const Contributions& fresh, std::uint64_t first,
-                std::vector<format::AddedRun>& added) {
-  const std::size_t before = added.size();
-  for (std::size_t i = 0; i < fresh.size(); ++i) {
-    const std::uint64_t number = fresh.local(i);
-    if (number < first) continue;
-    const bool follows = added.size() > before && added.back().first + added.back().count == number;
-    if (!follows) added.push_back({number, 0, k});
-    ++added.back().count;
-  }
-}
-
-// The runs of all logical files that were ever added, by number.
-std::vector<format::AddedRun> all_added(const WriteRoot& root, std::vector<format::AddedRun> fresh) {
-  if (root.old)
-    for (const PlacedRange& run : root.old->mapping().added) fresh.push_back({run.local, run.count, run.physical});
-  return joined_runs(std::move(fresh));
-}
-
 // The end of each later physical file by all sessions.
 std::vector<std::uint64_t> ends_of_later(const WriteRoot& root, const CloseContributions& collected) {
   std::vector<std::uint64_t> ends = root.plan.later_ends;
@@ -119,33 +98,30 @@ std::vector<std::uint64_t> ends_of_later(const WriteRoot& root, const CloseContr
 }
 
 // Index, then state slot. `used`: first offset behind everything that task 0 wrote into the file.
-Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions& collected, std::uint64_t used) {
+Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions& collected, NameSorter& names,
+                      std::uint64_t used) {
   const PlannedFile& planned = root.plan.files[k];
-  Contributions fresh(planned.header.n_local);
+  TW_ASSIGN_OR_RETURN(auto file, open_to_change(*root.backend, root.path, planned.header));
+  const std::vector<StoredContributions>& stored = collected.stored[k];
+  Contributions fresh(planned.header.n_local, *file, stored);
   for (const PhysicalContribution& c : collected.files[k]) {
     used = std::max(used, c.high_water);
     TW_RETURN_IF_ERROR(fresh.add(c.logical));
   }
   TW_RETURN_IF_ERROR(fresh.sort());
-  note_added(k, fresh, root.plan.common.first_added, collected.added);
-  TW_ASSIGN_OR_RETURN(auto file, open_to_change(*root.backend, root.path, planned.header));
-  IndexJob job{file.get(),
-               planned.header,
-               planned.session.session,
-               format::align_up(used, format::kPageBytes),
-               nullptr,
-               &fresh,
-               {},
-               {},
-               &collected.names,
-               {},
-               root.go_on};
+  IndexJob job{.file = file.get(),
+               .header = planned.header,
+               .session = planned.session.session,
+               .offset = format::align_up(used, format::kPageBytes),
+               .fresh = &fresh,
+               .added = &collected.added,
+               .names = &names,
+               .go_on = root.go_on};
   if (root.old) {
     TW_ASSIGN_OR_RETURN(job.old, root.old->physical(k));
   }
   if (k == 0) {
     TW_ASSIGN_OR_RETURN(job.attributes, all_attributes(root, collected));
-    job.added = all_added(root, std::move(collected.added));
     job.later = collected.later;
   }
   TW_ASSIGN_OR_RETURN(const format::IndexPage index, write_index(job));
@@ -153,12 +129,12 @@ Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions
   TW_RETURN_IF_ERROR(write_state(*file, planned.header,
                                  format::closed_state(planned.state, job.offset, index.end, collected.durable)));
   if (collected.durable) TW_RETURN_IF_ERROR(file->sync());
+  for (const StoredContributions& s : stored) (void)file->release(s.offset, s.bytes).ok();  // it is closed all the same
   return file->close();
 }
 
-// `names`: the places of all.
 Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files,
-                            std::vector<format::NamePlace>& names) {
+                            NameSorter& names) {
   TW_ASSIGN_OR_RETURN(CloseContributions collected,
                       collect(gathered, root.plan.files.size() + root.plan.files[0].header.n_later, processes));
   std::vector<std::uint64_t> used;
@@ -172,8 +148,10 @@ Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int6
   collected.later = ends_of_later(root, collected);
   TW_RETURN_IF_ERROR(
       check_later(*root.backend, root.path, root.plan.files[0].header, collected.later, collected.durable));
-  for (std::uint32_t k = n_physical; k-- > 0;) TW_RETURN_IF_ERROR(close_physical(root, k, collected, used[k]));
-  names = std::move(collected.names);
+  if (root.old)
+    for (const PlacedRange& run : root.old->mapping().added)
+      collected.added.push_back({run.local, run.count, run.physical});
+  for (std::uint32_t k = n_physical; k-- > 0;) TW_RETURN_IF_ERROR(close_physical(root, k, collected, names, used[k]));
   return {};
 }
 
@@ -208,13 +186,13 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
   Status status = gathered.status();
   if (status.ok() && file->root) {
     const WriteRoot& root = *file->root;
-    std::vector<format::NamePlace> names;
+    NameSorter names(root.backend, root.path, {}, root.refuses_duplicates);
     status = attempt(
         [&] { return close_physical_files(root, *gathered, group.place().processes, file->writing->files(), names); });
     if (!status.ok()) {
       status = with_way_out(root.path, status);
     } else if (root.refuses_duplicates) {  // the multifile is closed all the same
-      status = attempt([&] { return check_names_differ(root.backend, root.path, names); });
+      status = attempt([&] { return check_names_differ(root.backend, root.path, names.take_equal()); });
     }
     file->writing->files().give_up_lock();
   }

@@ -209,6 +209,7 @@ Status start_writing(const OpenRequest& request, const WriteCommon& common, Writ
   WriterSettings settings;
   if (direct) settings.direct = std::make_shared<DirectWrites>(common.direct);
   settings.buffer_bytes = options.buffer_bytes;
+  settings.added_bytes = options.added_bytes;
   settings.chunks_grow = options.chunk_bytes == kAuto;
   settings.chunk_bytes = settings.chunks_grow ? common.chunk_bytes : options.chunk_bytes;
   settings.codec = options.codec;

@@ -22,6 +22,7 @@ struct MultifileOptions {
   std::uint64_t first_bytes = 4 << 20;   // no hint: data of a node before it uses a later physical file (kAuto files)
   std::uint32_t alignment_bytes = kAuto;
   std::uint64_t buffer_bytes = 256 * 1024;
+  std::uint64_t added_bytes = 512 * 1024;  // of what the close needs of added logical files, in memory of a task
   std::uint32_t granule_bytes = 64 * 1024;
   format::Checksum checksum = format::Checksum::crc32c;
   format::Codec codec = format::Codec::none;

@@ -494,6 +494,91 @@ TEST_F(Added, ManyAreSyncedAndWrittenInTurns) {
   }
 }
 
+// About 5000 are in memory: the others are read back where a task returns to them.
+TEST_F(Added, AreReturnedToWhenTheyHaveLeftTheMemory) {
+  constexpr int kMany = 12'000;
+  const auto text = [](std::int64_t task, int i) { return "t" + std::to_string(task) + "/" + std::to_string(i); };
+  const auto session = [&](const std::string& prefix, std::int32_t flags) {
+    const auto body = [&](tw_multifile* file, std::int64_t task) {
+      std::vector<std::int64_t> numbers(kMany);
+      for (int i = 0; i < kMany; ++i) {
+        add(file, prefix + text(task, i), text(task, i));
+        ASSERT_EQ(tw_multifile_tell(file, nullptr, &numbers[static_cast<std::size_t>(i)]), TW_OK);
+      }
+      for (int round = 0; round < 2; ++round)
+        for (int i = kMany - 1; i >= 0; i -= 7) {  // backwards
+          ASSERT_EQ(tw_multifile_seek_to(file, numbers[static_cast<std::size_t>(i)], -1), TW_OK) << tw_last_error();
+          ASSERT_EQ(tw_multifile_write(file, "+more", 5), TW_OK) << tw_last_error();
+        }
+      ASSERT_EQ(tw_multifile_seek_to(file, numbers[3], 1), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_write(file, "!", 1), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_set_name(file, (prefix + text(task, 3) + " renamed").c_str(), 0100600), TW_OK);
+      add(file, prefix + text(task, kMany), "last");
+    };
+    write_with(3, flags, body);
+  };
+  session("", TW_CREATE);
+  session("again/", TW_APPEND);
+  tw_multifile* file = open(TW_READ);
+  ASSERT_EQ(n_logical(file), 3 + 2 * 3 * (kMany + 1));
+  for (const std::string prefix : {"", "again/"})
+    for (std::int64_t task = 0; task < 3; ++task)
+      for (int i = 0; i < kMany; i += i < 10 ? 1 : 3) {
+        std::string wanted = text(task, i) + (i % 7 == (kMany - 1) % 7 ? "+more+more" : "");
+        if (i == 3) wanted[1] = '!';
+        EXPECT_EQ(found(file, prefix + text(task, i) + (i == 3 ? " renamed" : "")), wanted);
+      }
+  close(file);
+  expect_sound();
+}
+
+// More names than are sorted in memory: the close merges those of both physical files.
+TEST_F(Added, MoreNamesThanTheCloseSortsInMemoryAreFound) {
+  constexpr int kMany = 300'000;
+  hint("physical_files", "2");
+  hint("duplicates", "error");
+  tw_team* team = nullptr;
+  ASSERT_EQ(tw_team_create(2, &team), TW_OK);
+  on_threads(2, [&](std::int64_t task) {
+    tw_group* group = nullptr;
+    ASSERT_EQ(tw_group_team(team, task, &group), TW_OK) << tw_last_error();
+    tw_multifile* file = open(TW_CREATE, group, config_);
+    for (int i = 0; i < kMany; ++i) add(file, std::to_string(task * kMany + i), "x");
+    add(file, "twice", std::to_string(task));
+    EXPECT_EQ(tw_multifile_close(&file), TW_ERR_EXISTS);
+    EXPECT_NE(std::string(tw_last_error()).find("are both named 'twice'"), std::string::npos) << tw_last_error();
+    tw_group_free(&group);
+  });
+  tw_team_free(&team);
+  tw_multifile* file = open(TW_READ);
+  ASSERT_EQ(n_logical(file), 2 + 2 * (kMany + 1));
+  for (int i = 0; i < 2 * kMany; i += 1009)
+    EXPECT_EQ(name_of(file, rank_of(file, std::to_string(i))), std::to_string(i));
+  EXPECT_EQ(found(file, "twice"), "1");
+  close(file);
+  expect_sound();
+}
+
+// The close verifies what it left in the file.
+TEST_F(Added, WhatTheCloseReadsBackIsVerified) {
+  constexpr int kMany = 8000;
+  tw_multifile* file = open(TW_CREATE);
+  for (int i = 0; i < kMany; ++i) add(file, "name of " + std::to_string(i), "text");
+  ASSERT_EQ(tw_multifile_flush(file), TW_OK) << tw_last_error();
+  std::ifstream stored(path_, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stored), {}};
+  const std::size_t at = bytes.rfind("name of 1717");
+  ASSERT_GT(at, bytes.find("name of 1717")) << "the name has not left the memory";
+  std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary).seekp(static_cast<std::streamoff>(at)).put('N');
+  EXPECT_EQ(tw_multifile_close(&file), TW_ERR_CORRUPT);
+  EXPECT_NE(std::string(tw_last_error()).find("added logical files"), std::string::npos) << tw_last_error();
+  ASSERT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  file = open(TW_READ);
+  for (int i = 0; i < kMany; i += 17) EXPECT_EQ(found(file, "name of " + std::to_string(i)), "text");
+  close(file);
+  expect_sound();
+}
+
 TEST_F(Added, RefusesWhatIsNoName) {
   tw_multifile* file = open(TW_CREATE);
   EXPECT_EQ(tw_multifile_add(file, nullptr, 0), TW_ERR_INVALID);

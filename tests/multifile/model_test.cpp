@@ -59,6 +59,7 @@ Shape random_shape(std::mt19937_64& random) {
   o.physical_files = static_cast<std::uint32_t>(random() % 4);
   o.chunk_bytes = random() % 2 ? kAuto : 1 + random() % 300'000;
   o.buffer_bytes = random() % 3 == 0 ? 0 : 1 + random() % 300'000;
+  if (random() % 3 != 0) o.added_bytes = 1 + random() % 1500;
   o.alignment_bytes = random() % 2 ? static_cast<std::uint32_t>(kAuto) : 512u << random() % 6;
   o.granule_bytes = 4096u << random() % 6;
   o.checksum = static_cast<format::Checksum>(random() % 4 != 0);

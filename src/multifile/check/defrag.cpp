@@ -90,7 +90,7 @@ Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
   TW_RETURN_IF_ERROR(full.each_run(copy));
   TW_ASSIGN_OR_RETURN(const format::Attributes* attributes, from.attributes());
   for (const auto& [key, value] : *attributes)
-    if (key != kStrategyAttribute) to.set_attribute(key, value);  // the copy has its own
+    if (key != kStrategyAttribute) to.attributes()[key] = value;  // the copy has its own
   return {};
 }
 

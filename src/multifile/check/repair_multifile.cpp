@@ -138,11 +138,19 @@ class Repair {
     std::vector<format::NamePlace> names;
     std::vector<format::AddedRun> added;
     if (physical.header().id.physical == 0) TW_RETURN_IF_ERROR(look_at_all(physical, *source, names, added));
-    const Contributions nothing(physical.header().n_local);
-    const GoOn go_on = [this] { return report_.go_on(); };
-    const IndexJob job{&file,    physical.header(), state.session, offset, source.get(),
-                       &nothing, attributes,        added,         &names, later,
-                       go_on};
+    Contributions nothing(physical.header().n_local, file);
+    NameSorter places(backend_, path_, std::move(names));
+    const IndexJob job{.file = &file,
+                       .header = physical.header(),
+                       .session = state.session,
+                       .offset = offset,
+                       .old = source.get(),
+                       .fresh = &nothing,
+                       .attributes = attributes,
+                       .added = &added,
+                       .names = &places,
+                       .later = later,
+                       .go_on = [this] { return report_.go_on(); }};
     auto written = write_index(job);
     if (!written.has_value()) {
       (void)file.truncate(physical.file_bytes());  // an incomplete index may have filled the storage

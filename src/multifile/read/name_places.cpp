@@ -102,16 +102,14 @@ Status check_one_hash(ReadHandle& handle, std::span<const format::NamePlace> pla
 
 Status check_names_differ(std::shared_ptr<Backend> backend, const std::string& path,
                           std::span<const format::NamePlace> names) {
-  const auto same_hash = [](const auto& a, const auto& b) { return a.hash == b.hash; };
-  auto begin = std::ranges::adjacent_find(names, same_hash);
-  if (begin == names.end()) return {};
+  if (names.empty()) return {};
   auto set = std::make_shared<ReadSet>(std::move(backend), path, ReadSet::Unclosed::refuse);
   TW_RETURN_IF_ERROR(set->open());
   ReadHandle handle(std::move(set), {}, {});
-  while (begin != names.end()) {
-    const auto end = std::ranges::find_if(begin, names.end(), [&](const auto& p) { return p.hash != begin->hash; });
+  for (auto begin = names.begin(); begin != names.end();) {
+    const auto end = std::find_if(begin, names.end(), [&](const auto& p) { return p.hash != begin->hash; });
     TW_RETURN_IF_ERROR(check_one_hash(handle, {begin, end}));
-    begin = std::ranges::adjacent_find(end, names.end(), same_hash);
+    begin = end;
   }
   return {};
 }

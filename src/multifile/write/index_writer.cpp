@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "base/crc32c.hpp"
+#include "multifile/read/added_runs.hpp"
 #include "multifile/write/physical_writer.hpp"
 #include "store/format/field_list.hpp"
 
@@ -15,7 +17,7 @@ namespace {
 using format::kPageBytes;
 using format::SectionKind;
 
-constexpr std::size_t kContributionHead = 32;
+constexpr std::size_t kContributionHead = 44;
 
 constexpr std::size_t kWriteBytes = 1 << 20;
 
@@ -99,7 +101,7 @@ struct Stored {
     format::FileEntry both = old;
     if (!fresh) return both;
     both.bytes = std::max(both.bytes, fresh->bytes);
-    both.n_pieces += static_cast<std::uint32_t>(fresh->pieces.size() / format::kPieceEntryBytes);
+    both.n_pieces += static_cast<std::uint32_t>((fresh->pieces.size() + fresh->more.size()) / format::kPieceEntryBytes);
     if (renamed()) both.name_bytes = static_cast<std::uint32_t>(fresh->name.size());
     if (renamed()) both.mode = fresh->mode;
     return both;
@@ -110,6 +112,10 @@ struct Stored {
   }
 };
 
+Status stopped(const IndexJob& job) {
+  return Status::error(Code::stopped, "writing the index of '{}': stopped by the caller", job.file->path());
+}
+
 // Calls visit(stored, cache) for these logical files in the order of local indices.
 template <class Visit>
 Status each_stored(const IndexJob& job, Visit&& visit) {
@@ -118,24 +124,25 @@ Status each_stored(const IndexJob& job, Visit&& visit) {
   Steps steps(job.go_on);
   std::uint64_t old = job.old != nullptr ? 0 : kEnd;
   bool has_old = false;  // there is an entry of `old`
-  for (std::size_t i = 0; steps.go_on();) {
+  job.fresh->rewind();
+  while (steps.go_on()) {
     while (!has_old && old < kEnd) {
       TW_ASSIGN_OR_RETURN(const EntryRun run, job.old->run_at(old, cache));
       TW_RETURN_IF_ERROR(run.lost);
       has_old = run.has_entry;
       if (!has_old) old = run.end;
     }
-    const std::uint64_t fresh = i < job.fresh->size() ? job.fresh->at(i).local_index : kEnd;
+    TW_ASSIGN_OR_RETURN(const std::uint64_t fresh, job.fresh->ahead());
     Stored stored{std::min(old, fresh), {}, {}};
     if (stored.local >= kEnd) return {};
-    if (fresh == stored.local) stored.fresh = job.fresh->at(i++);
+    if (fresh == stored.local) stored.fresh = job.fresh->take();
     if (old == stored.local) {
       TW_ASSIGN_OR_RETURN(stored.old, job.old->file_entry(old++, cache));
       has_old = false;
     }
     if (stored.has_content()) TW_RETURN_IF_ERROR(visit(stored, cache));
   }
-  return Status::error(Code::stopped, "writing the index of '{}': stopped by the caller", job.file->path());
+  return stopped(job);
 }
 
 // Pieces and names of all logical files follow each other without gaps, so old entries get new offsets.
@@ -196,9 +203,11 @@ class IndexSections {
       }
     }
     if (!stored.fresh) return {};
-    for (auto rest = stored.fresh->pieces; !rest.empty(); rest = rest.subspan(format::kPieceEntryBytes)) {
-      TW_ASSIGN_OR_RETURN(const auto room, pieces_.next());
-      std::memcpy(room.data(), rest.data(), format::kPieceEntryBytes);
+    for (auto rest : {stored.fresh->pieces, stored.fresh->more}) {
+      for (; !rest.empty(); rest = rest.subspan(format::kPieceEntryBytes)) {
+        TW_ASSIGN_OR_RETURN(const auto room, pieces_.next());
+        std::memcpy(room.data(), rest.data(), format::kPieceEntryBytes);
+      }
     }
     return {};
   }
@@ -209,7 +218,8 @@ class IndexSections {
       TW_ASSIGN_OR_RETURN(old, job_.old->name(stored.old, cache, true));
     }
     const auto name = std::as_bytes(stored.renamed() ? std::span(stored.fresh->name) : std::span<const char>(old));
-    job_.names->push_back({crc32c(name), job_.header.id.physical, stored.local});
+    TW_RETURN_IF_ERROR(
+        job_.names->add({crc32c(name), job_.header.id.physical, stored.local}, *job_.file, job_.header.id, page_.end));
     return names_.append(name);
   }
 
@@ -225,13 +235,24 @@ class IndexSections {
 // entry for every logical file; a larger one lists those with content where that is smaller.
 constexpr std::uint64_t kSmallSection = 1 << 20;
 
+// Adds the number of an added logical file to the runs.
+void note_added(std::uint64_t number, std::uint32_t physical, std::vector<format::AddedRun>& runs) {
+  const bool follows =
+      !runs.empty() && runs.back().first + runs.back().count == number && runs.back().physical == physical;
+  if (!follows) runs.push_back({number, 0, physical});
+  ++runs.back().count;
+}
+
 Result<format::IndexPage> count(const IndexJob& job) {
   format::IndexPage counts;
   counts.session = job.session;
   counts.n_local = job.header.n_local;
-  TW_RETURN_IF_ERROR(each_stored(job, [&counts](const Stored& stored, PageCache&) {
+  TW_RETURN_IF_ERROR(each_stored(job, [&](const Stored& stored, PageCache&) {
     ++counts.n_entries;
-    counts.n_added += format::is_added(stored.local) ? 1 : 0;
+    if (format::is_added(stored.local)) {
+      ++counts.n_added;
+      note_added(stored.local, job.header.id.physical, *job.added);
+    }
     counts.n_name_places += stored.entry().name_bytes > 0 ? 1 : 0;
     counts.n_pieces += stored.entry().n_pieces;
     counts.names_bytes += stored.entry().name_bytes;
@@ -242,30 +263,20 @@ Result<format::IndexPage> count(const IndexJob& job) {
   if (counts.n_added == 0 && all <= std::max(listed, kSmallSection / kPageBytes)) counts.n_entries = counts.n_local;
   const bool first = job.header.id.physical == 0;
   counts.n_later = job.header.n_later;
-  counts.n_added_runs = first ? job.added.size() : 0;
+  if (first) {
+    *job.added = joined_runs(std::move(*job.added));
+    counts.n_added_runs = job.added->size();
+  }
   counts.n_name_places = first ? counts.n_name_places + job.names->size() : 0;
   return counts;
 }
 
-std::uint64_t local_of(const std::byte* encoded) {
-  return load_le<std::uint64_t>(std::span(encoded, kContributionHead));
-}
+std::uint64_t local_of(std::span<const std::byte> encoded) { return load_le<std::uint64_t>(encoded); }
 
 // The head of an encoded contribution, behind which its name and its pieces stand.
 template <class Io, class C, class Count>
 void list_contribution(Io& io, C& c, Count&& name_bytes, Count&& pieces) {
-  format::move_fields(io, c.local_index, c.bytes, c.mode, c.named, name_bytes, pieces);
-}
-
-// Borrows the bytes.
-Contribution decode(const std::byte* encoded) {
-  format::FieldReader in(ByteView(encoded, kContributionHead));
-  Contribution out;
-  std::uint32_t name = 0, pieces = 0;
-  list_contribution(in, out, name, pieces);
-  out.name = {reinterpret_cast<const char*>(encoded + kContributionHead), name};
-  out.pieces = {encoded + kContributionHead + name, pieces * format::kPieceEntryBytes};
-  return out;
+  format::move_fields(io, c.local_index, c.bytes, c.position, c.mode, c.sequences, c.named, name_bytes, pieces);
 }
 
 }  // namespace
@@ -289,57 +300,106 @@ void append_contribution(std::vector<std::byte>& out, const Contribution& contri
   }
 }
 
+Contribution take_contribution(std::span<const std::byte>& encoded) {
+  format::FieldReader in(encoded.first(kContributionHead));
+  Contribution out;
+  std::uint32_t name = 0, pieces = 0;
+  list_contribution(in, out, name, pieces);
+  encoded = encoded.subspan(kContributionHead);
+  out.name = {reinterpret_cast<const char*>(encoded.data()), name};
+  out.pieces = encoded.subspan(name, pieces * format::kPieceEntryBytes);
+  encoded = encoded.subspan(name + out.pieces.size());
+  return out;
+}
+
+Result<std::vector<std::byte>> read_contributions(StoredFile& file, const StoredContributions& stored) {
+  std::vector<std::byte> block(stored.bytes);
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(stored.offset, block));
+  if (got == block.size() && crc32c(block) == stored.crc) return block;
+  return Status::error(Code::corrupt_file, "'{}': what was stored about added logical files at offset {} has changed",
+                       file.path(), stored.offset);
+}
+
 void place_shipped(std::span<std::byte> contributions, std::uint64_t payload) {
   constexpr std::size_t kOffsetInEntry = 8;
-  while (!contributions.empty()) {
-    const Contribution one = decode(contributions.data());
-    contributions = contributions.subspan(kContributionHead + one.name.size());
+  for (std::span<const std::byte> rest = contributions; !rest.empty();) {
+    const Contribution one = take_contribution(rest);
+    const auto pieces = contributions.subspan(contributions.size() - rest.size() - one.pieces.size());
     for (std::size_t i = 0; i < one.pieces.size(); i += format::kPieceEntryBytes) {
-      const auto at = contributions.subspan(i + kOffsetInEntry);
+      const auto at = pieces.subspan(i + kOffsetInEntry);
       const auto offset = load_le<std::uint64_t>(at);
       if ((offset & kShipped) != 0) store_le(at, payload + (offset - kShipped));
     }
-    contributions = contributions.subspan(one.pieces.size());
   }
 }
 
 Status Contributions::add(std::span<const std::byte> encoded) {
   while (!encoded.empty()) {
-    const Contribution one = decode(encoded.data());
+    in_memory_.push_back(encoded);
+    const Contribution one = take_contribution(encoded);
     if (one.local_index >= n_local_ && !format::is_added(one.local_index))
       return Status::error(Code::internal, "a task contributed to local logical file {} of {}", one.local_index,
                            n_local_);
-    all_.push_back(encoded.data());
-    encoded = encoded.subspan(kContributionHead + one.name.size() + one.pieces.size());
   }
   return {};
 }
 
 Status Contributions::sort() {
-  if (!std::ranges::is_sorted(all_, {}, local_of)) std::ranges::sort(all_, {}, local_of);
-  const auto twice = std::ranges::adjacent_find(all_, {}, local_of);
-  if (twice == all_.end()) return {};
+  std::ranges::sort(stored_, {}, &StoredContributions::first);
+  if (!std::ranges::is_sorted(in_memory_, {}, local_of)) std::ranges::sort(in_memory_, {}, local_of);
+  const auto twice = std::ranges::adjacent_find(in_memory_, {}, local_of);
+  if (twice == in_memory_.end()) return {};
   return Status::error(Code::internal, "two tasks contributed to local logical file {}", local_of(*twice));
 }
 
-Contribution Contributions::at(std::size_t i) const { return decode(all_[i]); }
-std::uint64_t Contributions::local(std::size_t i) const { return local_of(all_[i]); }
+void Contributions::rewind() {
+  next_in_memory_ = next_stored_ = 0;
+  rest_ = {};
+}
+
+Result<std::uint64_t> Contributions::ahead() {
+  if (rest_.empty() && next_stored_ < stored_.size()) {
+    TW_ASSIGN_OR_RETURN(block_, read_contributions(file_, stored_[next_stored_++]));
+    rest_ = block_;
+  }
+  const std::uint64_t stored = rest_.empty() ? format::kLocalsEnd : local_of(rest_);
+  return next_in_memory_ < in_memory_.size() ? std::min(stored, local_of(in_memory_[next_in_memory_])) : stored;
+}
+
+Contribution Contributions::take() {
+  const bool from_memory = next_in_memory_ < in_memory_.size() &&
+                           (rest_.empty() || local_of(in_memory_[next_in_memory_]) <= local_of(rest_));
+  if (!from_memory) return take_contribution(rest_);
+  auto encoded = in_memory_[next_in_memory_++];
+  Contribution newer = take_contribution(encoded);
+  if (rest_.empty() || local_of(rest_) != newer.local_index) return newer;
+  const Contribution older = take_contribution(rest_);
+  newer.more = std::exchange(newer.pieces, older.pieces);
+  if (!newer.named) {
+    newer.named = older.named;
+    newer.name = older.name;
+    newer.mode = older.mode;
+  }
+  return newer;
+}
 
 // The sections that tell, for all physical files, which logical files were added, where each name is, and which later
 // physical files there are.
 static Status write_all_files_sections(const IndexJob& job, const format::IndexPage& page) {
   SectionStream runs(job, SectionKind::added_runs, page.added_runs_offset, format::kAddedRunBytes);
-  for (const format::AddedRun& run : job.added) {
+  for (const format::AddedRun& run : *job.added) {
     TW_ASSIGN_OR_RETURN(const auto room, runs.next());
     format::encode_added_run(run, room);
   }
   TW_RETURN_IF_ERROR(runs.finish());
   SectionStream places(job, SectionKind::name_places, page.name_places_offset, format::kNamePlaceBytes);
-  std::ranges::sort(*job.names);
-  for (const format::NamePlace& place : *job.names) {
+  Steps steps(job.go_on);
+  TW_RETURN_IF_ERROR(job.names->each_sorted([&](const format::NamePlace& place) -> Status {
+    if (!steps.go_on()) return stopped(job);
     TW_ASSIGN_OR_RETURN(const auto room, places.next());
     format::encode_name_place(place, room);
-  }
+    return {};
+  }));
   TW_RETURN_IF_ERROR(places.finish());
   SectionStream later(job, SectionKind::later_ends, page.later_offset, format::kLaterEndBytes);
   for (const std::uint64_t end : job.later) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "multifile/read/physical_reader.hpp"
+#include "multifile/write/name_sorter.hpp"
 
 namespace thalweg {
 
@@ -16,9 +17,19 @@ struct Contribution {
   std::uint64_t local_index = 0;
   std::uint64_t bytes = 0;
   std::uint32_t mode = 0;
-  bool named = false;  // name and mode replace the old ones
+  std::uint64_t position = 0;   // of the next write
+  std::uint32_t sequences = 0;  // sequence numbers used
+  bool named = false;           // name and mode replace the old ones
   std::string_view name;
-  std::span<const std::byte> pieces;  // encoded piece entries, new ones only
+  std::span<const std::byte> pieces = {};  // encoded piece entries, new ones only
+  std::span<const std::byte> more = {};    // those that follow, of a logical file to which its task returned
+};
+// Contributions of logical files that a task added, by number, stored in their physical file before the close.
+struct StoredContributions {
+  std::uint64_t first = 0;   // number of the first one
+  std::uint64_t offset = 0;  // in the physical file
+  std::uint32_t bytes = 0;
+  std::uint32_t crc = 0;
 };
 // A piece as its writer keeps it.
 struct WrittenPiece {
@@ -31,38 +42,52 @@ std::size_t contribution_bytes(std::size_t name_bytes, std::size_t n_pieces);
 void append_contribution(std::vector<std::byte>& out, const Contribution& contribution,
                          std::span<const WrittenPiece> pieces);
 
+// Decodes the first of these contributions, which it borrows, and removes it.
+Contribution take_contribution(std::span<const std::byte>& encoded);
+Result<std::vector<std::byte>> read_contributions(StoredFile& file, const StoredContributions& stored);
+
 // Gives the pieces that were shipped to task 0 their offsets: `payload` is where their payload was written.
 void place_shipped(std::span<std::byte> contributions, std::uint64_t payload);
 
-// Contributions of all tasks to one physical file. The bytes given to add() are borrowed.
+// Contributions of all tasks to one physical file, visited in the order of local indices. The bytes given to add() are
+// borrowed; those in the file are read block by block.
 class Contributions {
  public:
-  explicit Contributions(std::uint64_t n_local) : n_local_(n_local) {}
+  // `stored`: those in `file`, the physical file.
+  Contributions(std::uint64_t n_local, StoredFile& file, std::vector<StoredContributions> stored = {})
+      : n_local_(n_local), file_(file), stored_(std::move(stored)) {}
   Status add(std::span<const std::byte> encoded);
   Status sort();  // once, when all are added
-  std::size_t size() const { return all_.size(); }
-  Contribution at(std::size_t i) const;  // in the order of local indices
-  std::uint64_t local(std::size_t i) const;
+  void rewind();  // to the first one
+  // The local index of the one that take() returns; format::kLocalsEnd: there is none.
+  Result<std::uint64_t> ahead();
+  Contribution take();  // after ahead(); valid until the next ahead()
 
  private:
-  std::uint64_t n_local_;
-  std::vector<const std::byte*> all_;
+  const std::uint64_t n_local_;
+  StoredFile& file_;
+  std::vector<StoredContributions> stored_;
+  std::vector<std::span<const std::byte>> in_memory_;
+  std::size_t next_in_memory_ = 0;
+  std::size_t next_stored_ = 0;
+  std::vector<std::byte> block_;
+  std::span<const std::byte> rest_;  // of block_
 };
 
 struct IndexJob {
   StoredFile* file = nullptr;
-  format::FileHeader header;
+  format::FileHeader header = {};
   std::uint32_t session = 0;
   std::uint64_t offset = 0;             // first page behind everything used
   const PhysicalReader* old = nullptr;  // the index so far; null: none
-  const Contributions* fresh = nullptr;
-  format::Attributes attributes;  // of physical file 0
-  // The index of physical file 0 is written last and describes all: `added` has the runs of added logical files;
-  // `names` the place of each name so far, to which write_index() adds those of this physical file.
-  std::vector<format::AddedRun> added = {};
-  std::vector<format::NamePlace>* names = nullptr;
+  Contributions* fresh = nullptr;
+  format::Attributes attributes = {};  // of physical file 0
+  // The index of physical file 0 is written last and describes all: the runs of added logical files, and the place of
+  // each name. write_index() adds those of this physical file.
+  std::vector<format::AddedRun>* added = nullptr;
+  NameSorter* names = nullptr;
   std::vector<std::uint64_t> later = {};  // the end of each later physical file; 0: it was never made
-  GoOn go_on;                             // asked now and then; may be empty
+  GoOn go_on = {};                        // asked now and then; may be empty
   std::span<std::byte> small = {};        // for write_index(): the whole of a small index
 };
 Result<format::IndexPage> write_index(IndexJob job);

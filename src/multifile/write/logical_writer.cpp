@@ -35,15 +35,16 @@ Result<PhysicalWriter*> WriterSettings::space_behind(PhysicalWriter& first, std:
 }
 
 LogicalWriter::LogicalWriter(PhysicalWriter& physical, std::uint64_t rank, std::uint64_t local_index,
-                             std::uint64_t size, WriterSettings& settings)
+                             std::uint64_t size, WriterSettings& settings, std::uint32_t sequences)
     : physical_(physical),
       space_(&physical),
       settings_(settings),
       rank_(rank),
       local_index_(local_index),
-      old_size_(size),
+      old_size_(sequences > 0 ? 0 : size),
       size_(size),
-      left_end_(size) {}
+      left_end_(size),
+      count_(sequences) {}
 
 std::uint64_t LogicalWriter::next_sequence() const {
   return physical_.session() * format::kSequencePerSession + count_ + 1;
@@ -278,13 +279,17 @@ Status LogicalWriter::push_small() {
 
 Status LogicalWriter::finish() {
   TW_RETURN_IF_ERROR(push_small());
-  return leave_chunk();
+  TW_RETURN_IF_ERROR(leave_chunk());
+  dirty_ = false;
+  return {};
 }
 
 Contribution LogicalWriter::contribution() const {
   Contribution c;
   c.local_index = local_index_;
   c.bytes = size_;
+  c.position = position_;
+  c.sequences = count_;
   c.named = name_ != nullptr;
   if (c.named) {
     c.name = {name_.get(), name_bytes_};

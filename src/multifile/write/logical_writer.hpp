@@ -45,6 +45,7 @@ struct WriterSettings {
   std::vector<std::byte> compressed;  // scratch
   std::vector<ByteBuffer> spare_buffers;
   std::uint64_t buffered_capacity = 0;  // bytes of all buffers in use, spare ones not counted
+  std::uint64_t added_bytes = 0;        // MultifileOptions
   // Where this task uses a later physical file: opens it, when the process has stored `first_bytes` in the first one.
   std::function<Result<PhysicalWriter*>()> open_later;
   std::uint64_t first_bytes = 0;
@@ -54,9 +55,10 @@ struct WriterSettings {
 
 class LogicalWriter {
  public:
-  // `size`: bytes stored by earlier sessions. `physical` and `settings` outlive the writer.
+  // `size`: bytes stored before. `sequences`: sequence numbers that an earlier writer of this session used.
+  // `physical` and `settings` outlive the writer.
   LogicalWriter(PhysicalWriter& physical, std::uint64_t rank, std::uint64_t local_index, std::uint64_t size,
-                WriterSettings& settings);
+                WriterSettings& settings, std::uint32_t sequences = 0);
 
   // The common case: small, sequential and not the first write since a flush. Returns whether it was done.
   bool write_buffered(const std::byte* data, std::size_t bytes) {
@@ -121,7 +123,7 @@ class LogicalWriter {
   WriterSettings& settings_;
   const std::uint64_t rank_;  // before the close the number, for a logical file that was added
   const std::uint64_t local_index_;
-  const std::uint64_t old_size_;  // before this session
+  const std::uint64_t old_size_;  // before this session; 0 where an earlier writer of this session was its first
   std::uint64_t size_;
   std::uint64_t position_ = 0;
   std::uint64_t buffer_start_ = 0;  // logical offset of the buffer's first byte
@@ -135,7 +137,7 @@ class LogicalWriter {
   std::unique_ptr<char[]> name_;  // null: none was given
   std::uint32_t name_bytes_ = 0;
   std::uint32_t mode_ = 0;
-  std::uint32_t count_ = 0;  // sequence numbers used
+  std::uint32_t count_;  // sequence numbers used
   std::uint32_t chunks_ = 0;
   bool dirty_ = false;  // something was written since the last flush
 };

@@ -138,14 +138,28 @@ Result<format::Frame> PhysicalWriter::place_chunk(format::Frame frame, std::uint
 }
 
 Status PhysicalWriter::note_later(std::uint32_t number) {
-  const std::lock_guard lock(space_mutex_);
-  const std::uint64_t alignment = header_.alignment;
-  TW_ASSIGN_OR_RETURN(const format::Slab extent, find_room(alignment, alignment, alignment));
-  format::Frame frame{.offset = extent.start, .session = session_, .extent = extent.bytes, .later = number};
+  format::Frame frame{.session = session_, .extent = header_.alignment, .later = number};
   frame.kind = format::FrameKind::later;
+  return place(frame);
+}
+
+// Gives the frame space, and writes it there.
+Status PhysicalWriter::place(format::Frame& frame) {
+  const std::lock_guard lock(space_mutex_);
+  TW_ASSIGN_OR_RETURN(const format::Slab extent, find_room(frame.extent, frame.extent, frame.extent));
+  frame.offset = extent.start;
   TW_RETURN_IF_ERROR(write_frame(frame));
   take(extent);
   return {};
+}
+
+Result<std::uint64_t> PhysicalWriter::store_aside(std::span<const std::byte> bytes) {
+  format::Frame frame{.session = session_};
+  frame.extent = align_up(format::kFrameBytes + bytes.size(), header_.alignment);
+  TW_RETURN_IF_ERROR(place(frame));
+  const std::uint64_t offset = frame.offset + format::kFrameBytes;
+  TW_RETURN_IF_ERROR(file_->write(offset, bytes));
+  return offset;
 }
 
 // Just these blocks: none is left over. Where they cannot be reserved, the write says why, or succeeds.
@@ -199,12 +213,12 @@ Result<PackedAt> PhysicalWriter::adopt(std::span<const std::byte> shipped) {
 Status PhysicalWriter::flush_pack(bool waits) {
   const std::lock_guard lock(pack_mutex_);
   Status status = entries_.empty() ? Status{} : write_pack();
-  return status.ok() && waits ? finish_packs() : status;
+  return status.ok() && waits && direct_ != nullptr ? direct_->finish() : status;
 }
 
 Status PhysicalWriter::await_packs() {
   const std::lock_guard lock(pack_mutex_);
-  return finish_packs();
+  return direct_ == nullptr ? Status{} : direct_->finish();
 }
 
 Status PhysicalWriter::sync() {
@@ -213,6 +227,7 @@ Status PhysicalWriter::sync() {
 }
 
 std::uint64_t PhysicalWriter::resolve(const PackedAt& at) const {
+  const std::lock_guard lock(pack_mutex_);
   return payload_offsets_[at.pack] + at.offset;  // where it was shipped: kShipped + offset
 }
 

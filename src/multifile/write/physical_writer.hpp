@@ -54,6 +54,8 @@ class PhysicalWriter {
   // Bytes of a slab that a chunk for `want` bytes of content takes, including the frame and the gap before its data.
   static std::uint64_t extent_for(std::uint64_t want, const format::FileHeader& header);
 
+  // Writes bytes that count only until the close: a recovery skips them. At most max_piece_bytes(). Returns their offset.
+  Result<std::uint64_t> store_aside(std::span<const std::byte> bytes);
   // Writes the frame that says that this process uses a later physical file.
   Status note_later(std::uint32_t number);
   // Bytes of the chunks and packed pieces of this process so far.
@@ -72,7 +74,7 @@ class PhysicalWriter {
   // Writes the open pack unless it is empty. `waits`: for all packs that are on their way, too.
   Status flush_pack(bool waits = true);
   Status await_packs();  // those that are on their way
-  // Offset of the first stored byte of a piece. Its pack must have been written, and no thread may be writing.
+  // Offset of the first stored byte of a piece. Its pack must have been written.
   std::uint64_t resolve(const PackedAt& at) const;
   std::uint64_t max_piece_bytes() const { return max_piece_bytes_; }
   // One sync of the file serves all threads that asked before it began.
@@ -96,12 +98,12 @@ class PhysicalWriter {
   std::uint64_t lay_data(format::Slab& extent, std::uint64_t content, std::uint64_t past) const;
   std::uint64_t lay_exactly(format::Slab& extent, std::uint64_t want) const;
   Status write_frame(const format::Frame& frame);
+  Status place(format::Frame& frame);
   Status make_room(std::size_t entries, std::size_t bytes);  // pack_mutex_ held
   Status write_pack();                                       // pack_mutex_ held
   Result<bool> write_small_pack(format::Frame& frame);
   Status write_large_pack(format::Frame& frame);
   Status write_directly(const format::Frame& frame, std::span<const std::byte> directory);
-  Status finish_packs() { return direct_ == nullptr ? Status{} : direct_->finish(); }  // pack_mutex_ held
   std::vector<std::byte> place_pack(format::Frame& frame, const format::Slab& extent) const;
 
   const std::unique_ptr<StoredFile> file_;

@@ -12,6 +12,9 @@ namespace {
 constexpr std::uint64_t kFew = 16;                         // logical files per handle that may each have a buffer
 constexpr std::uint64_t kBufferBudget = 16 * 1024 * 1024;  // of all buffers of a handle that serves more
 
+constexpr std::uint64_t kMostAdded = 4096;    // logical files that a task added and that are in memory
+constexpr std::uint64_t kBytesPerAdded = 64;  // fewer of them where the buffer is smaller than this for each
+
 }  // namespace
 
 WriteHandle::WriteHandle(std::shared_ptr<WriteSet> files, std::shared_ptr<ReadSet> old, WriteCommon common,
@@ -21,7 +24,7 @@ WriteHandle::WriteHandle(std::shared_ptr<WriteSet> files, std::shared_ptr<ReadSe
       common_(std::move(common)),
       domains_(std::move(share.domains)),
       served_(std::move(share.ranges)),
-      first_added_(share.first_added),
+      added_(share.first_added, settings.added_bytes),
       home_(share.home),
       settings_(std::move(settings)) {
   settings_.serves_few = served_.count() <= kFew;
@@ -45,8 +48,7 @@ Status WriteHandle::each_writer(Step&& step) {
   for (const auto& [number, page] : writers_)
     for (const auto& writer : page)
       if (writer) TW_RETURN_IF_ERROR(step(*writer));
-  for (const auto& writer : added_) TW_RETURN_IF_ERROR(step(*writer));
-  return {};
+  return added_.each_in_memory(step);
 }
 
 Status WriteHandle::keep_failure(const Status& status) {
@@ -63,22 +65,23 @@ Result<PhysicalWriter*> WriteHandle::physical(std::uint32_t number) {
   return last_physical_;
 }
 
-Result<std::uint64_t> WriteHandle::old_size(const PlacedRange& at) {
-  if (!old_) return std::uint64_t{0};
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old_->physical(at.physical));
-  TW_ASSIGN_OR_RETURN(const format::FileEntry entry, physical->file_entry(at.local, index_cache_[at.physical]));
-  return entry.bytes;
-}
-
 Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
-  if (rank - first_added_ < added_.size()) return added_[rank - first_added_].get();
+  if (added_.has(rank)) {
+    TW_ASSIGN_OR_RETURN(PhysicalWriter * home, physical(home_));
+    return added_.at(rank, *home, settings_);
+  }
   const auto found = served_.find(rank);
   if (!found)
     return Status::error(Code::not_found, "logical file {} is not served by this handle, which serves {} of {}", rank,
                          n_served(), n_logical());
   std::unique_ptr<LogicalWriter>& writer = writer_at(found->slot);
   if (!writer) {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t size, old_size(*found));
+    std::uint64_t size = 0;
+    if (old_) {
+      TW_ASSIGN_OR_RETURN(const PhysicalReader* old, old_->physical(found->physical));
+      TW_ASSIGN_OR_RETURN(const format::FileEntry entry, old->file_entry(found->local, index_cache_[found->physical]));
+      size = entry.bytes;
+    }
     TW_ASSIGN_OR_RETURN(PhysicalWriter * file, physical(found->physical));
     writer = std::make_unique<LogicalWriter>(*file, rank, found->local, size, settings_);
     writer->seek(size);
@@ -109,11 +112,13 @@ Status WriteHandle::limit_buffers(LogicalWriter& left) {
   constexpr std::uint64_t kWorthPacking = 512;
   if (left.buffered() >= kWorthPacking) TW_RETURN_IF_ERROR(left.push_small());
   if (settings_.buffered_capacity <= kBufferBudget) return {};
-  for (LogicalWriter* w : buffered_) {
-    TW_RETURN_IF_ERROR(w->push_small());
-    w->listed = false;
+  for (Lists* lists : {&staying_, &newest_}) {
+    for (LogicalWriter* w : lists->buffered) {
+      TW_RETURN_IF_ERROR(w->push_small());
+      w->listed = false;
+    }
+    lists->buffered.clear();
   }
-  buffered_.clear();
   return {};
 }
 
@@ -132,8 +137,9 @@ Status WriteHandle::guard(Step&& step) {
 }
 
 Status WriteHandle::note_writer(LogicalWriter& writer) {
-  if (!writer.dirty()) touched_.push_back(&writer);
-  if (!writer.unsynced) unsynced_.push_back(&writer);
+  Lists& lists = lists_of(writer);
+  if (!writer.dirty()) lists.touched.push_back(&writer);
+  if (!writer.unsynced) lists.unsynced.push_back(&writer);
   writer.unsynced = true;
   if (settings_.serves_few) return {};
   if (last_written_ != nullptr && last_written_ != &writer) TW_RETURN_IF_ERROR(limit_buffers(*last_written_));
@@ -143,7 +149,7 @@ Status WriteHandle::note_writer(LogicalWriter& writer) {
 }
 
 void WriteHandle::note_buffer(LogicalWriter& writer) {
-  if (!writer.listed) buffered_.push_back(&writer);
+  if (!writer.listed) lists_of(writer).buffered.push_back(&writer);
   writer.listed = true;
 }
 
@@ -166,7 +172,7 @@ Status WriteHandle::set_name(LogicalWriter& writer, std::string_view name, std::
 
 Status WriteHandle::add(std::string_view name, std::uint32_t mode) {
   TW_RETURN_IF_ERROR(broken_);
-  const std::uint64_t number = first_added_ + added_.size();
+  const std::uint64_t number = added_.next_number();
   if (added_.size() == format::kAddedPerTask)
     return Status::error(Code::out_of_range,
                          "this task has added 2^32 logical files to '{}' in this session, which is the most; close it, "
@@ -179,11 +185,12 @@ Status WriteHandle::add(std::string_view name, std::uint32_t mode) {
                          files_->path());
   TW_ASSIGN_OR_RETURN(PhysicalWriter * file, physical(home_));
   const auto make = [&]() -> Status {
+    if (added_.full()) TW_RETURN_IF_ERROR(store_added(true));
     // Mostly it is complete: its buffer serves the next one.
-    if (!added_.empty()) TW_RETURN_IF_ERROR(added_.back()->push_small());
+    if (added_.last() != nullptr) TW_RETURN_IF_ERROR(added_.last()->push_small());
     auto writer = std::make_unique<LogicalWriter>(*file, number, number, 0, settings_);
     TW_RETURN_IF_ERROR(writer->set_name(name, mode));
-    current_ = added_.emplace_back(std::move(writer)).get();
+    current_ = added_.push(std::move(writer));
     if (!settings_.serves_few || n_served() <= kFew) return {};
     settings_.serves_few = false;
     return each_writer([this](LogicalWriter& w) {
@@ -194,8 +201,24 @@ Status WriteHandle::add(std::string_view name, std::uint32_t mode) {
   return guard(make);
 }
 
+// Frees the memory of the newest added files. All of their bytes are on their way to the storage; a later flush or sync
+// waits for these, as it waits for the packs and the direct writes of the whole handle.
+Status WriteHandle::store_added(bool last_stays) {
+  TW_RETURN_IF_ERROR(added_.each_newest([](LogicalWriter& w) {
+    w.listed = w.unsynced = false;
+    return w.finish();
+  }));
+  if (current_ != nullptr && current_->rank() >= added_.first_in_memory()) current_ = added_.last();
+  if (last_written_ != nullptr && last_written_->rank() >= added_.first_in_memory()) last_written_ = nullptr;
+  newest_ = {};
+  TW_RETURN_IF_ERROR(files_->flush_packs(false));
+  TW_ASSIGN_OR_RETURN(PhysicalWriter * home, physical(home_));
+  return added_.store(*home, last_stays);
+}
+
 Status WriteHandle::flush_writers(bool by_sync) {
-  for (LogicalWriter* w : touched_) TW_RETURN_IF_ERROR(w->flush(by_sync));
+  for (const Lists* lists : {&staying_, &newest_})
+    for (LogicalWriter* w : lists->touched) TW_RETURN_IF_ERROR(w->flush(by_sync));
   return files_->flush_packs(false);
 }
 
@@ -204,7 +227,8 @@ Status WriteHandle::flush() {
   TW_RETURN_IF_ERROR(guard([&] { return flush_writers(false); }));
   TW_RETURN_IF_ERROR(keep_failure(settings_.finish_direct()));
   TW_RETURN_IF_ERROR(keep_failure(files_->flush_packs()));
-  touched_.clear();
+  staying_.touched.clear();
+  newest_.touched.clear();
   return {};
 }
 
@@ -212,25 +236,30 @@ Status WriteHandle::flush() {
 Status WriteHandle::flush_for_sync() {
   TW_RETURN_IF_ERROR(broken_);
   TW_RETURN_IF_ERROR(guard([&] { return flush_writers(true); }));
-  touched_.clear();
+  staying_.touched.clear();
+  newest_.touched.clear();
   // Chunks that were flushed earlier too: only a slot marked as synced proves a sync.
-  for (LogicalWriter* w : unsynced_) TW_RETURN_IF_ERROR(guard([&] { return w->mark_synced(); }));
+  for (const Lists* lists : {&staying_, &newest_})
+    for (LogicalWriter* w : lists->unsynced) TW_RETURN_IF_ERROR(guard([&] { return w->mark_synced(); }));
   return {};
 }
 
 void WriteHandle::pin_all(const std::shared_ptr<const AccessRequest>& sync) {
-  for (LogicalWriter* w : unsynced_) {
-    w->pin(sync);
-    w->unsynced = false;
+  for (Lists* lists : {&staying_, &newest_}) {
+    for (LogicalWriter* w : lists->unsynced) {
+      w->pin(sync);
+      w->unsynced = false;
+    }
+    lists->unsynced.clear();
   }
-  unsynced_.clear();
 }
 
 Status WriteHandle::sync() {
   TW_RETURN_IF_ERROR(flush_for_sync());
   TW_RETURN_IF_ERROR(keep_failure(settings_.finish_direct()));
   TW_RETURN_IF_ERROR(keep_failure(files_->sync()));
-  for (LogicalWriter* w : std::exchange(syncing_, {})) w->pin(nullptr);  // their bytes are durable, too
+  for (Lists* lists : {&staying_, &newest_})
+    for (LogicalWriter* w : std::exchange(lists->syncing, {})) w->pin(nullptr);  // their bytes are durable, too
   pin_all(nullptr);
   return {};
 }
@@ -279,10 +308,13 @@ Result<std::shared_ptr<AccessRequest>> WriteHandle::begin(bool syncs) {
   std::erase_if(syncs_, [](const auto& sync) { return sync->done() && sync->outcome().status.ok(); });
   syncs_.push_back(std::make_shared<SyncRequest>(files_, std::move(direct), syncs));
   start(syncs_.back(), default_progress());
-  touched_.clear();
+  staying_.touched.clear();
+  newest_.touched.clear();
   if (!syncs) return syncs_.back();
-  if (syncs_.size() == 1) syncing_.clear();
-  syncing_.insert(syncing_.end(), unsynced_.begin(), unsynced_.end());
+  for (Lists* lists : {&staying_, &newest_}) {
+    if (syncs_.size() == 1) lists->syncing.clear();
+    lists->syncing.insert(lists->syncing.end(), lists->unsynced.begin(), lists->unsynced.end());
+  }
   pin_all(syncs_.back());
   return syncs_.back();
 }
@@ -303,7 +335,10 @@ Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
   // A broken writer stores nothing more: its checksums may not match its bytes.
   Steps steps(go_on);
   const auto finish_one = [&](LogicalWriter& w) { return steps.go_on() ? w.finish() : files_->stopped(); };
-  const auto finish_all = [&] { return each_writer(finish_one).or_else(settings_.finish_direct()); };
+  const auto finish_all = [&] {
+    const Status status = each_writer(finish_one).or_else(settings_.finish_direct());
+    return status.ok() && added_.many() ? store_added(false) : status;  // task 0 gets little of each task
+  };
   const Status finished = broken_.ok() ? attempt(finish_all) : broken_;
   settings_.direct.reset();  // nothing is in flight when the files are closed
   deposit.status = failure_.ok() ? finished : failure_;
@@ -312,14 +347,13 @@ Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
   // An index that reached the storage before the new pieces would hide the bytes that they overwrite.
   if (settings_.hides_old) files_->close_durably();
   current_ = nullptr;
-  touched_.clear();
-  unsynced_.clear();
-  syncing_.clear();
+  staying_ = newest_ = {};
   for (auto& [number, page] : writers_)
     for (auto& w : page)
       if (w) deposit.writers.push_back(std::move(w));
-  std::ranges::move(added_, std::back_inserter(deposit.writers));
-  added_.clear();
+  std::ranges::move(added_.take_writers(), std::back_inserter(deposit.writers));
+  deposit.stored = added_.take_stored();
+  deposit.home = home_;
   last_page_ = {};
   writers_.clear();
   return files_->deposit(std::move(deposit));

@@ -12,7 +12,7 @@
 
 #include "engine/collective.hpp"
 #include "multifile/rank_ranges.hpp"
-#include "multifile/write/logical_writer.hpp"
+#include "multifile/write/added_files.hpp"
 #include "multifile/write/write_set.hpp"
 
 namespace thalweg {
@@ -46,8 +46,7 @@ class WriteHandle {
   // Waits for all flushes and syncs that were begun. Returns the first failure of one.
   Status await_syncs();
 
-  void set_attribute(const std::string& key, const std::string& value) { attributes_[key] = value; }
-  const format::Attributes& attributes() const { return attributes_; }
+  format::Attributes& attributes() { return attributes_; }
   const WriteCommon& common() const { return common_; }
   const ServedRanges& served() const { return served_; }
   std::uint64_t session() const { return domains_.empty() ? 0 : domains_[0].session; }
@@ -58,10 +57,19 @@ class WriteHandle {
   Bytes finish(TaskRank rank, GoOn go_on);
 
  private:
+  struct Lists {
+    std::vector<LogicalWriter*> touched;   // written since the last flush, each once
+    std::vector<LogicalWriter*> unsynced;  // written since the last sync, each once
+    std::vector<LogicalWriter*> syncing;   // those of syncs that go on in the background
+    std::vector<LogicalWriter*> buffered;  // may hold a buffer; only of handles that serve many
+  };
   Result<PhysicalWriter*> physical(std::uint32_t number);
-  Result<std::uint64_t> old_size(const PlacedRange& at);
   Status limit_buffers(LogicalWriter& left);
   Status note_writer(LogicalWriter& writer);
+  Status store_added(bool last_stays);
+  Lists& lists_of(const LogicalWriter& writer) {
+    return writer.rank() >= added_.first_in_memory() ? newest_ : staying_;
+  }
   template <class Step>
   Status guard(Step&& step);
   Status flush_writers(bool by_sync);
@@ -78,18 +86,15 @@ class WriteHandle {
   const WriteCommon common_;
   const std::vector<DomainShare> domains_;  // by physical file
   const ServedRanges served_;
-  const std::uint64_t first_added_;  // number of the first logical file that this handle adds
-  const std::uint32_t home_;         // the physical file in which they lie
+  AddedFiles added_;
+  const std::uint32_t home_;  // the physical file in which those lie
   WriterSettings settings_;
-  std::vector<std::unique_ptr<LogicalWriter>> added_;  // by number
   // By slot, in pages: memory grows with the writers in use, not with the number that the header of a file claims.
   using WriterPage = std::vector<std::unique_ptr<LogicalWriter>>;
   std::map<std::uint64_t, WriterPage> writers_;
   std::pair<std::uint64_t, WriterPage*> last_page_{0, nullptr};
-  std::vector<LogicalWriter*> touched_;   // written since the last flush, each once
-  std::vector<LogicalWriter*> unsynced_;  // written since the last sync, each once
-  std::vector<LogicalWriter*> syncing_;   // those of syncs that go on in the background
-  std::vector<LogicalWriter*> buffered_;  // may hold a buffer; only of handles that serve many
+  Lists staying_;  // of writers that stay in memory
+  Lists newest_;   // of the newest of added_
   LogicalWriter* current_ = nullptr;
   PhysicalWriter* last_physical_ = nullptr;  // of the logical file touched last, and mostly of the next one
   std::unordered_map<std::uint32_t, PageCache> index_cache_;  // of what was there, by physical file

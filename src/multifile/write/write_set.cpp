@@ -180,6 +180,10 @@ Status WriteSet::encode_contribution(WireWriter& out) {
     out.put_short(writer->high_water());
     if (!put_contributions(out, files[physical], go_on)) return stopped();
     out.put_bytes(shipped);
+    std::vector<StoredContributions> stored;
+    for (const Deposit& d : deposits_)
+      if (d.home == physical) stored.insert(stored.end(), d.stored.begin(), d.stored.end());
+    out.put_all(stored);
   }
   if (deposits_.front().rank != 0) TW_RETURN_IF_ERROR(close_files());  // task 0 has more to write
   for (const Deposit& d : deposits_) {
@@ -219,6 +223,8 @@ Status add_contribution(ByteSpan bytes, CloseContributions& all) {
     if (physical >= all.files.size())
       return Status::error(Code::internal, "a process wrote into physical file {} of {}", physical, all.files.size());
     all.files[physical].push_back(one);
+    const auto stored = in.get_all<StoredContributions>();
+    if (!stored.empty()) all.stored[physical].insert(all.stored[physical].end(), stored.begin(), stored.end());
   }
   while (!in.rest().empty()) {
     const auto rank = in.get<TaskRank>();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -22,6 +23,8 @@ struct Deposit {
   TaskRank rank = 0;
   Status status;                                        // its first failure
   std::vector<std::unique_ptr<LogicalWriter>> writers;  // finished ones
+  std::vector<StoredContributions> stored;              // of others, in the physical file `home`
+  std::uint32_t home = 0;
   format::Attributes attributes;
   GoOn go_on;  // may be empty
 };
@@ -99,9 +102,8 @@ struct CloseContributions {
   bool durable = false;                                  // WriteSet::close_durably was called in some process
   std::vector<std::pair<TaskRank, format::Attributes>> attributes;
   std::vector<std::uint64_t> later;  // the end of each later physical file, of all sessions
-  // Collected while the indexes are written: the places of names, and the logical files added in this session.
-  std::vector<format::NamePlace> names;
-  std::vector<format::AddedRun> added;
+  std::map<std::uint32_t, std::vector<StoredContributions>> stored;  // by physical file
+  std::vector<format::AddedRun> added;  // of earlier sessions; write_index() adds those of this one
 };
 // Adds the bytes of one process. Fails with the status that the process reports.
 Status add_contribution(ByteSpan bytes, CloseContributions& all);

@@ -75,9 +75,11 @@ std::vector<ProgramShape> program_shapes() {
   ProgramShape& added = add("AddedByName", 3, 2, 2);
   added.options.physical_files = 2;
   added.adds = 8;
+  added.options.added_bytes = 1;
   added.steps = 16;
   ProgramShape& only_added = add("OnlyAdded", 2, 1, 0);
   only_added.adds = 12;
+  only_added.options.added_bytes = 300;  // three in memory
   only_added.steps = 16;
   ProgramShape& mapped = add("Mapped", 3, 2, 7);
   mapped.options.physical_files = 3;

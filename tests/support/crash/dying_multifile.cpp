@@ -29,6 +29,7 @@ ProgramShape draw_shape(Random& random) {
   options.alignment_bytes = one_of<std::uint32_t>(random, {512, 512, 4096});
   options.chunk_bytes = one_of<std::uint64_t>(random, {1500, 6000, 20000});
   options.buffer_bytes = one_of<std::uint64_t>(random, {0, 700, 1500, 5000});
+  options.added_bytes = one_of<std::uint64_t>(random, {1, 200, 1000});
   options.codec = one_of(random, {format::Codec::none, format::Codec::none, format::Codec::lz4, format::Codec::zstd});
   options.checksum = one_of(random, {format::Checksum::none, format::Checksum::crc32c});
   options.sync_on_close = below(random, 3) == 0;

@@ -86,7 +86,7 @@ class Cook {
     write(handle, last, image_.histories[last].size(), 150);
     if (recipe_.closed) {
       EXPECT_TRUE(handle.set_name(*handle.current(), "last", 0100644).ok());
-      handle.set_attribute("key" + std::to_string(number), "value");
+      handle.attributes()["key" + std::to_string(number)] = "value";
     }
     EXPECT_TRUE(handle.flush().ok());
   }
