@@ -9,4 +9,6 @@ bool can_map(std::size_t bytes) noexcept {
   return mapped != MAP_FAILED && ::munmap(mapped, bytes) == 0;
 }
 
+void use_large_pages(void* memory, std::size_t bytes) noexcept { (void)::madvise(memory, bytes, MADV_HUGEPAGE); }
+
 }  // namespace thalweg

@@ -1,4 +1,5 @@
-// A growing buffer of bytes that starts on a page: the kernel copies much faster between equally aligned places.
+// A growing buffer of bytes that starts on a page, since the kernel copies much faster between equally aligned places; a
+// large one on a large page.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 #include <memory>
 #include <new>
 #include <span>
+
+#include "os/address_space.hpp"
 
 namespace thalweg {
 
@@ -28,12 +31,14 @@ class ByteBuffer {
     size_ += n;
   }
   void clear() { size_ = 0; }
-  // Keeps the content; rounds up to whole pages. Throws bad_alloc.
+  // Keeps the content; rounds up to whole pages, large ones from 2 MiB on. Throws bad_alloc.
   void reserve(std::size_t wanted) {
     if (wanted <= capacity_) return;
-    const std::size_t rounded = (wanted + kAlignment - 1) / kAlignment * kAlignment;
-    std::unique_ptr<std::byte, Free> grown(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+    const std::size_t alignment = wanted < kLargePage ? kAlignment : kLargePage;
+    const std::size_t rounded = (wanted + alignment - 1) / alignment * alignment;
+    std::unique_ptr<std::byte, Free> grown(static_cast<std::byte*>(std::aligned_alloc(alignment, rounded)));
     if (!grown) throw std::bad_alloc();
+    if (alignment == kLargePage) use_large_pages(grown.get(), rounded);
     if (size_ > 0) std::memcpy(grown.get(), data_.get(), size_);
     data_ = std::move(grown);
     capacity_ = rounded;
