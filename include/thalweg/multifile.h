@@ -259,9 +259,10 @@ TW_API_STATUS tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank
  * One name:     several logical files may have it, and all are kept. tw_multifile_find() gives the last one, that of
  *               the highest rank. With the hint duplicates=error the close then returns TW_ERR_EXISTS on all tasks; the
  *               multifile is closed all the same and has them all.
- * Memory:       of each handle about 2 MiB for any number of names: the file keeps what the close needs of the older
- *               ones. The handle keeps 350 bytes of each one to which the program returns, and of the 5000 added with
- *               it. Task 0 needs up to 64 KiB for each task during the close, and 4 MiB to sort the names.
+ * Memory:       a handle needs about 2 MiB, however many names it adds: what the close needs of older ones is stored in
+ *               the file. Where the program returns to an older one, the handle also keeps 350 bytes of it and of each of
+ *               the about 5000 that were stored with it, until the close. During the close task 0 needs up to 64 KiB for
+ *               each task, and 12 MiB to sort the names.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, TW_ERR_RANGE (this task has added 2^32 in this
  * session, or all sessions have used up the 2^62 numbers: a session uses at most 2^32 for each of its tasks), or what a
  * write may return. */

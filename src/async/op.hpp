@@ -113,7 +113,8 @@ class TW_SHARED Driver {
   // polled driver or a progress thread never spins.
   bool may_spin() const { return blocking_ > 0 && waiting_.empty(); }
 
-  // Blocks on this driver: calls start(), then steps or waits until done() is true.
+  // Blocks on this driver: calls start(), then steps or waits until done() is true. Where start() throws, may_spin()
+  // stays true on this thread, which costs others some microseconds.
   template <class Start, class Done>
   void block(Start&& start, Done&& done) {
     ++blocking_;

@@ -98,8 +98,8 @@ class [[nodiscard]] Status {
   std::shared_ptr<const ErrorDetail> detail_;
 };
 
-// Turns a failed system call into a Status. `err` is errno, read before anything else can change it: the values of a
-// format are only referred to in the call.
+// Turns a failed system call into a Status. `err` is errno. The values of a format are references, so that nothing runs
+// between the system call and the reading of errno.
 Status os_error(int err, const std::string& what);
 template <class... T>
 Status os_error(int err, FormatOf<T...> format, const T&... values) {

@@ -47,7 +47,7 @@ struct PositionTurn {
 
 // The aggregators and node relays of a group; the same for every file that it opens.
 struct Helpers {
-  std::size_t wanted = 0;                    // the hint that all depend on
+  std::size_t wanted = 0;                    // the hint `aggregators`, from which all others follow
   std::vector<Aggregator> aggregators = {};  // possible ones, spread over nodes first; empty: any task of this process
   std::vector<std::int64_t> node_leaders =
       {};                          // process leaders of this node, in rank order; only where there are other nodes

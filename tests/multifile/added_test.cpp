@@ -1,6 +1,8 @@
 // tw_multifile_add(): logical files that tasks add by a name while the multifile is written.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -577,6 +579,32 @@ TEST_F(Added, WhatTheCloseReadsBackIsVerified) {
   for (int i = 0; i < kMany; i += 17) EXPECT_EQ(found(file, "name of " + std::to_string(i)), "text");
   close(file);
   expect_sound();
+}
+
+// Names of 4000 bytes, so that some 130 fill the memory for them; the file may not grow when they are to be stored.
+TEST_F(Added, ThatFailsLeavesTheCurrentFileAlone) {
+  const std::string name(4000, 'n');
+  tw_multifile* file = open(TW_CREATE);
+  std::int64_t first = -1, current = -1;
+  add(file, name, "1");
+  ASSERT_EQ(tw_multifile_tell(file, nullptr, &first), TW_OK);
+  ASSERT_EQ(tw_multifile_flush(file), TW_OK) << tw_last_error();
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{std::filesystem::file_size(path_) + 4096, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  tw_status status = TW_OK;
+  for (int i = 0; i < 1000 && status == TW_OK; ++i) {
+    ASSERT_EQ(tw_multifile_seek_to(file, first, -1), TW_OK) << tw_last_error();
+    status = tw_multifile_add(file, name.c_str(), 0100644);
+  }
+  EXPECT_NE(status, TW_OK);
+  EXPECT_EQ(tw_multifile_tell(file, nullptr, &current), TW_OK) << tw_last_error();
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(current, first);
+  EXPECT_NE(tw_multifile_close(&file), TW_OK);
 }
 
 TEST_F(Added, RefusesWhatIsNoName) {

@@ -20,8 +20,8 @@ Result<bool> has_places(const PhysicalReader& first, std::span<const format::Nam
 // The number of places up to the last one with this hash. Reads about two pages.
 Result<std::uint64_t> end_of_hash(const PhysicalReader& first, std::uint32_t hash, PageCache& cache);
 
-// Fails with Code::already_exists where two logical files of a closed multifile have one name. `names`: the places
-// that share their hash with others, sorted.
+// Fails with Code::already_exists where two logical files of a closed multifile have one name. `names`: all places
+// whose hash another one has, sorted.
 Status check_names_differ(std::shared_ptr<Backend> backend, const std::string& path,
                           std::span<const format::NamePlace> names);
 

@@ -22,7 +22,7 @@ LogicalWriter* AddedFiles::push(std::unique_ptr<LogicalWriter> writer) {
 }
 
 Result<LogicalWriter*> AddedFiles::at(std::uint64_t number, PhysicalWriter& home, WriterSettings& settings) {
-  if (number >= first_in_memory()) return in_memory_[number - first_in_memory()].get();
+  if (number >= first_newest()) return in_memory_[number - first_newest()].get();
   if (const auto kept = kept_.find(number); kept != kept_.end()) return kept->second.get();
   const auto behind = std::ranges::upper_bound(stored_, number, {}, &StoredContributions::first);
   std::vector<std::byte> block;
@@ -40,10 +40,15 @@ Result<LogicalWriter*> AddedFiles::at(std::uint64_t number, PhysicalWriter& home
   return Status::error(Code::internal, "added file {} is not where it was stored", number);
 }
 
-// A failure leaves some stored twice; it also makes the close fail, so that nobody reads them.
 Status AddedFiles::store(PhysicalWriter& home, bool last_stays) {
+  const std::size_t n_before = stored_.size();
+  const Status status = write_blocks(home, in_memory_.size() - (last_stays ? 1 : 0));
+  if (!status.ok()) stored_.resize(n_before);  // all are still in memory
+  return status;
+}
+
+Status AddedFiles::write_blocks(PhysicalWriter& home, std::size_t n) {
   const std::uint64_t most = home.max_piece_bytes();
-  const std::size_t n = in_memory_.size() - (last_stays ? 1 : 0);
   std::vector<std::byte> block;
   std::uint64_t first = 0;
   const auto write_block = [&]() -> Status {
@@ -64,7 +69,7 @@ Status AddedFiles::store(PhysicalWriter& home, bool last_stays) {
   }
   TW_RETURN_IF_ERROR(write_block());
   for (std::size_t i = 0; i < n; ++i)
-    if (bytes_of(*in_memory_[i]) > most) kept_.emplace(in_memory_[i]->rank(), std::move(in_memory_[i]));
+    if (bytes_of(*in_memory_[i]) > most) kept_[in_memory_[i]->rank()].swap(in_memory_[i]);
   in_memory_.erase(in_memory_.begin(), in_memory_.begin() + static_cast<std::ptrdiff_t>(n));
   bytes_ = 0;
   return {};

@@ -2,7 +2,7 @@
 //
 // The newest are in memory, as LogicalWriters. When there are many, store() moves what the close needs of them to their
 // physical file, about 84 bytes and the name of each, so that the memory of a task does not grow with the number of
-// names. Where a task returns to one of those, it and the others of its block get new LogicalWriters, which stay in
+// names. Where a task returns to one that was stored, it and the others of its block get new LogicalWriters, which stay in
 // memory: most programs that return to one return to many.
 #pragma once
 
@@ -22,7 +22,7 @@ class AddedFiles {
   std::uint64_t size() const { return next_number_ - first_; }
   std::uint64_t next_number() const { return next_number_; }
   // Those with lower numbers are stored, or stay in memory until the close.
-  std::uint64_t first_in_memory() const { return next_number_ - in_memory_.size(); }
+  std::uint64_t first_newest() const { return next_number_ - in_memory_.size(); }
   bool has(std::uint64_t number) const { return number - first_ < size(); }
   LogicalWriter* last() const { return in_memory_.empty() ? nullptr : in_memory_.back().get(); }
   LogicalWriter* push(std::unique_ptr<LogicalWriter> writer);  // the one of next_number()
@@ -43,11 +43,12 @@ class AddedFiles {
   // Stores the contributions of the newest, all of which are finished and whose packs are written. `last_stays`: the
   // last one stays in memory.
   Status store(PhysicalWriter& home, bool last_stays);
-  // Ends the session of the task: those in memory.
+  // Ends the session of the task. Returns the writers that are in memory.
   std::vector<std::unique_ptr<LogicalWriter>> take_writers();
   std::vector<StoredContributions> take_stored() { return std::move(stored_); }
 
  private:
+  Status write_blocks(PhysicalWriter& home, std::size_t n);  // of the first n in memory, which leave it
   std::uint64_t next_number_;
   const std::uint64_t first_;
   const std::uint64_t most_;

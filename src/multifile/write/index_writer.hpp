@@ -82,8 +82,8 @@ struct IndexJob {
   const PhysicalReader* old = nullptr;  // the index so far; null: none
   Contributions* fresh = nullptr;
   format::Attributes attributes = {};  // of physical file 0
-  // The index of physical file 0 is written last and describes all: the runs of added logical files, and the place of
-  // each name. write_index() adds those of this physical file.
+  // The runs of added logical files, and the place of each name, in the indexes that were written before, and in those
+  // of earlier sessions. write_index() adds those of this physical file; that of physical file 0, the last one, has all.
   std::vector<format::AddedRun>* added = nullptr;
   NameSorter* names = nullptr;
   std::vector<std::uint64_t> later = {};  // the end of each later physical file; 0: it was never made

@@ -53,7 +53,7 @@ Result<format::NamePlace> NameSorter::take(Run& run) {
 Status NameSorter::each_sorted(const std::function<Status(const format::NamePlace&)>& visit) {
   std::ranges::sort(places_);
   std::size_t in_memory = 0;
-  using Head = std::pair<format::NamePlace, std::size_t>;  // the next place of a run; behind the last run: in memory
+  using Head = std::pair<format::NamePlace, std::size_t>;  // the next place of a run; run runs_.size() is in memory
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
   const auto advance = [&](std::size_t i) -> Status {
     if (i == runs_.size() && in_memory < places_.size()) heads.emplace(places_[in_memory++], i);

@@ -1,4 +1,4 @@
-// Sorts the places of all names of a multifile, which its index has, in memory that does not grow with their number.
+// Sorts the places of all names of a multifile, for its index, in memory that does not grow with their number.
 //
 // At most kMost places are in memory. More are sorted, and written as a section behind the index that is being written;
 // each_sorted() merges these runs, a page of each at a time, and removes them. A run that stays behind after a crash
@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace thalweg {
 
 class NameSorter {
  public:
-  // `places`: the first ones. `lists_equal`: each_sorted() lists the places of equal hashes.
+  // `places`: those known before. `lists_equal`: each_sorted() lists the places of equal hashes.
   NameSorter(std::shared_ptr<Backend> backend, std::string path, std::vector<format::NamePlace> places = {},
              bool lists_equal = false)
       : backend_(std::move(backend)),

@@ -12,9 +12,6 @@ namespace {
 constexpr std::uint64_t kFew = 16;                         // logical files per handle that may each have a buffer
 constexpr std::uint64_t kBufferBudget = 16 * 1024 * 1024;  // of all buffers of a handle that serves more
 
-constexpr std::uint64_t kMostAdded = 4096;    // logical files that a task added and that are in memory
-constexpr std::uint64_t kBytesPerAdded = 64;  // fewer of them where the buffer is smaller than this for each
-
 }  // namespace
 
 WriteHandle::WriteHandle(std::shared_ptr<WriteSet> files, std::shared_ptr<ReadSet> old, WriteCommon common,
@@ -198,18 +195,25 @@ Status WriteHandle::add(std::string_view name, std::uint32_t mode) {
       return Status{};
     });
   };
-  return guard(make);
+  // A failure leaves the current logical file as it was.
+  const std::uint64_t before = current_ != nullptr ? current_->rank() : number;
+  const Status made = guard(make);
+  if (!made.ok() && broken_.ok() && before != number) {
+    auto old = writer(before);
+    current_ = old.has_value() ? *old : nullptr;
+  }
+  return made;
 }
 
-// Frees the memory of the newest added files. All of their bytes are on their way to the storage; a later flush or sync
-// waits for these, as it waits for the packs and the direct writes of the whole handle.
+// Frees the memory of the newest added files. First brings all of their bytes on their way to the storage; a later flush
+// or sync waits for these, as it waits for the packs and the direct writes of the whole handle.
 Status WriteHandle::store_added(bool last_stays) {
   TW_RETURN_IF_ERROR(added_.each_newest([](LogicalWriter& w) {
     w.listed = w.unsynced = false;
     return w.finish();
   }));
-  if (current_ != nullptr && current_->rank() >= added_.first_in_memory()) current_ = added_.last();
-  if (last_written_ != nullptr && last_written_->rank() >= added_.first_in_memory()) last_written_ = nullptr;
+  if (current_ != nullptr && current_->rank() >= added_.first_newest()) current_ = added_.last();
+  if (last_written_ != nullptr && last_written_->rank() >= added_.first_newest()) last_written_ = nullptr;
   newest_ = {};
   TW_RETURN_IF_ERROR(files_->flush_packs(false));
   TW_ASSIGN_OR_RETURN(PhysicalWriter * home, physical(home_));

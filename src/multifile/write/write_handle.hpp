@@ -67,9 +67,7 @@ class WriteHandle {
   Status limit_buffers(LogicalWriter& left);
   Status note_writer(LogicalWriter& writer);
   Status store_added(bool last_stays);
-  Lists& lists_of(const LogicalWriter& writer) {
-    return writer.rank() >= added_.first_in_memory() ? newest_ : staying_;
-  }
+  Lists& lists_of(const LogicalWriter& writer) { return writer.rank() >= added_.first_newest() ? newest_ : staying_; }
   template <class Step>
   Status guard(Step&& step);
   Status flush_writers(bool by_sync);
