@@ -24,7 +24,7 @@ LogicalWriter* AddedFiles::push(std::unique_ptr<LogicalWriter> writer) {
 Result<LogicalWriter*> AddedFiles::at(std::uint64_t number, PhysicalWriter& home, WriterSettings& settings) {
   if (number >= first_newest()) return in_memory_[number - first_newest()].get();
   if (const auto kept = kept_.find(number); kept != kept_.end()) return kept->second.get();
-  const auto behind = std::ranges::upper_bound(stored_, number, {}, &StoredContributions::first);
+  const auto behind = std::ranges::partition_point(stored_, [=](const auto& s) { return s.first <= number; });
   std::vector<std::byte> block;
   if (behind != stored_.begin()) {
     TW_ASSIGN_OR_RETURN(block, read_contributions(home.file(), behind[-1]));
