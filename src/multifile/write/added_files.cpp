@@ -68,7 +68,7 @@ Status AddedFiles::write_blocks(PhysicalWriter& home, std::size_t n) {
     append_contribution(block, writer.contribution(), writer.pieces(room));
   }
   TW_RETURN_IF_ERROR(write_block());
-  for (std::size_t i = 0; i < n; ++i)
+  for (std::size_t i = 0; i < n; ++i)  // too long for a block: it stays in memory until the close
     if (bytes_of(*in_memory_[i]) > most) kept_[in_memory_[i]->rank()].swap(in_memory_[i]);
   in_memory_.erase(in_memory_.begin(), in_memory_.begin() + static_cast<std::ptrdiff_t>(n));
   bytes_ = 0;

@@ -16,7 +16,7 @@ namespace thalweg {
 
 class AddedFiles {
  public:
-  // `first`: the number of the first one. `most_bytes`: of the contributions of those in memory.
+  // `first`: the number of the first one. `most_bytes`: bytes of contributions at which full() says so.
   AddedFiles(std::uint64_t first, std::uint64_t most_bytes) : next_number_(first), first_(first), most_(most_bytes) {}
 
   std::uint64_t size() const { return next_number_ - first_; }
@@ -49,6 +49,7 @@ class AddedFiles {
 
  private:
   Status write_blocks(PhysicalWriter& home, std::size_t n);  // of the first n in memory, which leave it
+
   std::uint64_t next_number_;
   const std::uint64_t first_;
   const std::uint64_t most_;

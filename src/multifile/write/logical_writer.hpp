@@ -45,7 +45,7 @@ struct WriterSettings {
   std::vector<std::byte> compressed;  // scratch
   std::vector<ByteBuffer> spare_buffers;
   std::uint64_t buffered_capacity = 0;  // bytes of all buffers in use, spare ones not counted
-  std::uint64_t added_bytes = 0;        // MultifileOptions
+  std::uint64_t added_bytes = 0;        // as in MultifileOptions
   // Where this task uses a later physical file: opens it, when the process has stored `first_bytes` in the first one.
   std::function<Result<PhysicalWriter*>()> open_later;
   std::uint64_t first_bytes = 0;
@@ -123,7 +123,7 @@ class LogicalWriter {
   WriterSettings& settings_;
   const std::uint64_t rank_;  // before the close the number, for a logical file that was added
   const std::uint64_t local_index_;
-  const std::uint64_t old_size_;  // before this session; 0 where an earlier writer of this session was its first
+  const std::uint64_t old_size_;  // stored by earlier sessions; 0 for one that was added in this session
   std::uint64_t size_;
   std::uint64_t position_ = 0;
   std::uint64_t buffer_start_ = 0;  // logical offset of the buffer's first byte
