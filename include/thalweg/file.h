@@ -212,6 +212,15 @@ TW_API_STATUS tw_status tw_file_seek_view(tw_file* file, int64_t offset, int whe
  * Since      0.2. */
 TW_API_STATUS tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset);
 
+/* Gives the length of the file as it is now. Unlike tw_file_size() it waits for no task: writes of other tasks that are
+ * under way, and requests that are outstanding, may or may not be part of it.
+ * Call:      independent.
+ * Blocking:  no.
+ * nbytes     [out] bytes, also of a file whose name was removed.
+ * Returns    TW_OK, TW_ERR_INVALID (file is NULL or not open, nbytes is NULL), TW_ERR_IO.
+ * Since      0.2. */
+TW_API_STATUS tw_status tw_file_end(const tw_file* file, int64_t* nbytes);
+
 /* ---- One block of memory -----------------------------------------------------------------------------------------
  * Call:      ..._all: collective, each task with its own arguments; a task without data passes nbytes 0. Else
  *            independent.

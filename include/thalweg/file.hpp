@@ -212,6 +212,12 @@ class File {
     check(tw_file_size(get(), &nbytes));
     return nbytes;
   }
+  // Independent: bytes of the file as it is now.
+  std::int64_t end() const {
+    std::int64_t nbytes = 0;
+    check(tw_file_end(get(), &nbytes));
+    return nbytes;
+  }
   // Collective, with the same arguments on all tasks: cuts or extends the file; reserves storage.
   void truncate(std::int64_t nbytes) { check(tw_file_truncate(get(), nbytes)); }
   void preallocate(std::size_t nbytes, std::int64_t offset) { check(tw_file_preallocate(get(), nbytes, offset)); }

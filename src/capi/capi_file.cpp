@@ -213,6 +213,14 @@ tw_status tw_file_size(tw_file* file, int64_t* nbytes) {
   });
 }
 
+tw_status tw_file_end(const tw_file* file, int64_t* nbytes) {
+  auto* const handle = const_cast<tw_file*>(file);  // counts its calls
+  return on_handle(handle, "tw_file_end", [&](tw_file& open) -> Status {
+    if (nbytes == nullptr) return null_argument("tw_file_end", "nbytes");
+    return put(open.impl->shared()->stored->size(), nbytes);
+  });
+}
+
 tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
   return on_all(file, Call::tw_file_truncate, [&](PlainFile& impl) {
     Status mine;

@@ -99,6 +99,7 @@ TEST_F(CppFile, StartsEveryForm) {
   tw_extent last = {values_.data(), 800, 1600};
   file.iaccess_all(thalweg::test::list_of(TW_ACCESS_WRITE, &last, 1)).wait();
   EXPECT_EQ(file.size(), 2400);
+  EXPECT_EQ(file.end(), 2400);
 
   std::vector<double> back(300);
   last = {back.data() + 100, 1600, 800};
