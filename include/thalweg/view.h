@@ -64,6 +64,15 @@ TW_API_STATUS tw_status tw_view_strided(int64_t count, int64_t block, int64_t st
 TW_API_STATUS tw_status tw_view_indexed(int64_t n, const int64_t* displacements, const int64_t* lengths,
                                         const tw_view* element, tw_view** view);
 
+/* Makes a view of n blocks of different elements: block i has lengths[i] copies of elements[i] and begins at byte
+ * displacements[i], >= 0. Positions follow the blocks as they are listed, in any order of displacements. Neighbours in
+ * the list with one element, and those that are runs of bytes, take 16 bytes of memory for each block; others take some
+ * 300 bytes. Its extent is the highest end of a block that has elements, which is displacements[i] + lengths[i] *
+ * (extent of elements[i]); 0 if there is none.
+ * elements   [in]  n of them; NULL only if n is 0. One that is NULL stands for a byte. */
+TW_API_STATUS tw_status tw_view_struct(int64_t n, const int64_t* displacements, const int64_t* lengths,
+                                       const tw_view* const* elements, tw_view** view);
+
 typedef int32_t tw_array_order;
 enum {
   TW_ROW_MAJOR = 0,   /* the last index changes fastest: C */

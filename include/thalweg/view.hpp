@@ -40,6 +40,15 @@ class View {
     return made(
         [&](tw_view** view) { return tw_view_indexed(n, displacements.data(), lengths.data(), element.get(), view); });
   }
+  // Blocks of different elements; nullptr stands for a byte.
+  static View structure(std::span<const std::int64_t> displacements, std::span<const std::int64_t> lengths,
+                        std::span<const tw_view* const> elements) {
+    if (displacements.size() != lengths.size() || elements.size() != lengths.size())
+      throw std::invalid_argument("thalweg::View: displacements, lengths and elements differ in number");
+    const auto n = static_cast<std::int64_t>(lengths.size());
+    return made(
+        [&](tw_view** view) { return tw_view_struct(n, displacements.data(), lengths.data(), elements.data(), view); });
+  }
   static View subarray(std::span<const tw_slice> slices, const View& element, tw_array_order order = TW_ROW_MAJOR) {
     const auto n = static_cast<std::int32_t>(slices.size());
     return made([&](tw_view** view) { return tw_view_subarray(n, slices.data(), order, element.get(), view); });

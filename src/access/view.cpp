@@ -4,6 +4,8 @@
 #include <new>
 #include <ranges>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "access/view_node.hpp"
 
@@ -21,8 +23,8 @@ std::uint64_t locate_in(const ViewNode* node, std::uint64_t position, std::uint6
     const ViewNode* inner = node->inner.get();
     if (node->kind == NodeKind::pair) {
       const bool behind = position >= inner->size;
+      offset += behind ? node->stride : node->lead;
       if (behind) {
-        offset += node->stride;
         position -= inner->size;
         *run += inner->runs;
       }
@@ -77,7 +79,7 @@ void walk_copies(const ViewNode& node, std::uint64_t base, std::uint64_t from, s
   }
 }
 
-// Visits the bytes from `from` to `to` of a node at `origin`. A tree is at most about 120 nodes deep.
+// Visits the bytes from `from` to `to` of a node at `origin`. A tree is at most about 200 nodes deep.
 void walk(const ViewNode& node, std::uint64_t origin, std::uint64_t from, std::uint64_t to, MergedRuns& runs) {
   switch (node.kind) {
     case NodeKind::bytes:
@@ -86,7 +88,7 @@ void walk(const ViewNode& node, std::uint64_t origin, std::uint64_t from, std::u
       return walk_copies(node, origin, from, to, runs);
     case NodeKind::pair: {
       const std::uint64_t middle = node.inner->size;
-      if (from < middle) walk(*node.inner, origin, from, std::min(to, middle), runs);
+      if (from < middle) walk(*node.inner, origin + node.lead, from, std::min(to, middle), runs);
       if (to > middle) walk(*node.second, origin + node.stride, std::max(from, middle) - middle, to - middle, runs);
       return;
     }
@@ -127,16 +129,57 @@ Result<View> View::strided(std::uint64_t count, std::uint64_t block, std::uint64
   return View(std::move(placed), extent);
 }
 
+namespace {
+
+// Extends the extent of a view by a block, whose elements have extent `each`.
+Status add_extent(const IndexedBlock& block, std::uint64_t each, std::uint64_t& extent) {
+  std::uint64_t end = 0;
+  if (block.count == 0) return {};
+  if (no_product(block.count, each, &end) || no_sum(block.displacement, end, &end)) return extent_too_large();
+  extent = std::max(extent, end);
+  return {};
+}
+
+}  // namespace
+
 Result<View> View::indexed(std::span<const IndexedBlock> blocks, const View& inner) {
   std::uint64_t extent = 0;
-  for (const IndexedBlock& block : blocks) {
-    std::uint64_t end = 0;
-    if (block.count == 0) continue;
-    if (no_product(block.count, inner.extent_, &end) || no_sum(block.displacement, end, &end))
-      return extent_too_large();
-    extent = std::max(extent, end);
-  }
+  for (const IndexedBlock& block : blocks) TW_RETURN_IF_ERROR(add_extent(block, inner.extent_, extent));
   TW_ASSIGN_OR_RETURN(PlacedNode placed, blocks_node(blocks, inner.extent_, inner.placed_));
+  return View(std::move(placed), extent);
+}
+
+// Neighbours in the list with one element become one node, and so do neighbours that are runs of bytes.
+Result<View> View::structure(std::span<const IndexedBlock> blocks, std::span<const View* const> elements) {
+  TW_ASSIGN_OR_RETURN(const View byte, bytes(1));
+  std::uint64_t extent = 0;
+  std::vector<PlacedNode> parts;
+  std::vector<IndexedBlock> alike;
+  const View* of = &byte;  // what the blocks alike are made of
+  const auto end_part = [&]() -> Status {
+    TW_ASSIGN_OR_RETURN(PlacedNode part, blocks_node(std::exchange(alike, {}), of->extent_, of->placed_));
+    if (part.node != nullptr) parts.push_back(std::move(part));
+    return {};
+  };
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    IndexedBlock block = blocks[i];
+    const View* element = elements[i];
+    TW_RETURN_IF_ERROR(add_extent(block, element->extent_, extent));
+    if (block.count == 0 || element->size() == 0) continue;
+    const PlacedNode& one = element->placed_;
+    const bool is_run = one.node->kind == NodeKind::bytes && (block.count == 1 || element->extent_ == one.node->size);
+    if (is_run) {
+      element = &byte;
+      if (no_sum(block.displacement, one.shift, &block.displacement) ||
+          no_product(block.count, one.node->size, &block.count))
+        return extent_too_large();
+    }
+    if (element != of) TW_RETURN_IF_ERROR(end_part());
+    of = element;
+    alike.push_back(block);
+  }
+  TW_RETURN_IF_ERROR(end_part());
+  TW_ASSIGN_OR_RETURN(PlacedNode placed, join_nodes(parts));
   return View(std::move(placed), extent);
 }
 

@@ -74,6 +74,8 @@ class View {
   // `count` blocks of `block` copies each; blocks begin `stride` bytes apart.
   static Result<View> strided(std::uint64_t count, std::uint64_t block, std::uint64_t stride, const View& inner);
   static Result<View> indexed(std::span<const IndexedBlock> blocks, const View& inner);
+  // Block i has copies of elements[i]; positions follow the blocks as they are listed, in any order of displacements.
+  static Result<View> structure(std::span<const IndexedBlock> blocks, std::span<const View* const> elements);
   static Result<View> subarray(std::span<const SubarrayDimension> dimensions, ArrayOrder order, const View& inner);
   // The part of task `rank` of the grid. The last dimension of the grid changes fastest, independent of `order`.
   static Result<View> distributed(std::span<const DistributedDimension> dimensions, std::uint64_t rank,

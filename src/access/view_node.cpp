@@ -71,20 +71,55 @@ Result<PlacedNode> pair_node(const PlacedNode& first, const PlacedNode& second) 
   const ViewNode& one = *first.node;
   const ViewNode& two = *second.node;
   auto node = std::make_shared<ViewNode>();
-  node->stride = second.shift - first.shift;
-  node->span = std::max(one.span, node->stride + two.span);
+  const std::uint64_t shift = std::min(first.shift, second.shift);
+  node->lead = first.shift - shift;
+  node->stride = second.shift - shift;
+  node->span = std::max(node->lead + one.span, node->stride + two.span);
   if (no_sum(one.size, two.size, &node->size)) return too_large("has too many bytes");
 
   node->kind = NodeKind::pair;
   node->runs = one.runs + two.runs;
-  node->first_run = one.first_run;
-  const bool both = one.order == ViewOrder::in_order && two.order == ViewOrder::in_order;
-  node->order = both && node->stride >= one.span ? ViewOrder::in_order : ViewOrder::unordered;
-  if (one.order == ViewOrder::overlapping || two.order == ViewOrder::overlapping || node->stride < one.first_run)
+  node->first_run = node->lead == 0 ? one.first_run : two.first_run;
+  node->order = std::max(one.order, two.order);
+  if (node->stride < node->lead + one.span) node->order = std::max(node->order, ViewOrder::unordered);
+  if (node->stride < node->lead + one.first_run && node->lead < node->stride + two.first_run)
     node->order = ViewOrder::overlapping;
   node->inner = first.node;
   node->second = second.node;
-  return finished(std::move(node), first.shift);
+  return finished(std::move(node), shift);
+}
+
+namespace {
+
+// Appends the part, or what it is made of where it is a pair with more than half of `bytes`.
+void add_part(const PlacedNode& part, std::uint64_t bytes, std::vector<PlacedNode>& parts) {
+  const ViewNode& node = *part.node;
+  if (node.kind != NodeKind::pair || node.size <= bytes / 2) return parts.push_back(part);
+  add_part({node.inner, part.shift + node.lead}, bytes, parts);
+  add_part({node.second, part.shift + node.stride}, bytes, parts);
+}
+
+// Pairs of the parts, `bytes` in all: divided as near to the middle of the bytes as the parts allow.
+Result<PlacedNode> paired(std::span<const PlacedNode> given, std::uint64_t bytes) {
+  if (given.size() == 1) return given.front();
+  std::vector<PlacedNode> parts;
+  for (const PlacedNode& part : given) add_part(part, bytes, parts);
+  std::size_t n = 0;
+  std::uint64_t before = 0;
+  const auto begins = [&] { return before + parts[n].node->size / 2 < bytes / 2; };  // more of it than its rest
+  while (n == 0 || (n + 1 < parts.size() && begins())) before += parts[n++].node->size;
+  TW_ASSIGN_OR_RETURN(const PlacedNode first, paired(std::span(parts).first(n), before));
+  TW_ASSIGN_OR_RETURN(const PlacedNode second, paired(std::span(parts).subspan(n), bytes - before));
+  return pair_node(first, second);
+}
+
+}  // namespace
+
+Result<PlacedNode> join_nodes(std::span<const PlacedNode> parts) {
+  std::uint64_t bytes = 0;
+  for (const PlacedNode& part : parts)
+    if (no_sum(bytes, part.node->size, &bytes)) return too_large("has too many bytes");
+  return parts.empty() ? PlacedNode{} : paired(parts, bytes);
 }
 
 namespace {

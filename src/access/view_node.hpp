@@ -6,10 +6,11 @@
 // bytes    one run
 // repeat   `count` copies of `inner`, `stride` apart
 // blocks   copies of `inner` at listed places, `stride` apart within a block; no inner: blocks of bytes
-// pair     `inner`, and `second` moved by `stride`
+// pair     `inner` moved by `lead`, and `second` moved by `stride`; one of them is moved by 0
 //
-// A node of copies is that one copy or has at least twice its bytes, and there are fewer than 2^63 bytes: so a tree
-// is at most about 120 nodes deep, even for nested views.
+// A node of copies is that one copy or has at least twice its bytes, and pairs are balanced (join_nodes()): two levels
+// of them have at most half of the bytes, or end at a node that is no pair. There are fewer than 2^63 bytes: so a tree
+// is at most about 200 nodes deep, even for nested views.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,7 @@ struct ViewNode {
   std::uint64_t first_run = 0;  // bytes that are surely covered from offset 0 on
   std::uint64_t count = 0;
   std::uint64_t stride = 0;
+  std::uint64_t lead = 0;
   std::shared_ptr<const ViewNode> inner;
   std::shared_ptr<const ViewNode> second;
   std::vector<NodeBlock> blocks;  // and one more, whose `before` is the sum of all
@@ -59,7 +61,9 @@ inline bool no_product(std::uint64_t a, std::uint64_t b, std::uint64_t* result) 
 PlacedNode bytes_node(std::uint64_t n);
 // Fail with out_of_range. A node without holes, in order, becomes one run.
 Result<PlacedNode> repeat_node(std::uint64_t count, std::uint64_t stride, const PlacedNode& inner);
-Result<PlacedNode> pair_node(const PlacedNode& first, const PlacedNode& second);  // the second is not below the first
+Result<PlacedNode> pair_node(const PlacedNode& first, const PlacedNode& second);
+// The parts, one after the other in their order; none is null.
+Result<PlacedNode> join_nodes(std::span<const PlacedNode> parts);
 // `extent`: distance of copies of inner within a block.
 Result<PlacedNode> blocks_node(std::span<const IndexedBlock> given, std::uint64_t extent, const PlacedNode& inner);
 

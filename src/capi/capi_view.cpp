@@ -35,14 +35,15 @@ tw_status make_view(const char* function, tw_view** view, Make&& make) {
   });
 }
 
-Result<View> indexed(std::int64_t n, const int64_t* displacements, const int64_t* lengths, const tw_view* element) {
-  TW_RETURN_IF_ERROR(check_number("tw_view_indexed", "n", n));
-  TW_RETURN_IF_ERROR(check_list("tw_view_indexed", "displacements", displacements, n));
-  TW_RETURN_IF_ERROR(check_list("tw_view_indexed", "lengths", lengths, n));
+Result<std::vector<IndexedBlock>> blocks_of(const char* function, std::int64_t n, const int64_t* displacements,
+                                            const int64_t* lengths) {
+  TW_RETURN_IF_ERROR(check_number(function, "n", n));
+  TW_RETURN_IF_ERROR(check_list(function, "displacements", displacements, n));
+  TW_RETURN_IF_ERROR(check_list(function, "lengths", lengths, n));
   std::vector<IndexedBlock> blocks;
   blocks.reserve(number_of(n));
   for (std::int64_t i = 0; i < n; ++i) blocks.push_back({number_of(displacements[i]), number_of(lengths[i])});
-  return View::indexed(blocks, element_of(element));
+  return blocks;
 }
 
 Status take_slice(const std::string& name, const tw_slice& given, SubarrayDimension& taken) {
@@ -120,7 +121,23 @@ tw_status tw_view_strided(int64_t count, int64_t block, int64_t stride, const tw
 
 tw_status tw_view_indexed(int64_t n, const int64_t* displacements, const int64_t* lengths, const tw_view* element,
                           tw_view** view) {
-  return make_view("tw_view_indexed", view, [&] { return indexed(n, displacements, lengths, element); });
+  return make_view("tw_view_indexed", view, [&]() -> Result<View> {
+    TW_ASSIGN_OR_RETURN(const auto blocks, blocks_of("tw_view_indexed", n, displacements, lengths));
+    return View::indexed(blocks, element_of(element));
+  });
+}
+
+tw_status tw_view_struct(int64_t n, const int64_t* displacements, const int64_t* lengths,
+                         const tw_view* const* elements, tw_view** view) {
+  return make_view("tw_view_struct", view, [&]() -> Result<View> {
+    TW_ASSIGN_OR_RETURN(const auto blocks, blocks_of("tw_view_struct", n, displacements, lengths));
+    if (n > 0 && elements == nullptr) return null_argument("tw_view_struct", "elements");
+    const View byte = element_of(nullptr);
+    std::vector<const View*> of;
+    of.reserve(blocks.size());
+    for (std::size_t i = 0; i < blocks.size(); ++i) of.push_back(elements[i] != nullptr ? &elements[i]->impl : &byte);
+    return View::structure(blocks, of);
+  });
 }
 
 tw_status tw_view_subarray(int32_t n, const tw_slice* slices, tw_array_order order, const tw_view* element,

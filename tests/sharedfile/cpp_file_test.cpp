@@ -154,6 +154,10 @@ TEST_F(CppFile, ViewsSayWhatIsWrong) {
   EXPECT_THROW((void)thalweg::View::contiguous(-1, byte), thalweg::Error);
   EXPECT_THROW((void)thalweg::View::indexed(two, one, byte), std::invalid_argument);
   EXPECT_EQ(thalweg::View::indexed(two, two, byte).extent(), 18);
+  const std::array<const tw_view*, 2> elements = {byte.get(), nullptr};
+  EXPECT_EQ(thalweg::View::structure(two, two, elements).extent(), 18);
+  EXPECT_THROW((void)thalweg::View::structure(two, one, elements), std::invalid_argument);
+  EXPECT_THROW((void)thalweg::View::structure(one, one, elements), std::invalid_argument);
   EXPECT_EQ(thalweg::View::strided(3, 1, 4, byte).size(), 3);
   const std::array<tw_distributed_dim, 1> dealt = {{{10, 3, 0, TW_BLOCK}}};
   EXPECT_EQ(thalweg::View::distributed(dealt, 2, byte).size(), 2);

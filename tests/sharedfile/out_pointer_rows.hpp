@@ -160,6 +160,11 @@ inline std::vector<Row> rows_of_views_and_storage() {
        [](Open&, bool) { return tw_view_strided(1, 1, 1, nullptr, nullptr); }},
       {"tw_view_indexed", "view", Null::refused, Call::alone,
        [](Open&, bool) { return tw_view_indexed(1, &one, &one, nullptr, nullptr); }},
+      {"tw_view_struct", "view", Null::refused, Call::alone,
+       [](Open&, bool) {
+         const tw_view* const element = nullptr;
+         return tw_view_struct(1, &one, &one, &element, nullptr);
+       }},
       {"tw_view_subarray", "view", Null::refused, Call::alone,
        [](Open&, bool) { return tw_view_subarray(1, &slice, TW_ROW_MAJOR, nullptr, nullptr); }},
       {"tw_view_distributed", "view", Null::refused, Call::alone,

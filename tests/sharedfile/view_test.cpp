@@ -406,6 +406,27 @@ TEST_F(ViewCalls, ReadAMatrixTransposed) {
       TW_READ);
 }
 
+// Records of 2 + 6 bytes, the later bytes first; the elements are freed before.
+TEST_F(ViewCalls, ReadStructuresInTheOrderOfTheirBlocks) {
+  put("abcdefghijklmnopqrst");
+  on_file(
+      2,
+      [&](tw_file* file, int) {
+        ViewPtr comb = made(tw_view_strided, 3, 1, 2, nullptr);
+        const std::int64_t displacements[] = {3, 0, 1}, lengths[] = {1, 1, 1};
+        const tw_view* const elements[] = {comb.get(), nullptr, nullptr};
+        const ViewPtr both = made(tw_view_struct, 3, displacements, lengths, elements);
+        comb.reset();
+        EXPECT_EQ(tw_view_size(both.get()), 5);
+        EXPECT_EQ(tw_view_extent(both.get()), 8);
+        ASSERT_EQ(tw_file_set_view(file, 1, both.get()), TW_OK) << tw_last_error();
+        std::string data(10, '#');
+        EXPECT_EQ(tw_file_read_view_all(file, data.data(), 10, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(data, "egibcmoqjk");
+      },
+      TW_READ);
+}
+
 // Threads of another group use one handle: by offsets of its view, not by its position.
 TEST_F(ViewCalls, ServeOtherGroupsByOffsets) {
   std::vector<std::string> data;
@@ -458,6 +479,7 @@ TEST_F(ViewCalls, RefuseWrongArguments) {
   const std::int64_t good[] = {4, 4};
   const std::int64_t bad[] = {4, -4};
   const std::int64_t most[] = {INT64_MAX, INT64_MAX};
+  const tw_view* const elements[] = {nullptr, nullptr};
   tw_view* view = nullptr;
   tw_distributed_dim dimension{8, 2, 0, TW_BLOCK};
   const auto distributed = [&](auto&& spoil, std::int64_t rank) {
@@ -483,6 +505,12 @@ TEST_F(ViewCalls, RefuseWrongArguments) {
       tw_view_indexed(2, good, nullptr, nullptr, &view),
       tw_view_indexed(2, bad, good, nullptr, &view),
       tw_view_indexed(2, good, bad, nullptr, &view),
+      tw_view_struct(-1, good, good, elements, &view),
+      tw_view_struct(2, nullptr, good, elements, &view),
+      tw_view_struct(2, good, nullptr, elements, &view),
+      tw_view_struct(2, good, good, nullptr, &view),
+      tw_view_struct(2, bad, good, elements, &view),
+      tw_view_struct(2, good, bad, elements, &view),
       tw_view_subarray(0, &slice, TW_ROW_MAJOR, nullptr, &view),
       tw_view_subarray(-2, &slice, TW_ROW_MAJOR, nullptr, &view),
       tw_view_subarray(INT32_MAX, &slice, TW_ROW_MAJOR, nullptr, &view),
@@ -507,6 +535,8 @@ TEST_F(ViewCalls, RefuseWrongArguments) {
   for (std::size_t i = 0; i < std::size(invalid); ++i) EXPECT_EQ(invalid[i], TW_ERR_INVALID) << "number " << i;
   EXPECT_EQ(tw_view_strided(2, 1, INT64_MAX, nullptr, &view), TW_ERR_RANGE);
   EXPECT_EQ(tw_view_indexed(2, most, most, nullptr, &view), TW_ERR_RANGE);
+  EXPECT_EQ(tw_view_struct(2, most, most, elements, &view), TW_ERR_RANGE);
+  EXPECT_NE(std::string(tw_last_error()).find("tw_view_struct: "), std::string::npos) << tw_last_error();
   const tw_slice large[] = {{INT64_MAX, 4, 4}, {INT64_MAX, 4, 4}};
   EXPECT_EQ(tw_view_subarray(2, large, TW_COLUMN_MAJOR, nullptr, &view), TW_ERR_RANGE);
   EXPECT_EQ(view, nullptr) << "nothing was made";
@@ -517,6 +547,8 @@ TEST_F(ViewCalls, RefuseWrongArguments) {
   EXPECT_EQ(tw_view_extent(nullptr), 0);
   const ViewPtr nothing = made(tw_view_indexed, 0, nullptr, nullptr, nullptr);
   EXPECT_EQ(tw_view_size(nothing.get()), 0);
+  const ViewPtr none = made(tw_view_struct, 0, nullptr, nullptr, nullptr);
+  EXPECT_EQ(tw_view_size(none.get()), 0);
 }
 
 }  // namespace
