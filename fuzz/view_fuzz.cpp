@@ -1,4 +1,4 @@
-// Views drawn from the input, compared byte by byte with naive views.
+// Views drawn from the input, and one placed through another, compared byte by byte with naive views.
 #include "fuzz_support.hpp"
 #include "support/models/view_model.hpp"
 
@@ -12,6 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const model::BothViews repeated = model::repeated(both, draw);
     problem = model::difference(repeated.view, repeated.naive, draw);
   }
+  if (problem.empty())
+    problem = model::placed_difference(both, model::draw_view(draw, static_cast<int>(draw(4))), draw);
   if (!problem.empty()) std::fprintf(stderr, "%s\n", problem.c_str());
   FUZZ_REQUIRE(problem.empty());
   return 0;

@@ -330,7 +330,9 @@ TW_API_STATUS tw_status tw_file_iread_array(tw_file* file, void* data, size_t it
  *
  *     tw_extent pieces[2] = {{a, 1000, 0}, {b, 500, 8000}};
  *     tw_access access = {.struct_size = sizeof access, .direction = TW_ACCESS_WRITE, .extents = pieces, .n = 2};
- *     tw_file_access_all(file, NULL, &access, NULL); */
+ *     tw_file_access_all(file, NULL, &access, NULL);
+ *
+ * Memory that lies in many pieces may be given as a view, too: see `memory` of tw_access. */
 
 /* Bytes of memory and where in the file they belong. */
 typedef struct tw_extent {
@@ -376,6 +378,12 @@ typedef struct tw_access {
   tw_status status;
   int32_t os_errno;
   const char* message; /* copied */
+  /* NULL: all bytes of the extents are moved. Else n is 1, extents[0].address is where a view of memory begins, and
+   * extents[0].length is tw_view_size(memory): the bytes of that view are moved, in its order. View and extent may be freed
+   * as soon as the call has returned. The view takes 24 bytes of memory for each piece that lies together in memory and in the file,
+   * and nothing where the view is one run. A view that has a byte twice writes it to both places; a read sets that byte
+   * to either of the two. A view of 0 bytes may come with n 0 */
+  const tw_view* memory;
 } tw_access;
 
 /* Moves bytes for a group.
@@ -390,10 +398,11 @@ typedef struct tw_access {
  * moved      [out] bytes moved for this task, 0 on failure; may be NULL. A read moves those whose offset is below the
  *            end of the file, whatever their order in the list; the memory of the others is undefined. A write moves
  *            all.
- * Returns    TW_OK, or on all tasks TW_ERR_INVALID (negative lengths or offsets, NULL, arguments of a common access
- *            that differ, different files, different calls), TW_ERR_RANGE (beyond 2^63-1), TW_ERR_MODE (not opened for
- *            it), TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_NO_MEMORY, TW_ERR_NOT_CLOSED (a task has abandoned the file). On
- *            this task alone TW_ERR_INVALID (file is not open; file and group are NULL).
+ * Returns    TW_OK, or on all tasks TW_ERR_INVALID (negative lengths or offsets, NULL, extents that contradict `memory`
+ *            of the access, arguments of a common access that differ, different files, different calls), TW_ERR_RANGE
+ *            (beyond 2^63-1), TW_ERR_MODE (not opened for it), TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_NO_MEMORY,
+ *            TW_ERR_NOT_CLOSED (a task has abandoned the file). On this task alone TW_ERR_INVALID (file is not open;
+ *            file and group are NULL).
  * Since      0.2. */
 TW_API_STATUS tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_access* access, size_t* moved);
 

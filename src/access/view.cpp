@@ -1,7 +1,6 @@
 #include "access/view.hpp"
 
 #include <algorithm>
-#include <new>
 #include <ranges>
 #include <string>
 #include <utility>
@@ -246,20 +245,27 @@ Status check_memory(std::span<const Extent> memory, std::uint64_t* bytes) {
   return {};
 }
 
+// Takes memory for the extents of `bytes` bytes from `position` of a view on, whose memory has so many pieces.
+Status reserve_extents(const View& view, std::uint64_t position, std::uint64_t bytes, std::uint64_t pieces,
+                       std::vector<Extent>& placed) {
+  placed.clear();
+  if (bytes == 0) return {};
+  if (position > view.size() || bytes > view.size() - position)
+    return Status::error(Code::out_of_range, "{} bytes from position {} on are more than a file or its view has: {}",
+                         bytes, position, view.size());
+  const std::uint64_t most = view.runs(position, bytes) + pieces - 1;
+  if (most > placed.max_size()) return out_of_memory();
+  placed.reserve(static_cast<std::size_t>(most));
+  return {};
+}
+
 }  // namespace
 
 Status place_in_view(const View& view, std::uint64_t position, std::span<const Extent> memory,
                      std::vector<Extent>& placed) {
   std::uint64_t bytes = 0;
   TW_RETURN_IF_ERROR(check_memory(memory, &bytes));
-  placed.clear();
-  if (bytes == 0) return {};
-  if (position > view.size() || bytes > view.size() - position)
-    return Status::error(Code::out_of_range, "{} bytes from position {} on are more than the view has: {}", bytes,
-                         position, view.size());
-  const std::uint64_t most = view.runs(position, bytes) + memory.size();
-  if (most > placed.max_size()) return out_of_memory();
-  placed.reserve(static_cast<std::size_t>(most));
+  TW_RETURN_IF_ERROR(reserve_extents(view, position, bytes, memory.size(), placed));
   const Extent* next = memory.data();
   Extent left;
   view.for_each_run(position, bytes, [&](ViewRun run) {
@@ -275,22 +281,25 @@ Status place_in_view(const View& view, std::uint64_t position, std::span<const E
   return {};
 }
 
-std::vector<Extent> place_memory(const View& file, std::uint64_t displacement, const View& memory, std::byte* data) {
-  std::vector<Extent> placed;
-  const std::uint64_t size = memory.size();
-  // Two parts of arrays: the runs of one are made of whole runs of the other.
-  const std::uint64_t most = std::max(file.runs(0, size), memory.runs(0, size));
-  if (most > placed.max_size()) throw std::bad_alloc();
-  placed.reserve(static_cast<std::size_t>(most));
-  std::uint64_t position = 0;
-  file.for_each_run(0, size, [&](ViewRun in_file) {
-    memory.for_each_run(position, in_file.bytes, [&](ViewRun in_memory) {
-      placed.push_back({data + in_memory.offset, in_memory.bytes, displacement + in_file.offset});
-      in_file.offset += in_memory.bytes;
-      position += in_memory.bytes;
+Status place_memory(const View& file, std::uint64_t position, const View& memory, std::byte* data,
+                    std::vector<Extent>& placed) {
+  const Extent all{data, memory.size(), 0};
+  const std::uint64_t pieces = memory.runs(0, all.bytes);
+  std::uint64_t bytes = 0;
+  TW_RETURN_IF_ERROR(check_memory({&all, 1}, &bytes));
+  TW_RETURN_IF_ERROR(reserve_extents(file, position, bytes, pieces, placed));
+  // For each run of the outer view a walk of the inner one begins: the outer one is that with fewer runs.
+  const bool by_file = file.runs(position, bytes) < pieces;
+  const View& inner = by_file ? memory : file;
+  std::uint64_t at = by_file ? 0 : position;
+  (by_file ? file : memory).for_each_run(by_file ? position : 0, bytes, [&](ViewRun left) {
+    inner.for_each_run(at, left.bytes, [&](ViewRun run) {
+      placed.push_back({data + (by_file ? run : left).offset, run.bytes, (by_file ? left : run).offset});
+      left.offset += run.bytes;
+      at += run.bytes;
     });
   });
-  return placed;
+  return {};
 }
 
 }  // namespace thalweg

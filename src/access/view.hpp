@@ -109,9 +109,9 @@ class View {
 // invalid_argument (no memory where there are bytes) or out_of_range (the view ends before), and may throw.
 Status place_in_view(const View& view, std::uint64_t position, std::span<const Extent> memory,
                      std::vector<Extent>& placed);
-// The extents of two views of one size: byte i of `memory`, which begins at `data`, belongs to byte i of `file`, which
-// begins at `displacement`. Takes memory for no more than the pieces that lie together in both. May throw
-// std::bad_alloc.
-std::vector<Extent> place_memory(const View& file, std::uint64_t displacement, const View& memory, std::byte* data);
+// Places the bytes of a view of memory, which begins at `data`: its byte i belongs to position + i of `file`. What lies
+// together in both is one extent; there are fewer of these than runs of both. Fails and throws as place_in_view().
+Status place_memory(const View& file, std::uint64_t position, const View& memory, std::byte* data,
+                    std::vector<Extent>& placed);
 
 }  // namespace thalweg

@@ -99,10 +99,11 @@ Status place_part(const char* function, const ArrayCall& given, PlacedAccess& ac
                             "data is NULL, but the part has items; NULL needs a count of 0 in some dimension");
   const ArrayOrder order = order_of(given.order);
   TW_ASSIGN_OR_RETURN(const View item, View::bytes(given.item_bytes));
-  TW_ASSIGN_OR_RETURN(const View file, View::subarray(in_file, order, item));
+  TW_ASSIGN_OR_RETURN(View file, View::subarray(in_file, order, item));
+  TW_ASSIGN_OR_RETURN(file, file.repeated_from(static_cast<std::uint64_t>(given.offset)));
   TW_ASSIGN_OR_RETURN(const View memory, View::subarray(in_memory, order, item));
   auto* const data = static_cast<std::byte*>(const_cast<void*>(given.data));
-  access.placed = place_memory(file, static_cast<std::uint64_t>(given.offset), memory, data);
+  TW_RETURN_IF_ERROR(place_memory(file, 0, memory, data, access.placed));
   access.access.extents = access.placed;
   return {};
 }

@@ -58,6 +58,17 @@ Status check_extents(const char* function, const tw_access& given) {
   return {};
 }
 
+// A view of memory goes with one extent, of its bytes.
+Status check_memory(const char* function, const tw_access& given) {
+  if (given.memory == nullptr) return {};
+  const std::int64_t size = tw_view_size(given.memory);
+  if (given.n != 1 && (given.n != 0 || size != 0))
+    return invalid_argument(function, "n is {}; an access with a view of memory has 1 extent", given.n);
+  if (given.n == 0 || given.extents[0].length == size) return {};
+  return invalid_argument(function, "extent 0 has length {}, but the view of memory has {} bytes",
+                          given.extents[0].length, size);
+}
+
 bool is_whole(const tw_access* access) { return access != nullptr && access->struct_size >= sizeof(tw_access); }
 
 ProgressMode to_mode(tw_progress asked) {
@@ -90,8 +101,34 @@ Status check_access(const char* function, const tw_access* given) {
                               sizeof(tw_access));
     TW_RETURN_IF_ERROR(check_numbers(function, *given));
     TW_RETURN_IF_ERROR(given_status(given->status, given->os_errno, given->message));
-    return check_extents(function, *given);
+    TW_RETURN_IF_ERROR(check_extents(function, *given));
+    return check_memory(function, *given);
   });
+}
+
+// Converts an access for the engine; a failure in it is in its status. `given` may be null. `only`: storage for the one
+// extent that a view of memory has which is one run, as long as the access borrows the caller's.
+TaskAccess to_access(const char* function, const tw_access* given, Extent& only) {
+  TaskAccess access;
+  access.status = check_access(function, given);
+  if (!is_whole(given)) return access;
+  access.direction = given->direction == TW_ACCESS_WRITE ? Direction::write : Direction::read;
+  access.placement = static_cast<Placement>(
+      given->placement >= TW_AT_EXTENTS && given->placement <= TW_IN_VIEW ? given->placement : TW_AT_EXTENTS);
+  access.common = given->common != 0;
+  if (!access.status.ok()) return access;
+  access.extents = {reinterpret_cast<const Extent*>(given->extents), static_cast<std::size_t>(given->n)};
+  access.offset = static_cast<std::uint64_t>(given->offset);
+  if (tw_view_size(given->memory) == 0) return access;
+  const View& memory = given->memory->impl;
+  if (memory.runs(0, memory.size()) > 1) {
+    access.memory = &memory;
+  } else if (access.extents[0].memory != nullptr) {
+    only = access.extents[0];
+    only.memory += memory.locate(0);
+    access.extents = {&only, 1};
+  }
+  return access;
 }
 
 PlacedAccess for_others(tw_file* file, TaskAccess access) {
@@ -105,26 +142,13 @@ Status check_offset(const char* function, std::int64_t offset) {
   return invalid_argument(function, "offset is {}; offsets are 0 .. 2^63-1", offset);
 }
 
-TaskAccess to_access(const char* function, const tw_access* given) {
-  TaskAccess access;
-  access.status = check_access(function, given);
-  if (!is_whole(given)) return access;
-  access.direction = given->direction == TW_ACCESS_WRITE ? Direction::write : Direction::read;
-  access.placement = static_cast<Placement>(
-      given->placement >= TW_AT_EXTENTS && given->placement <= TW_IN_VIEW ? given->placement : TW_AT_EXTENTS);
-  access.common = given->common != 0;
-  if (!access.status.ok()) return access;
-  access.extents = {reinterpret_cast<const Extent*>(given->extents), static_cast<std::size_t>(given->n)};
-  access.offset = static_cast<std::uint64_t>(given->offset);
-  return access;
-}
-
 tw_status access_by_all(Call call, tw_file* file, tw_group* group, const tw_access* access, size_t* moved) {
   return guarded([&]() -> Status {
     if (file == nullptr && group == nullptr) return null_argument("tw_file_access_all", "file and group");
     const InCall in_call(file);
     if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_file_access_all", "file");
-    TaskAccess mine = to_access("tw_file_access_all", access);
+    Extent only;
+    TaskAccess mine = to_access("tw_file_access_all", access, only);
     if (group == nullptr) {
       file->last = run(calling(*file, call).access(std::move(mine)));
       return answer(file->last, moved);
@@ -164,7 +188,8 @@ tw_status start_by_all(Call call, tw_file* file, tw_group* group, const tw_acces
     const InCall in_call(file);
     if (file != nullptr && !in_call.ok()) return in_call.refusal(kFunction, "file");
     (void)(group != nullptr ? calling(*group->impl, call) : starting(file->impl->group(), call));
-    return start_placed(kFunction, file, group, to_access(kFunction, access), to_mode(access), request);
+    Extent only;
+    return start_placed(kFunction, file, group, to_access(kFunction, access, only), to_mode(access), request);
   });
 }
 
@@ -277,7 +302,8 @@ tw_status tw_file_iaccess_all(tw_file* file, tw_group* group, const tw_access* a
 tw_status tw_file_access(tw_file* file, const tw_access* access, size_t* moved) {
   return on_handle(file, "tw_file_access", [&](tw_file& open) {
     const IoContext io = blocking_io();
-    PlacedAccess mine = open.impl->place(to_access("tw_file_access", access));
+    Extent only;
+    PlacedAccess mine = open.impl->place(to_access("tw_file_access", access, only));
     return answer(run(access_one(*open.impl->shared(), std::move(mine.access), io)), moved);
   });
 }
@@ -285,7 +311,8 @@ tw_status tw_file_access(tw_file* file, const tw_access* access, size_t* moved) 
 tw_status tw_file_iaccess(tw_file* file, const tw_access* access, tw_request** request) {
   return on_handle(file, "tw_file_iaccess", [&](tw_file& open) -> Status {
     if (request == nullptr) return null_argument("tw_file_iaccess", "request");
-    TaskAccess mine = to_access("tw_file_iaccess", access);
+    Extent only;
+    TaskAccess mine = to_access("tw_file_iaccess", access, only);
     auto made = std::make_unique<tw_request>();
     keep_only(mine, *made);
     made->impl = request_one(open.impl->shared(), open.impl->place(std::move(mine)));

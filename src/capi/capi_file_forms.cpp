@@ -10,7 +10,7 @@ namespace {
 tw_extent one(const void* data, size_t nbytes) { return {const_cast<void*>(data), static_cast<int64_t>(nbytes), 0}; }
 
 tw_access placed(tw_placement where, tw_direction direction, const tw_extent& piece, int64_t offset = 0) {
-  return {sizeof(tw_access), direction, where, 0, TW_PROGRESS_DEFAULT, &piece, 1, offset, TW_OK, 0, nullptr};
+  return {sizeof(tw_access), direction, where, 0, TW_PROGRESS_DEFAULT, &piece, 1, offset, TW_OK, 0, nullptr, nullptr};
 }
 tw_access in_order(tw_direction direction, const tw_extent& piece) { return placed(TW_IN_ORDER, direction, piece); }
 tw_access in_view(tw_direction direction, const tw_extent& piece) { return placed(TW_IN_VIEW, direction, piece); }

@@ -57,7 +57,4 @@ tw_status start_by_all(Call call, tw_file* file, tw_group* group, const tw_acces
 Status start_placed(const char* function, tw_file* file, tw_group* group, PlacedAccess mine, ProgressMode mode,
                     tw_request** request);
 
-// Converts an access for the engine; a failure in it is in its status. `given` may be null.
-TaskAccess to_access(const char* function, const tw_access* given);
-
 }  // namespace thalweg

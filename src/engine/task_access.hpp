@@ -9,6 +9,8 @@
 
 namespace thalweg {
 
+class View;
+
 //   at_extents  each extent at its own offset
 //   at_offset   extents one behind the other from TaskAccess::offset
 //   in_order    extents one behind the other from the shared position, task after task in rank order
@@ -22,7 +24,10 @@ struct TaskAccess {
   bool of_others = false;  // the group is not the one that opened the file, and has none of its aggregators
   std::span<const Extent> extents = {};  // borrowed, with their memory, until the access is complete
   std::uint64_t offset = 0;              // for at_offset
-  Status status = {};                    // a failure that the caller found already; becomes the failure of all tasks
+  // The bytes of the one extent that are moved, seen from its begin; null: all. The engine does not see it: whoever
+  // places the access makes extents of it.
+  const View* memory = nullptr;
+  Status status = {};  // a failure that the caller found already; becomes the failure of all tasks
 };
 
 }  // namespace thalweg

@@ -13,10 +13,22 @@ Result<FileView> FileView::of(const View& view, std::uint64_t displacement) {
   return made;
 }
 
+// An access in order gets extents without places: their offsets are not looked at.
+Status FileView::place_extents(const TaskAccess& access, std::vector<Extent>& placed) const {
+  const bool at_extents = access.placement == Placement::at_extents;
+  std::uint64_t begin = access.placement == Placement::at_offset ? access.offset : 0;
+  if (access.placement == Placement::in_view) begin = position_;
+  if (access.memory == nullptr) return place_in_view(bytes_, begin, access.extents, placed);
+  if (at_extents) begin = access.extents[0].offset;
+  const View file = at_extents && !whole_ ? FileView().bytes_ : bytes_;
+  return place_memory(file, begin, *access.memory, access.extents[0].memory, placed);
+}
+
 PlacedAccess FileView::place(PlacedAccess made) {
   if (!concerns(made.access)) return made;
   Status& status = made.access.status;
-  if (made.access.placement == Placement::in_order) {
+  if (made.access.placement == Placement::in_order && !whole_) {
+    made.access.memory = nullptr;
     if (status.ok())
       status =
           Status::error(Code::invalid_argument,
@@ -25,11 +37,10 @@ PlacedAccess FileView::place(PlacedAccess made) {
     return made;
   }
   const bool moves = made.access.placement == Placement::in_view;
-  const std::uint64_t position = moves ? position_ : made.access.offset;
-  made.access.placement = Placement::at_extents;
-  if (status.ok())
-    status = or_out_of_memory([&] { return place_in_view(bytes_, position, made.access.extents, made.placed); });
+  if (status.ok()) status = or_out_of_memory([&] { return place_extents(made.access, made.placed); });
+  if (made.access.placement != Placement::in_order) made.access.placement = Placement::at_extents;
   made.access.extents = {};
+  made.access.memory = nullptr;
   if (!status.ok()) return made;
   made.access.extents = made.placed;
   if (!moves) return made;

@@ -28,10 +28,10 @@ class FileView {
   // `view` repeats from `displacement` on. Fails with out_of_range; may throw.
   static Result<FileView> of(const View& view, std::uint64_t displacement);
 
-  // Whether place() changes the access: accesses by offsets of the file, and by extents, stay as they are.
+  // Whether place() changes the access: accesses of whole extents by offsets of the file stay as they are.
   bool concerns(const TaskAccess& access) const {
     const bool in_view = access.placement == Placement::in_view;
-    return in_view || (!whole_ && access.placement != Placement::at_extents);
+    return in_view || access.memory != nullptr || (!whole_ && access.placement != Placement::at_extents);
   }
   // Places an access: its extents get offsets of the file, or its status has the failure. An access in the view moves
   // the position, if nothing is wrong; others may be placed by several threads at once. Throws nothing.
@@ -42,6 +42,8 @@ class FileView {
   const View& bytes() const { return bytes_; }
 
  private:
+  Status place_extents(const TaskAccess& access, std::vector<Extent>& placed) const;
+
   View bytes_;
   std::uint64_t position_ = 0;
   bool whole_ = true;

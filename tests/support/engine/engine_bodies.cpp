@@ -273,7 +273,7 @@ Op<Status> array_parts(Group& group, Storage storage) {
   Bytes memory((kRows + 2) * (count + 2) * kItem, static_cast<std::byte>(task % 200 + 1));
   PlacedAccess mine{TaskAccess{}};
   mine.access.direction = Direction::write;
-  mine.placed = place_memory(whole, kBegin, local, memory.data());
+  TW_CO_RETURN_IF_ERROR(place_memory(whole.repeated_from(kBegin).value(), 0, local, memory.data(), mine.placed));
   mine.access.extents = mine.placed;
   EXPECT_EQ(mine.placed.size(), count == 0 ? 0 : kRows);
   const Outcome outcome = co_await file.access(std::move(mine));

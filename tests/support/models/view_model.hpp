@@ -78,6 +78,37 @@ inline BothViews indexed(const BothViews& inner, const Draw& draw) {
   return both;
 }
 
+// Blocks of `inner`, of a comb and of bytes, each of which may come several times, in any order.
+inline BothViews structure(const BothViews& inner, const Draw& draw) {
+  const std::uint64_t tooth = 1 + draw(3);
+  const BothViews elements[] = {
+      inner,
+      {View::strided(3, tooth, 5, View::bytes(1).value()).value(), {{}, 10 + tooth}},
+      {View::bytes(1).value(), NaiveView::bytes(1)},
+      {View::bytes(tooth).value().resized(4).value(), {NaiveView::bytes(tooth).offsets, 4}},
+  };
+  NaiveView comb = elements[1].naive;
+  for (std::uint64_t i = 0; i < 3; ++i) comb.add(NaiveView::bytes(tooth), 5 * i);
+  std::vector<IndexedBlock> blocks(draw(8));
+  std::vector<const View*> of;
+  const bool rising = draw(3) > 0;
+  std::uint64_t at = draw(9);
+  BothViews both;
+  for (IndexedBlock& block : blocks) {
+    const std::uint64_t kind = draw(std::size(elements));
+    const NaiveView& element = kind == 1 ? comb : elements[kind].naive;
+    of.push_back(&elements[kind].view);
+    block.count = draw(3);
+    block.displacement = rising ? at : draw(40 + 4 * element.extent);
+    at += block.count * element.extent + draw(3) * draw(9);
+    for (std::uint64_t i = 0; i < block.count; ++i) both.naive.add(element, block.displacement + i * element.extent);
+    if (block.count > 0)
+      both.naive.extent = std::max(both.naive.extent, block.displacement + block.count * element.extent);
+  }
+  both.view = View::structure(blocks, of).value();
+  return both;
+}
+
 // Calls `take` with the number of each element of an array, in the array's order, and the indices of that element.
 template <class Take>
 void for_each_element(const std::vector<std::uint64_t>& sizes, ArrayOrder order, Take&& take) {
@@ -158,7 +189,8 @@ inline BothViews draw_view(const Draw& draw, int depth) {
   const std::uint64_t n = 1 + draw(4);
   BothViews both{View::bytes(n).value(), NaiveView::bytes(n)};
   for (int i = 0; i < depth && both.naive.offsets.size() < kMostBytes; ++i) {
-    constexpr BothViews (*kKinds[])(const BothViews&, const Draw&) = {strided, indexed, subarray, distributed, resized};
+    constexpr BothViews (*kKinds[])(const BothViews&, const Draw&) = {strided,  indexed,     structure,
+                                                                      subarray, distributed, resized};
     both = kKinds[draw(std::size(kKinds))](both, draw);
   }
   return both;
@@ -210,6 +242,37 @@ inline std::string difference(const BothViews& both, const Draw& draw) {
     if (view.bytes_below(offset) != static_cast<std::uint64_t>(below)) return "other bytes are below an offset";
   }
   return difference(view, naive, draw);
+}
+
+// The extents of the bytes of `memory`, which begins at `data`, from `position` of `file` on.
+inline std::vector<Extent> placed(const NaiveView& file, std::uint64_t position, const NaiveView& memory,
+                                  std::byte* data) {
+  std::vector<Extent> all;
+  for (std::uint64_t i = 0; i < memory.offsets.size(); ++i) {
+    std::byte* const at = data + memory.offsets[i];
+    const std::uint64_t offset = file.offsets[position + i];
+    if (all.empty() || all.back().end() != offset || all.back().memory + all.back().bytes != at)
+      all.push_back({at, 0, offset});
+    ++all.back().bytes;
+  }
+  return all;
+}
+
+// Places the bytes of one view through another one, which is repeated; returns "" or a description of the difference.
+inline std::string placed_difference(const BothViews& file, const BothViews& memory, const Draw& draw) {
+  const std::uint64_t bytes = memory.naive.offsets.size();
+  if (file.naive.offsets.empty()) return "";
+  const std::uint64_t displacement = draw(100), position = draw(2 * file.naive.offsets.size());
+  const View repeated = file.view.repeated_from(displacement).value();
+  NaiveView naive;
+  for (std::uint64_t i = 0; naive.offsets.size() < position + bytes; ++i)
+    naive.add(file.naive, displacement + i * file.naive.extent);
+  std::uint64_t end = 1;
+  for (const std::uint64_t offset : memory.naive.offsets) end = std::max(end, offset + 1);
+  std::vector<std::byte> data(end);
+  std::vector<Extent> found;
+  if (!place_memory(repeated, position, memory.view, data.data(), found).ok()) return "it is not placed";
+  return found == placed(naive, position, memory.naive, data.data()) ? "" : "its extents differ";
 }
 
 }  // namespace thalweg::model
