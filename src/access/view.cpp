@@ -1,6 +1,7 @@
 #include "access/view.hpp"
 
 #include <algorithm>
+#include <array>
 #include <ranges>
 #include <string>
 #include <utility>
@@ -167,7 +168,7 @@ Result<View> View::structure(std::span<const IndexedBlock> blocks, std::span<con
     if (block.count == 0 || element->size() == 0) continue;
     const PlacedNode& one = element->placed_;
     const bool is_run = one.node->kind == NodeKind::bytes && (block.count == 1 || element->extent_ == one.node->size);
-    if (is_run) {
+    if (is_run && element != of) {
       element = &byte;
       if (no_sum(block.displacement, one.shift, &block.displacement) ||
           no_product(block.count, one.node->size, &block.count))
@@ -259,13 +260,11 @@ Status reserve_extents(const View& view, std::uint64_t position, std::uint64_t b
   return {};
 }
 
-}  // namespace
-
-Status place_in_view(const View& view, std::uint64_t position, std::span<const Extent> memory,
-                     std::vector<Extent>& placed) {
+// Places extents of memory from `position` of a view on; returns the position behind them.
+std::uint64_t place_extents(const View& view, std::uint64_t position, std::span<const Extent> memory,
+                            std::vector<Extent>& placed) {
   std::uint64_t bytes = 0;
-  TW_RETURN_IF_ERROR(check_memory(memory, &bytes));
-  TW_RETURN_IF_ERROR(reserve_extents(view, position, bytes, memory.size(), placed));
+  for (const Extent& extent : memory) bytes += extent.bytes;
   const Extent* next = memory.data();
   Extent left;
   view.for_each_run(position, bytes, [&](ViewRun run) {
@@ -278,27 +277,33 @@ Status place_in_view(const View& view, std::uint64_t position, std::span<const E
       run = {run.offset + n, run.bytes - n};
     }
   });
+  return position + bytes;
+}
+
+}  // namespace
+
+Status place_in_view(const View& view, std::uint64_t position, std::span<const Extent> memory,
+                     std::vector<Extent>& placed) {
+  std::uint64_t bytes = 0;
+  TW_RETURN_IF_ERROR(check_memory(memory, &bytes));
+  TW_RETURN_IF_ERROR(reserve_extents(view, position, bytes, memory.size(), placed));
+  place_extents(view, position, memory, placed);
   return {};
 }
 
 Status place_memory(const View& file, std::uint64_t position, const View& memory, std::byte* data,
                     std::vector<Extent>& placed) {
   const Extent all{data, memory.size(), 0};
-  const std::uint64_t pieces = memory.runs(0, all.bytes);
   std::uint64_t bytes = 0;
   TW_RETURN_IF_ERROR(check_memory({&all, 1}, &bytes));
-  TW_RETURN_IF_ERROR(reserve_extents(file, position, bytes, pieces, placed));
-  // For each run of the outer view a walk of the inner one begins: the outer one is that with fewer runs.
-  const bool by_file = file.runs(position, bytes) < pieces;
-  const View& inner = by_file ? memory : file;
-  std::uint64_t at = by_file ? 0 : position;
-  (by_file ? file : memory).for_each_run(by_file ? position : 0, bytes, [&](ViewRun left) {
-    inner.for_each_run(at, left.bytes, [&](ViewRun run) {
-      placed.push_back({data + (by_file ? run : left).offset, run.bytes, (by_file ? left : run).offset});
-      left.offset += run.bytes;
-      at += run.bytes;
-    });
+  TW_RETURN_IF_ERROR(reserve_extents(file, position, bytes, memory.runs(0, bytes), placed));
+  std::array<Extent, 64> some;  // the walk of the file begins anew for so many runs of memory
+  std::size_t n = 0;
+  memory.for_each_run(0, bytes, [&](ViewRun run) {
+    some[n++] = {data + run.offset, run.bytes, 0};
+    if (n == some.size()) position = place_extents(file, position, some, placed), n = 0;
   });
+  place_extents(file, position, std::span(some).first(n), placed);
   return {};
 }
 

@@ -91,25 +91,33 @@ Result<PlacedNode> pair_node(const PlacedNode& first, const PlacedNode& second) 
 
 namespace {
 
-// Appends the part, or what it is made of where it is a pair with more than half of `bytes`.
+// Whether a part is a pair with more than half of `bytes`.
+bool is_heavy(const PlacedNode& part, std::uint64_t bytes) {
+  return part.node->kind == NodeKind::pair && part.node->size > bytes / 2;
+}
+
+// Appends the part, or what it is made of where it is heavy.
 void add_part(const PlacedNode& part, std::uint64_t bytes, std::vector<PlacedNode>& parts) {
   const ViewNode& node = *part.node;
-  if (node.kind != NodeKind::pair || node.size <= bytes / 2) return parts.push_back(part);
+  if (!is_heavy(part, bytes)) return parts.push_back(part);
   add_part({node.inner, part.shift + node.lead}, bytes, parts);
   add_part({node.second, part.shift + node.stride}, bytes, parts);
 }
 
 // Pairs of the parts, `bytes` in all: divided as near to the middle of the bytes as the parts allow.
-Result<PlacedNode> paired(std::span<const PlacedNode> given, std::uint64_t bytes) {
-  if (given.size() == 1) return given.front();
-  std::vector<PlacedNode> parts;
-  for (const PlacedNode& part : given) add_part(part, bytes, parts);
+Result<PlacedNode> paired(std::span<const PlacedNode> parts, std::uint64_t bytes) {
+  if (parts.size() == 1) return parts.front();
+  std::vector<PlacedNode> finer;
+  if (std::ranges::any_of(parts, [&](const PlacedNode& part) { return is_heavy(part, bytes); })) {
+    for (const PlacedNode& part : parts) add_part(part, bytes, finer);
+    parts = finer;
+  }
   std::size_t n = 0;
   std::uint64_t before = 0;
   const auto begins = [&] { return before + parts[n].node->size / 2 < bytes / 2; };  // more of it than its rest
   while (n == 0 || (n + 1 < parts.size() && begins())) before += parts[n++].node->size;
-  TW_ASSIGN_OR_RETURN(const PlacedNode first, paired(std::span(parts).first(n), before));
-  TW_ASSIGN_OR_RETURN(const PlacedNode second, paired(std::span(parts).subspan(n), bytes - before));
+  TW_ASSIGN_OR_RETURN(const PlacedNode first, paired(parts.first(n), before));
+  TW_ASSIGN_OR_RETURN(const PlacedNode second, paired(parts.subspan(n), bytes - before));
   return pair_node(first, second);
 }
 

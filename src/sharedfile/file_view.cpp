@@ -39,12 +39,9 @@ PlacedAccess FileView::place(PlacedAccess made) {
   const bool moves = made.access.placement == Placement::in_view;
   if (status.ok()) status = or_out_of_memory([&] { return place_extents(made.access, made.placed); });
   if (made.access.placement != Placement::in_order) made.access.placement = Placement::at_extents;
-  made.access.extents = {};
+  made.access.extents = made.placed;  // none on failure
   made.access.memory = nullptr;
-  if (!status.ok()) return made;
-  made.access.extents = made.placed;
-  if (!moves) return made;
-  for (const Extent& extent : made.placed) position_ += extent.bytes;
+  for (const Extent& extent : made.placed) position_ += moves ? extent.bytes : 0;
   return made;
 }
 
