@@ -86,7 +86,7 @@ void add_targets(Bench& bench, const Comparison& comparison, int tasks, bool syn
     bench.report.add_target(
         {bench.on(what + ", CRC off, of best peer"), comparison.speed(kOff, peer, phase), 0.97, true, "x"});
     bench.report.add_target(
-        {bench.on(what + ", CRC on, of best peer"), comparison.speed(kOn, peer, phase), 0.9, true, "x"});
+        {bench.on(what + ", CRC on, of best peer"), comparison.speed(kOn, peer, phase), 0.93, true, "x"});
     bench.report.add_target(
         {bench.on(what + ", cost of CRC"), cost_percent(comparison, phase), sync ? 2.0 : 10.0, false, "%"});
   }

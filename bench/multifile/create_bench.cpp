@@ -191,7 +191,7 @@ void add_small_targets(Bench& bench, const Comparison& comparison, const std::ve
     bench.report.add_target({bench.on(row + ", times separate files"),
                              comparison.speed(ours, peer_of(comparison, separate, ours), "create"), 20, true, "x"});
     bench.report.add_target(
-        {bench.on(row + ", of one stream"), comparison.speed(ours, kStream, "create"), 0.5, true, "x"});
+        {bench.on(row + ", of one stream"), comparison.speed(ours, kStream, "create"), 0.6, true, "x"});
   }
 }
 

@@ -115,7 +115,7 @@ void bench_appends(Bench& bench) {
   bench.report.add(comparison, bench.scratch.kind());
   if (has_peer)
     bench.report.add_target({bench.on(comparison.name() + ": vpfile to HDF5, variable length"),
-                             comparison.speed("vpfile", "HDF5, variable length", "write"), 10, true, "x"});
+                             comparison.speed("vpfile", "HDF5, variable length", "write"), 4, true, "x"});
 }
 
 void bench_files(Bench& bench) {

@@ -434,6 +434,42 @@ class Many(Busy):
         self.assertEqual([e["rank"] for e in found["entries"]], list(range(len(found["entries"]))))
         self.assertRegex(message, rf"stopped by SIGINT; ls: \d+ of {self.N} logical files done")
 
+    def reads_of(self, *words):
+        """The number of read calls that a command makes."""
+        with subprocess.Popen([THALWEG, *words], stdout=subprocess.DEVNULL) as child:
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+            return self.transferred(child.pid, "syscr")
+
+    def test_a_name_is_found_without_reading_all(self):
+        number = self.N // 2
+        plain = self.reads_of("cat", self.many, "--task", str(number))
+        for words in (["cat", self.many], ["ls", self.many], ["extract", self.many, "-C", str(self.folder), "-j", "1"]):
+            with self.subTest(words):
+                self.assertLess(self.reads_of(*words, f"file{number}"), plain + 20)
+
+    def held(self, words, n):
+        """Takes n bytes of the output, waits until the command blocks in a write, and returns what it has read and its peak
+        memory until then, what it reads in all, and the length of its output."""
+        with subprocess.Popen([THALWEG, *words], stdout=subprocess.PIPE, bufsize=0) as child:
+            taken = 0
+            while taken < n:
+                taken += len(child.stdout.read(min(n - taken, 1 << 20)))
+            self.wait_until_asleep(child.pid)
+            read = self.transferred(child.pid, "rchar")
+            lines = pathlib.Path(f"/proc/{child.pid}/status").read_text().split()
+            peak = int(lines[lines.index("VmHWM:") + 1])
+            taken += len(child.stdout.read())
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+            return read, peak, self.transferred(child.pid, "rchar"), taken
+
+    def test_names_are_listed_while_they_are_read(self):
+        read, _, in_all, length = self.held(["ls", self.many, "file*"], 1000)
+        self.assertLess(read, in_all / 10)
+        _, peak, _, _ = self.held(["ls", self.many, "file*"], length - 200_000)
+        _, plain, _, _ = self.held(["ls", self.many], length - 200_000)
+        if not hostile.is_sanitized():
+            self.assertLess(peak, plain + 1024)
+
     def test_an_object_that_is_complete_gets_no_other_behind_it(self):
         found, message = self.stop_writing("info", "--json", "--tasks", self.many)
         self.assertEqual(found["task_bytes"], [1] * self.N)

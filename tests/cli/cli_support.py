@@ -58,8 +58,10 @@ class CliTest(unittest.TestCase):
         return result
 
     def craft(self, entries, *words, out="crafted.tw"):
-        """Makes a multifile through the library; an entry is (mode, name, content)."""
-        lines = [f"{mode:o} {name.hex() or '-'} {content.hex() or '-'}\n" for mode, name, content in entries]
+        """Makes a multifile through the library; an entry is (mode, name, content), the last ones (mode, name, content,
+        part)."""
+        lines = [f"{mode:o} {name.hex() or '-'} {content.hex() or '-'}{''.join(f' {p}' for p in part)}\n"
+                 for mode, name, content, *part in entries]
         subprocess.run([CRAFT, out, *words], input="".join(lines).encode(), check=True, cwd=self.folder, timeout=120)
         return out
 

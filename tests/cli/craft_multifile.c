@@ -1,6 +1,7 @@
 /* Makes multifiles that the thalweg command never makes, for its tests: hostile names, unusual modes, unclosed files.
  * Usage: cli_craft_multifile OUT [--unclosed] [NAME=VALUE hints...] [@KEY attributes, hexadecimal...] < entries
- * Each line "MODE NAME CONTENT" makes a logical file: octal; hexadecimal; hexadecimal. "-" is empty. */
+ * Each line "MODE NAME CONTENT" makes a logical file: octal; hexadecimal; hexadecimal. "-" is empty. Lines with a fourth
+ * word, "MODE NAME CONTENT PART", come last and add a part of a name: decimal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +27,26 @@ static size_t decode(char* text) {
   return n;
 }
 
+static int has_part(const char* line) {
+  const char* end = line;
+  for (int word = 0; word < 3 && end != NULL; ++word) end = strchr(end + (word > 0), ' ');
+  return end != NULL;
+}
+
 static void write_entry(tw_multifile* multifile, int64_t rank, char* line) {
   char* end = NULL;
   const char* mode = strtok_r(line, " \n", &end);
   char* name = strtok_r(NULL, " \n", &end);
   char* content = strtok_r(NULL, " \n", &end);
+  const char* part = strtok_r(NULL, " \n", &end);
   if (mode == NULL || name == NULL || content == NULL) exit(2);
   decode(name);
-  check(tw_multifile_seek_to(multifile, rank, 0));
-  if (*name != '\0' || strcmp(mode, "0") != 0) {
+  if (part == NULL) {
+    check(tw_multifile_seek_to(multifile, rank, 0));
+  } else {
+    check(tw_multifile_add_part(multifile, name, strtoll(part, NULL, 10), (uint32_t)strtoul(mode, NULL, 8)));
+  }
+  if (part == NULL && (*name != '\0' || strcmp(mode, "0") != 0)) {
     check(tw_multifile_set_name(multifile, name, (uint32_t)strtoul(mode, NULL, 8)));
   }
   check(tw_multifile_write(multifile, content, decode(content)));
@@ -42,7 +54,7 @@ static void write_entry(tw_multifile* multifile, int64_t rank, char* line) {
 
 int main(int argc, char** argv) {
   char** lines = NULL;
-  int64_t n = 0;
+  int64_t n = 0, parts = 0;
   size_t room = 0;
   int unclosed = 0;
   tw_options* options = NULL;
@@ -56,6 +68,7 @@ int main(int argc, char** argv) {
     lines[n] = NULL;
     if (getline(&lines[n], &room, stdin) < 0) break;
     room = 0;
+    parts += has_part(lines[n]);
     ++n;
   }
   check(tw_options_create(&options));
@@ -69,7 +82,7 @@ int main(int argc, char** argv) {
       check(tw_options_set_hint(options, argv[i], equals + 1));
     }
   }
-  check(tw_options_set_range(options, n, 0, n));
+  check(tw_options_set_range(options, n - parts, 0, n - parts));
   check(tw_multifile_open(NULL, argv[1], TW_CREATE | TW_TRUNCATE, options, &multifile));
   for (int i = 2; i < argc; ++i) {
     if (argv[i][0] != '@') continue;

@@ -87,7 +87,12 @@ class Inspect(CliTest):
         copy = self.json("defrag", "t.tw", "d.tw")["strategy"]
         again, _ = self.thalweg("defrag", "t.tw", "e.tw", "--compress", "zstd")
 
-        self.assertIn("2 physical files", packed)
+        self.assertIn("2 physical files (as asked for)", packed)
+        self.assertIn("(chosen by thalweg pack)", packed)  # the chunks
+        chosen = self.json("pack", "v.tw", "a")["strategy"]
+        self.assertTrue(chosen.startswith("1 physical file (chosen by thalweg pack); "), chosen)
+        self.assertNotIn("asked for", chosen)
+        self.assertEqual(self.json("info", "v.tw")["strategy"], chosen)
         self.assertIn(b"\nstrategy: " + packed.encode() + b"\n", told)
         self.assertIn("1 physical file ", copy)
         self.assertIn(b"compression zstd", again)
@@ -116,8 +121,11 @@ class Inspect(CliTest):
         parts = pathlib.Path(__file__).resolve().parents[1] / "golden/valid/added_parts.tw"
         lines = self.thalweg("ls", str(parts))[0].decode().splitlines()
         self.assertTrue(lines[0].endswith("  temperature (part 1)") and lines[2].endswith("  temperature"), lines)
-        entries = self.json("ls", str(parts), "temperature")["entries"]
+        entries = self.json("ls", str(parts), "temperature*")["entries"]
         self.assertEqual([entry.get("part") for entry in entries], [1, 0, None, 2**63 - 1, 256])
+        for name, part in (("temperature", None), ("temperature.0", 0), (f"temperature.{2**63 - 1}", 2**63 - 1)):
+            entries = self.json("ls", str(parts), name)["entries"]
+            self.assertEqual([entry.get("part") for entry in entries], [part])
 
     def test_ls_null_gives_names_as_they_are(self):
         out, _ = self.thalweg("ls", "--null", "crafted.tw")

@@ -209,6 +209,49 @@ class RoundTrip(CliTest):
             self.assertIn("no logical file named 'sr'", message)
         self.assertFalse((self.folder / "sr").exists() or (self.folder / "a").exists())
 
+    def test_of_equal_names_the_last_is_found_and_extracted(self):
+        self.craft([(FILE, b"log", b"first"), (FILE, b"a", b"a"), (FILE, b"d/log", b"old"), (FILE, b"log", b"last"),
+                    (stat.S_IFLNK | 0o777, b"d/log", b"../log")])
+
+        self.assertEqual(self.thalweg("cat", "crafted.tw", "log")[0], b"last")
+        self.assertEqual(self.thalweg("cat", "crafted.tw", "log", "d/")[0], b"oldlast../log")  # d/ is looked for in all names
+        self.assertEqual([e["rank"] for e in self.json("ls", "crafted.tw", "log")["entries"]], [3])
+        self.assertEqual([e["rank"] for e in self.json("ls", "crafted.tw", "l*")["entries"]], [0, 3])
+        _, message = self.thalweg("extract", "crafted.tw", "-C", "out")
+        self.assertEqual(self.tree("out"), {b"a": ("file", 0o644, b"a"), b"log": ("file", 0o644, b"last"), b"d": ("folder", 0o755),
+                                            b"d/log": ("link", "../log".encode())})
+        self.assertEqual(message.count("\n"), 1)
+        self.assertIn("2 files left out, as a later one has the same name", message)
+        self.assertEqual(self.json("extract", "crafted.tw", "-C", "again")["superseded"], 2)
+        self.assertEqual(self.json("extract", "crafted.tw", "log", "-C", "one")["superseded"], 0)
+        self.assertEqual(self.tree("one"), {b"log": ("file", 0o644, b"last")})
+        self.thalweg("extract", "crafted.tw", "--task", "0", "-C", "first")
+        self.assertEqual(self.tree("first"), {b"log": ("file", 0o644, b"first")})
+        self.thalweg("extract", "crafted.tw", "--task", "0-3", "--pattern", "%d", "-C", "each")
+        self.assertEqual([content for _, _, content in sorted(self.tree("each").values())], [b"a", b"first", b"last", b"old"])
+
+    def test_parts_of_a_name_become_files_with_their_number(self):
+        self.craft([(FILE, b"x", b"x"), *((FILE, b"run/rho", b"part %d;" % part, part) for part in (0, 1, 12, 1))])
+
+        self.assertEqual(self.thalweg("cat", "crafted.tw", "run/rho")[0], b"part 0;part 1;part 12;part 1;")
+        self.assertEqual(self.thalweg("cat", "crafted.tw", "run/rho.12")[0], b"part 12;")
+        self.assertEqual([(e["rank"], e["part"]) for e in self.json("ls", "crafted.tw", "run/rho.1")["entries"]], [(4, 1)])
+        _, message = self.thalweg("extract", "crafted.tw", "-C", "out")
+        self.assertEqual({name: entry[2] for name, entry in self.tree("out").items() if entry[0] == "file"},
+                         {b"x": b"x", b"run/rho.0": b"part 0;", b"run/rho.1": b"part 1;", b"run/rho.12": b"part 12;"})
+        self.assertIn("1 file left out", message)
+        self.thalweg("cat", "crafted.tw", "run/rho.2", expect=USAGE)
+        self.thalweg("cat", "crafted.tw", "run/rho.99999999999999999999", expect=USAGE)
+
+    def test_a_part_and_a_name_that_would_be_one_file_are_refused(self):
+        self.craft([(FILE, b"rho.1", b"a name"), (FILE, b"rho", b"a part", 1)])
+
+        self.assertIn("would be one file", self.thalweg("extract", "crafted.tw", "-C", "out", expect=UNSAFE)[1])
+        self.leftovers("crafted.tw")
+        self.assertEqual(self.thalweg("cat", "crafted.tw", "rho.1")[0], b"a name")
+        self.craft([(0, b"", b"no name"), (FILE, b"task-000000", b"a name")])
+        self.assertIn("would be one file", self.thalweg("extract", "crafted.tw", "-C", "out", expect=UNSAFE)[1])
+
     def test_files_are_named_by_pattern(self):
         self.craft([(FILE, b"/evil/../%d" % i, b"%d" % i) for i in range(3)] + [(0, b"", b"3")])
 
@@ -461,10 +504,12 @@ class PackedNames(CliTest):
         self.write("d/a", b"a")
 
         _, message = self.thalweg("pack", "x.tw", "d/a", "./d/a", "d//a")
-        self.thalweg("extract", "x.tw", expect=UNSAFE)
+        _, left_out = self.thalweg("extract", "x.tw", "-C", "out")
         _, quiet = self.thalweg("pack", "y.tw", "d", "./d/.")
 
         self.assertIn("2 names equal another one", message)
+        self.assertIn("2 files left out", left_out)
+        self.assertEqual(self.tree("out/d"), self.tree("d"))
         self.assertNotIn("3 names", quiet)
 
 

@@ -135,8 +135,8 @@ class Safety(CliTest):
 
     def test_two_that_want_one_place_are_refused_before_anything_is_written(self):
         other = (FILE, b"a-first-one", b"o")
-        for first, second in (((FILE, b"x"), (FILE, b"./x")), ((FILE, b"x"), (FILE, b"x/y")), ((FILE, b"x/y/z"), (FILE, b"x")),
-                              ((FOLDER, b"x"), (FILE, b"x/")), ((LINK, b"x"), (FILE, b"x/y")), ((FILE, b"x"), (LINK, b"x")),
+        for first, second in (((FOLDER, b"x"), (FILE, b"./x")), ((FILE, b"x"), (FILE, b"x/y")), ((FILE, b"x/y/z"), (FILE, b"x")),
+                              ((FOLDER, b"x"), (FILE, b"x/")), ((LINK, b"x"), (FILE, b"x/y")), ((FOLDER, b"x"), (LINK, b"x")),
                               ((FILE, b""), (FILE, b"task-000001"))):
             with self.subTest(first=first, second=second):
                 self.craft([other, (*first, b"1"), (FILE, b"x!", b"beside x in order"), (*second, b"2")])

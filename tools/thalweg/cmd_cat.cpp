@@ -96,16 +96,15 @@ int run_multifile(const Options& options, const Common& common) {
     throw Failure(kUsage, fmt::format("no task {}: tasks are numbered from 0", *options.task));
   const Multifile multifile = open_for_reading(options.file, options.recover);
   bool whole = true;
-  std::vector<Range> ranges;
+  std::vector<int64_t> ranks;
   if (options.task) {
     check_rank(*options.task, multifile.summarize().n_logical, options.file);
-    ranges.emplace_back(*options.task, *options.task);
+    ranks.push_back(*options.task);
   } else {
-    ranges = ranks_of_names(multifile, options.file, options.names, whole);
+    for_chosen(multifile, options.file, options.names, whole, [&](int64_t rank) { ranks.push_back(rank); });
   }
   Json entries = Json::array();
-  for (const auto& [first, last] : ranges)
-    for (int64_t rank = first; rank <= last; ++rank) write_task(multifile, rank, common.json, entries);
+  for (const int64_t rank : ranks) write_task(multifile, rank, common.json, entries);
   return finish(options, common, entries, whole ? kFine : kDamaged);
 }
 
@@ -133,8 +132,9 @@ Run add(CLI::App& app) {
 const Command kCat = {
     "cat",
     "Write the bytes of logical files, or of a virtual processor, to standard output",
-    "NAME is that of a file, or of a directory with all below it, or a pattern as of a shell, in which * and ? match "
-    "'/' too; one that matches nothing is an error. Several files are written in order of their ranks.\n"
+    "NAME is that of a file, the last one where several have it, or NAME.PART, or that of a directory with all below "
+    "it, or a pattern as of a shell, in which * and ? match '/' too; one that matches nothing is an error. Several "
+    "files are written in order of their ranks.\n"
     "\nData with a wrong checksum is not written: the command writes everything before it and exits with 1. When the "
     "reader closes the pipe early (as 'head' does) the command exits silently with 0.",
     "  command, file, exit_code: printed on standard error, as standard output has the bytes\n"

@@ -232,7 +232,7 @@ Result extract(const std::vector<Source>& sources, const Options& options, const
   return result;
 }
 
-void print_json(const Options& options, const Result& result, const std::vector<Range>& nothing, int code) {
+void print_json(const Options& options, const Result& result, const ExtractPlan& plan, int code) {
   Json object = json_head("extract", options.choice.file);
   object["kind"] = options.vpfile ? "vpfile" : "multifile";
   object["directory"] = options.directory;
@@ -241,31 +241,35 @@ void print_json(const Options& options, const Result& result, const std::vector<
   object["directories"] = result.directories;
   object["symlinks"] = result.symlinks;
   object["bytes"] = result.bytes;
+  object["superseded"] = plan.superseded;
   object["failed"] = Json::array();
+  const std::string number = options.vpfile ? "vp" : "rank";
   for (const auto& [job, message] : result.failed) {
-    Json entry{{options.vpfile ? "vp" : "rank", job->rank}};
-    if (job->last != job->rank) entry[options.vpfile ? "last_vp" : "last_rank"] = job->last;
+    Json entry{{number, job->rank}};
+    if (job->last != job->rank) entry["last_" + number] = job->last;
     add_name(entry, job->name, job->mode);
     entry["message"] = message;
     object["failed"].push_back(entry);
   }
   object["left_out"] = Json::array();
-  for (const auto& [first, last] : nothing) {
-    object["left_out"].push_back(
-        {{options.vpfile ? "vp" : "rank", first}, {options.vpfile ? "last_vp" : "last_rank", last}});
-  }
+  for (const auto& [first, last] : plan.nothing)
+    object["left_out"].push_back({{number, first}, {"last_" + number, last}});
   object["exit_code"] = code;
   put_json(object);
 }
 
 int report(const Options& options, const Common& common, const Result& result, const ExtractPlan& plan) {
   const int code = result.failed.empty() && options.closed && plan.whole ? kFine : kDamaged;
+  if (plan.superseded > 0) {
+    say(fmt::format("{} left out, as a later one has the same name; 'thalweg ls' lists all, and --task N extracts one",
+                    count_text(plan.superseded, "file")));
+  }
   for (const auto& [first, last] : plan.nothing) {
     say(fmt::format("{} {} have no stored data: no files are created for them",
                     options.vpfile ? "virtual processors" : "tasks", ranks_text(first, last)));
   }
   if (common.json) {
-    print_json(options, result, plan.nothing, code);
+    print_json(options, result, plan, code);
   } else if (!common.quiet) {
     put(fmt::format(
         "{}: {}, {} and {} with {} in '{}'\n", printable(options.choice.file), count_text(result.files, "file"),
@@ -354,23 +358,26 @@ Run add(CLI::App& app) {
 const Command kExtract = {
     "extract",
     "Write logical files, or the streams of virtual processors, as files",
-    "Without NAME all files are extracted. NAME is that of a file, or of a directory with all below it, or a pattern "
-    "as of a shell, in which * and ? match '/' too; one that matches nothing is an error.\n"
+    "Without NAME all files are extracted. NAME is that of a file, or NAME.PART, or that of a directory with all below "
+    "it, or a pattern as of a shell, in which * and ? match '/' too; one that matches nothing is an error.\n"
     "\nFiles get their stored name; a file without a name becomes task-%06d with its rank. Modes are restored, without "
     "set-user-ID, set-group-ID and sticky bits.\n"
     "\nNo file is ever written outside the target directory: absolute names, '..', special files, and symbolic links "
     "in the path are refused with 4, and so is an existing file, unless --force is given. All names are checked before "
-    "the first write, also for two logical files with one name: --pattern gives each its own. Symbolic links are "
-    "created last; their targets are not restricted.\n"
+    "the first write. Symbolic links are created last; their targets are not restricted.\n"
+    "\nWhere several logical files have one name, the last one is extracted, as by tar, and a line tells how many are "
+    "left out; --task N extracts one of them, and --pattern gives each its own name. A part of a distributed array "
+    "becomes NAME.PART.\n"
     "\nA file appears under its name when it is complete, so that an interrupted or failed extract leaves no partial "
     "files. A file with damaged content is skipped; the others are extracted, and the command exits with 1.\n"
     "\nDirectories are created first, then the files by several threads; an unclosed multifile and a vpfile are read "
-    "by "
-    "one.\n"
+    "by one.\n"
     "\nConsecutive tasks without stored data become empty files; more than 1000 in total are reported and skipped.\n"
     "\nEach stream of a vpfile becomes a file vp-%06d with the number of its virtual processor, or named by --pattern.",
     "  command, file, directory, closed, exit_code; kind: \"multifile\" or \"vpfile\"\n"
-    "  files, directories, symlinks: extracted numbers; bytes: their content\n"
+    "  files, directories, symlinks: extracted numbers; bytes: their content; superseded: number of files left out, as "
+    "a "
+    "later one has the name\n"
     "  failed: for each damaged file: rank (of a vpfile: vp), name, name_hex, mode, message; last_rank (last_vp): end "
     "of a range\n"
     "  left_out: long ranges without stored data: rank, last_rank (of a vpfile: vp, last_vp)\n",

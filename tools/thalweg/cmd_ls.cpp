@@ -66,7 +66,7 @@ Entry entry_of(const Multifile& multifile, int64_t rank) {
   try {
     entry.name = multifile.name(rank, &entry.mode);
     entry.bytes = multifile.bytes(rank);
-    if (!entry.name.empty()) check(tw_multifile_part(multifile.get(), rank, &entry.part));
+    if (!entry.name.empty()) entry.part = multifile.part(rank);
   } catch (const Failure& failure) {
     if (!is_loss(failure.status)) throw;
     entry.status = failure.status;
@@ -75,17 +75,21 @@ Entry entry_of(const Multifile& multifile, int64_t rank) {
   return entry;
 }
 
-void tell_lost(const Entry& entry) {
-  flush_output();
-  say(fmt::format("task {}: {}", ranks_text(entry.rank, entry.last), entry.message));
-}
-
-// Returns whether every entry was readable.
-bool list(const Multifile& multifile, const Range& range, OneByOne& one_by_one, Print print) {
+// Returns whether every entry was readable. Prints each one before it reads the next.
+bool list(const Multifile& multifile, const Options& options, Print print) {
   bool whole = true;
+  OneByOne one_by_one;
   const int64_t n = multifile.summarize().n_logical;
   const size_t width = std::max<size_t>(4, std::to_string(n).size());
-  for (int64_t rank = range.first, i = 0; rank <= range.second; ++i) {
+  const auto list_one = [&](const Entry& entry) {
+    print(entry, width);
+    if (entry.status == TW_OK) return;
+    whole = false;
+    flush_output();
+    say(fmt::format("task {}: {}", ranks_text(entry.rank, entry.last), entry.message));
+  };
+  for_chosen(multifile, options.file, options.names, whole, [&](int64_t rank) { list_one(entry_of(multifile, rank)); });
+  for (int64_t rank = options.names.empty() ? 0 : n, i = 0; rank < n; ++i) {
     note_work("ls", rank, n, "logical files");
     if (i % 256 == 0) stop_if_interrupted();
     const Alike alike = multifile.alike(rank);
@@ -94,22 +98,10 @@ bool list(const Multifile& multifile, const Range& range, OneByOne& one_by_one, 
     if (!alike.lost() && !alone && one_by_one.takes(alike.last - rank + 1)) {
       for (int64_t empty = rank; empty <= alike.last; ++empty) print({empty, empty}, width);
     } else {
-      const Entry entry = alike.lost() || !alone ? lost : entry_of(multifile, rank);
-      print(entry, width);
-      whole = whole && entry.status == TW_OK;
-      if (entry.status != TW_OK) tell_lost(entry);
+      list_one(alike.lost() || !alone ? lost : entry_of(multifile, rank));
     }
     rank = alike.last + 1;
   }
-  return whole;
-}
-
-bool list_chosen(const Multifile& multifile, const Options& options, Print print) {
-  bool whole = true;
-  OneByOne one_by_one;
-  std::vector<Range> ranges{{0, multifile.summarize().n_logical - 1}};
-  if (!options.names.empty()) ranges = ranks_of_names(multifile, options.file, options.names, whole);
-  for (const Range& range : ranges) whole = list(multifile, range, one_by_one, print) && whole;
   return whole;
 }
 
@@ -122,7 +114,7 @@ int run(const Options& options, const Common& common) {
     head["closed"] = closed;
     begin_json_list(head, "entries");
   }
-  if (!list_chosen(multifile, options, print)) code = kDamaged;
+  if (!list(multifile, options, print)) code = kDamaged;
   if (common.json) end_json_list({{"exit_code", code}});
   if (!closed) report_not_closed(options.file);
   return code;
@@ -141,8 +133,9 @@ Run add(CLI::App& app) {
 const Command kLs = {
     "ls",
     "List the logical files: rank, size, mode, name, part",
-    "Without NAME all are listed. NAME is that of a file, or of a directory with all below it, or a pattern as of a "
-    "shell, in which * and ? match '/' too; one that matches nothing is an error.\n"
+    "Without NAME all are listed. NAME is that of a file, the last one where several have it, or NAME.PART, or that of "
+    "a directory with all below it, or a pattern as of a shell, in which * and ? match '/' too; one that matches "
+    "nothing is an error.\n"
     "\nBytes of a name that a terminal would interpret are printed as \\n"
     ", \\x1b and so on, and a backslash is doubled; --null prints names unescaped. For an unclosed file the intact "
     "part is listed, and the command exits with 1.\n"

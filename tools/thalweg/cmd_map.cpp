@@ -24,17 +24,6 @@ bool wants_html(const Options& options) {
   throw Failure(kUsage, fmt::format("'{}' ends neither in .html nor in .svg; select one with --format", options.out));
 }
 
-std::vector<std::string> files_of(const Options& options, const Multifile& multifile) {
-  std::vector<std::string> files;
-  for (int32_t k = 0; k < multifile.summarize().n_planned; ++k) files.push_back(physical_name(options.file, k));
-  return files;
-}
-
-std::vector<std::string> files_of_vpfile(const Options& options) {
-  return {options.file, options.file + ".meta", options.file + ".first", options.file + ".dir",
-          options.file + ".batches"};
-}
-
 void print_json(const Options& options, const Map& map, int code) {
   Json object = json_head("map", options.file);
   object["kind"] = map.vpfile ? "vpfile" : "multifile";
@@ -52,24 +41,25 @@ void print_json(const Options& options, const Map& map, int code) {
   put_json(object);
 }
 
-struct Drawn {
-  Map map;
-  bool replace;
-};
+// Whether OUT, which is none of the files that are drawn, replaces a picture.
+bool replaces(const Options& options, const std::vector<std::string>& files, const char* what) {
+  if (options.out == "-") return false;
+  check_folder_of(options.out);
+  return may_replace_picture(options.out, options.force, files, what);
+}
 
-Drawn draw_multifile(const Options& options) {
+std::pair<Map, bool> draw_multifile(const Options& options) {
   const auto [multifile, closed] = open_in_any_state(options.file);
-  if (options.out != "-") check_folder_of(options.out);
-  const bool replace =
-      options.out != "-" &&
-      may_replace_picture(options.out, options.force, files_of(options, multifile), "physical file of the multifile");
+  std::vector<std::string> files;
+  for (int32_t k = 0; k < multifile.summarize().n_planned; ++k) files.push_back(physical_name(options.file, k));
+  const bool replace = replaces(options, files, "physical file of the multifile");
   return {make_map(multifile, options.file, closed), replace};
 }
 
-Drawn draw_vpfile(const Options& options) {
-  if (options.out != "-") check_folder_of(options.out);
-  const bool replace = options.out != "-" &&
-                       may_replace_picture(options.out, options.force, files_of_vpfile(options), "file of the vpfile");
+std::pair<Map, bool> draw_vpfile(const Options& options) {
+  std::vector<std::string> files;
+  for (const char* ending : kVpfileEndings) files.push_back(options.file + ending);
+  const bool replace = replaces(options, files, "file of the vpfile");
   return {make_vp_map(options.file), replace};
 }
 

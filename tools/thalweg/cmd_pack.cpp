@@ -8,9 +8,10 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <optional>
 #include <sstream>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "command.hpp"
 #include "common.hpp"
@@ -178,6 +179,17 @@ Config config_of(const Options& options, const TreeWalk& walk) {
   return config;
 }
 
+// The library takes the hints that this command sets for those of the user.
+std::string strategy_of(const Multifile& multifile, const Options& options) {
+  std::string text = multifile.summarize().strategy;
+  for (const auto& [hint, thing] : {std::pair("physical_files=", "physical file"), {"chunk_bytes=", "chunks of"}}) {
+    const bool asked = std::ranges::any_of(options.hints, [&](const auto& h) { return h.starts_with(hint); });
+    const size_t at = text.find("as asked for", text.find(thing));
+    if (!asked && at != std::string::npos) text.replace(at, std::strlen("as asked for"), "chosen by thalweg pack");
+  }
+  return text;
+}
+
 // The close is a step of its own: a thread that fails before abandons the multifile, and the failure is told as it was.
 Result write_multifile(const Options& options, const std::string& path, int base, const TreeWalk& walk, bool quiet) {
   const size_t n = walk.entries().size();
@@ -195,7 +207,8 @@ Result write_multifile(const Options& options, const std::string& path, int base
     results[k] = Packer(multifiles[k]->get(), base, walk, progress).pack(k == 0 ? 0 : ends[k - 1], ends[k], failed);
   });
   Result all;
-  all.strategy = multifiles[0]->summarize().strategy;
+  all.strategy = strategy_of(*multifiles[0], options);
+  check(tw_multifile_set_attribute(multifiles[0]->get(), kStrategyKey, all.strategy.data(), all.strategy.size()));
   for (Result& result : results) {
     all.bytes += result.bytes;
     all.changed.insert(all.changed.end(), result.changed.begin(), result.changed.end());
@@ -204,42 +217,37 @@ Result write_multifile(const Options& options, const std::string& path, int base
   return all;
 }
 
-// Names that 'thalweg extract' refuses: the first one, and their number.
-std::pair<std::string, size_t> unsafe_names(const TreeWalk& walk) {
-  std::pair<std::string, size_t> found;
+// The first name of those entries for which `is` is true, and their number.
+template <class Is>
+std::pair<std::string, int64_t> names_that(const TreeWalk& walk, Is is) {
+  std::pair<std::string, int64_t> found;
   for (const Entry& entry : walk.entries()) {
     stop_if_interrupted();
-    if (unsafe_name(entry.name).empty()) continue;
-    if (found.second++ == 0) found.first = entry.name;
+    if (is(entry) && found.second++ == 0) found.first = entry.name;
   }
   return found;
 }
 
-// Names that denote one file: the first one, and their number; "d" and "d/" are one directory without conflict.
-std::pair<std::string, size_t> names_met_before(const TreeWalk& walk) {
-  std::pair<std::string, size_t> found;
-  std::unordered_map<std::string, bool> met;  // plain name: whether a directory
-  for (const Entry& entry : walk.entries()) {
-    stop_if_interrupted();
-    const auto [place, fresh] = met.emplace(plain_name(entry.name), S_ISDIR(entry.mode));
-    if (fresh || (place->second && S_ISDIR(entry.mode))) continue;
-    if (found.second++ == 0) found.first = entry.name;
-  }
-  return found;
+// Names that 'thalweg extract' refuses.
+std::pair<std::string, int64_t> unsafe_names(const TreeWalk& walk) {
+  return names_that(walk, [](const Entry& entry) { return !unsafe_name(entry.name).empty(); });
 }
 
 void warn(const TreeWalk& walk) {
   for (const std::string& name : walk.left_out()) say(fmt::format("skipped '{}': it is the replaced file", name));
-  if (const auto [first, n] = names_met_before(walk); n > 0) {
-    say(fmt::format("{} {} another one, as '{}', which 'thalweg extract' refuses",
-                    count_text(static_cast<int64_t>(n), "name"), n == 1 ? "equals" : "equal", first));
+  std::unordered_set<std::string> met;  // "d" and "d/" are one directory without conflict
+  const auto [second, n_met] = names_that(
+      walk, [&](const Entry& entry) { return !met.insert(plain_name(entry.name)).second && !S_ISDIR(entry.mode); });
+  if (n_met > 0) {
+    say(fmt::format("{} {} another one, as '{}'; 'thalweg extract' makes the last of them", count_text(n_met, "name"),
+                    n_met == 1 ? "equals" : "equal", second));
   }
   for (const std::string& name : walk.skipped()) say(fmt::format("skipped '{}': a device, pipe or socket", name));
   const auto& [first, n] = unsafe_names(walk);
   if (n == 0) return;
   say(fmt::format(
       "{} {} absolute or with '..', as '{}', which 'thalweg extract' refuses; to store relative names: -C DIR",
-      count_text(static_cast<int64_t>(n), "name"), n == 1 ? "is" : "are", first));
+      count_text(n, "name"), n == 1 ? "is" : "are", first));
 }
 
 void print_json(const Options& options, const TreeWalk& walk, const Result& result) {
@@ -304,8 +312,7 @@ const Command kPack = {
     "which are not followed. Owners, times, hard links and extended attributes are not stored. A repeated name is "
     "stored once.\n"
     "\nSeveral threads read and write; neither their number nor their order changes the order of the logical files. "
-    "There is "
-    "one physical file, unless --hint physical_files=N asks for more.\n"
+    "There is one physical file, unless --hint physical_files=N asks for more.\n"
     "\nA file that changes its size meanwhile is stored as it was read, with a warning. FILE appears when it is "
     "complete; after a failure no file remains.",
     "  command, file, exit_code\n"

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "progress.hpp"
 #include "text.hpp"
@@ -179,11 +181,15 @@ tw_multifile_summary Multifile::summarize() const {
   return summary;
 }
 
+void Alike::note(tw_status found) {
+  status = found;
+  if (!is_loss(status)) check(status);
+  if (lost()) message = tw_last_error();
+}
+
 Alike Multifile::alike(int64_t rank) const {
   Alike found{rank};
-  found.status = tw_multifile_alike(handle_, rank, &found.last);
-  if (!is_loss(found.status)) check(found.status);
-  if (found.lost()) found.message = tw_last_error();
+  found.note(tw_multifile_alike(handle_, rank, &found.last));
   return found;
 }
 
@@ -198,6 +204,12 @@ std::string Multifile::name(int64_t rank, uint32_t* mode) const {
   size_t length = 0;
   check(tw_multifile_name(handle_, rank, text, sizeof text, &length, mode));
   return std::string(text, std::min(length, sizeof text - 1));
+}
+
+int64_t Multifile::part(int64_t rank) const {
+  int64_t part = -1;
+  check(tw_multifile_part(handle_, rank, &part));
+  return part;
 }
 
 std::string Multifile::stored_strategy() const {
@@ -246,20 +258,46 @@ void check_rank(int64_t rank, int64_t n_logical, const std::string& path) {
   throw Failure(kUsage, fmt::format("no task {}: '{}' has tasks 0 to {}", rank, path, n_logical - 1));
 }
 
+static bool is_pattern(const std::string& wanted) { return wanted.find_first_of("*?[") != std::string::npos; }
+
 static bool chooses(std::string wanted, const std::string& name) {
   while (wanted.size() > 1 && wanted.ends_with('/')) wanted.pop_back();
-  const bool is_pattern = wanted.find_first_of("*?[") != std::string::npos;
-  if (is_pattern && fnmatch(wanted.c_str(), name.c_str(), FNM_LEADING_DIR) == 0) return true;
+  if (is_pattern(wanted) && fnmatch(wanted.c_str(), name.c_str(), FNM_LEADING_DIR) == 0) return true;
   return !wanted.empty() && (name + '/').starts_with(wanted + '/');
 }
 
-std::vector<Range> ranks_of_names(const Multifile& multifile, const std::string& path,
-                                  const std::vector<std::string>& names, bool& whole) {
-  std::vector<Range> ranges;
+// The rank of a name, or NAME.PART, found without reading all names; -1: it may be a directory or a pattern.
+static int64_t found_at_once(const Multifile& multifile, const std::string& wanted) {
+  if (is_pattern(wanted)) return -1;
+  int64_t rank = -1;
+  uint32_t mode = 0;
+  tw_status status = tw_multifile_find(multifile.get(), wanted.c_str(), &rank);
+  const size_t digits = wanted.rfind('.') + 1;  // 0 without a dot
+  const char* const end = wanted.data() + wanted.size();
+  int64_t part = -1;
+  const char* const rest = std::from_chars(wanted.data() + digits, end, part).ptr;
+  if (status == TW_ERR_NOT_FOUND && digits > 1 && rest == end && part >= 0)
+    status = tw_multifile_find_part(multifile.get(), wanted.substr(0, digits - 1).c_str(), part, &rank);
+  if (is_loss(status)) return -1;
+  check(status);
+  multifile.name(rank, &mode);
+  return S_ISDIR(mode) ? -1 : rank;
+}
+
+void for_chosen(const Multifile& multifile, const std::string& path, const std::vector<std::string>& all, bool& whole,
+                const std::function<void(int64_t rank)>& use) {
+  std::set<int64_t> at_once;
+  std::vector<std::string> names;  // the others
+  for (const std::string& name : all) {
+    const int64_t rank = found_at_once(multifile, name);
+    if (rank < 0) names.push_back(name);
+    if (rank >= 0) at_once.insert(rank);
+  }
+  if (names.empty()) std::ranges::for_each(at_once, use);
   std::vector<bool> found(names.size());
   std::vector<bool> exact(names.size());
   std::string lost;
-  const int64_t n = multifile.summarize().n_logical;
+  const int64_t n = names.empty() ? 0 : multifile.summarize().n_logical;
   for (int64_t rank = 0, last = 0; rank < n; rank = last + 1) {
     stop_if_interrupted();
     const Alike alike = multifile.alike(rank);
@@ -273,19 +311,19 @@ std::vector<Range> ranks_of_names(const Multifile& multifile, const std::string&
       if (!is_loss(failure.status)) throw;
       lost = failure.what();
     }
-    bool any = false;
+    bool any = at_once.contains(rank);
     for (size_t i = 0; i < names.size() && !name.empty(); ++i)
       if (chooses(names[i], name)) {
         any = found[i] = true;
         exact[i] = exact[i] || name == names[i];
       }
-    if (any) ranges.emplace_back(rank, rank);
+    if (any) use(rank);
   }
   const auto missing = std::ranges::find(found, false);
   if (missing == found.end()) {
-    whole = whole && (lost.empty() || std::ranges::find(exact, false) == exact.end());
-    if (!whole) say(fmt::format("there may be more of these names among those that cannot be read: {}", lost));
-    return ranges;
+    if (lost.empty() || std::ranges::find(exact, false) == exact.end()) return;
+    whole = false;
+    return say(fmt::format("there may be more of these names among those that cannot be read: {}", lost));
   }
   const std::string& name = names[static_cast<size_t>(missing - found.begin())];
   if (!lost.empty()) throw Failure(kDamaged, fmt::format("no readable name is '{}': {}", name, lost));

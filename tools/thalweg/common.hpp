@@ -98,6 +98,7 @@ struct Alike {
   std::string message = {};
 
   bool lost() const { return status != TW_OK; }
+  void note(tw_status found);  // throws unless it is_loss()
 };
 
 // Limits how many empty entries are listed one by one; further ones are listed in ranges.
@@ -129,6 +130,7 @@ class Multifile {
   Alike alike(int64_t rank) const;
   int64_t bytes(int64_t rank) const;
   std::string name(int64_t rank, uint32_t* mode = nullptr) const;
+  int64_t part(int64_t rank) const;     // -1: none
   std::string stored_strategy() const;  // strategy of the write; empty: not recorded
 
  private:
@@ -154,11 +156,12 @@ int64_t sum_of(int64_t a, int64_t b, int64_t times = 1);
 void check_rank(int64_t rank, int64_t n_logical, const std::string& path);
 
 using Range = std::pair<int64_t, int64_t>;  // first and last
-// The ranks of the logical files that `names` choose, in ascending order: each of them is a name, a directory of names,
-// or a pattern of a shell, in which '*' and '?' match '/' too. Fails with exit 2 where one chooses nothing.
-// Clears `whole`, and says why, where names that cannot be read may be among them.
-std::vector<Range> ranks_of_names(const Multifile& multifile, const std::string& path,
-                                  const std::vector<std::string>& names, bool& whole);
+// Calls use() for the ranks of the logical files that `names` choose, in ascending order: each of them is a name, a name
+// and a part as in NAME.PART, a directory of names, or a pattern of a shell, in which '*' and '?' match '/' too. A name
+// is the logical file that finding gives, the last one of that name; all names are read only for the other kinds. Fails
+// with exit 2 where one chooses nothing. Clears `whole`, and says why, where names that cannot be read may be among them.
+void for_chosen(const Multifile& multifile, const std::string& path, const std::vector<std::string>& names, bool& whole,
+                const std::function<void(int64_t rank)>& use);
 
 // A file descriptor with automatic close.
 class Descriptor {

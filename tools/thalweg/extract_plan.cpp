@@ -37,10 +37,7 @@ std::vector<Range> chosen_ranks(const Multifile& multifile, const ExtractChoice&
     add_ranks(text, ranges);
     check_rank(ranges.back().second, n, choice.file);
   }
-  if (!choice.names.empty()) {
-    const std::vector<Range> named = ranks_of_names(multifile, choice.file, choice.names, whole);
-    ranges.insert(ranges.end(), named.begin(), named.end());
-  }
+  for_chosen(multifile, choice.file, choice.names, whole, [&](int64_t rank) { ranges.emplace_back(rank, rank); });
   if (choice.tasks.empty() && choice.names.empty() && n > 0) ranges.emplace_back(0, n - 1);
   return sorted(std::move(ranges));
 }
@@ -108,7 +105,7 @@ void check_name(const ExtractJob& job, const std::string& pattern) {
 
 struct Target {
   std::string name;  // plain
-  const ExtractJob* job;
+  ExtractJob* job;
 };
 
 // Order of names in which the content of a directory directly follows it: '/' before any other byte.
@@ -126,11 +123,15 @@ bool comes_before(const Target& a, const Target& b) {
                             first.name, first.rank, second.name, second.rank, what, kDefaultPattern));
 }
 
-// In that order conflicting names are neighbours.
-void check_conflicts(const std::vector<ExtractJob>& jobs) {
+bool supersedes(const ExtractJob& later, const ExtractJob& job) {
+  return later.named && job.named && later.part == job.part && !S_ISDIR(later.mode) && !S_ISDIR(job.mode);
+}
+
+// In that order conflicting names are neighbours. Removes the superseded jobs; returns their number.
+int64_t resolve_conflicts(std::vector<ExtractJob>& jobs) {
   std::vector<Target> targets;
   targets.reserve(jobs.size());
-  for (const ExtractJob& job : jobs) {
+  for (ExtractJob& job : jobs) {
     stop_if_interrupted();
     if (job.lost.empty()) targets.push_back({plain_name(job.name), &job});
   }
@@ -140,14 +141,15 @@ void check_conflicts(const std::vector<ExtractJob>& jobs) {
   });
   for (size_t i = 1; i < targets.size(); ++i) {
     stop_if_interrupted();
-    const Target& a = targets[i - 1];
-    const Target& b = targets[i];
+    const Target &a = targets[i - 1], &b = targets[i];
     const bool directories = S_ISDIR(a.job->mode) && S_ISDIR(b.job->mode);
-    if (a.name == b.name && !directories) refuse_both(*a.job, *b.job, "would be one file");
+    a.job->superseded = a.name == b.name && supersedes(*b.job, *a.job);
+    if (a.name == b.name && !directories && !a.job->superseded) refuse_both(*a.job, *b.job, "would be one file");
     if (!S_ISDIR(a.job->mode) && b.name.starts_with(a.name + "/")) {
       refuse_both(*a.job, *b.job, "conflict: one name is a directory of the other");
     }
   }
+  return static_cast<int64_t>(std::erase_if(jobs, [](const ExtractJob& job) { return job.superseded; }));
 }
 
 // The other files are extracted when an entry is damaged.
@@ -172,15 +174,18 @@ ExtractPlan plan_extract(const Multifile& multifile, const ExtractChoice& choice
     look_at(job, [&] {
       job.bytes = multifile.bytes(rank);
       job.name = multifile.name(rank, &job.mode);
+      job.named = !job.name.empty();
+      if (job.named) job.part = multifile.part(rank);
     });
     if (!job.lost.empty()) return job;
-    if (!choice.pattern.empty() || job.name.empty()) job.name = pattern.name(rank);
+    if (job.part >= 0) job.name += fmt::format(".{}", job.part);
+    if (!choice.pattern.empty() || !job.named) job.name = pattern.name(rank);
     while (choice.relative && job.name.starts_with('/')) job.name.erase(0, 1);
     check_name(job, choice.pattern);
     check_type(job);
     return job;
   });
-  check_conflicts(plan.jobs);
+  plan.superseded = resolve_conflicts(plan.jobs);
   plan.whole = whole;
   return plan;
 }

@@ -14,7 +14,7 @@ namespace tool {
 struct ExtractChoice {
   std::string file;
   std::vector<std::string> tasks;  // "3" or "3-7"
-  std::vector<std::string> names;  // as ranks_of_names() takes them
+  std::vector<std::string> names;  // as for_chosen() takes them
   std::vector<std::string> vps;    // in the syntax of parse_vps()
   std::string pattern;             // empty: stored names
   bool relative = false;
@@ -27,16 +27,21 @@ struct ExtractJob {
   uint32_t mode;
   int64_t bytes;
   std::string lost;  // why the file is unknown; empty: it is there
+  bool named = false;
+  int64_t part = -1;        // -1: none
+  bool superseded = false;  // a later file has its name
 };
 
 struct ExtractPlan {
   std::vector<ExtractJob> jobs;  // in order of ranks
+  int64_t superseded = 0;        // files that are left out, as a later one has the name
   bool whole = true;             // no chosen name may be among those that cannot be read
   std::vector<Range> nothing;    // first and last of long ranges without stored data
 };
 
 // Throws Failure: exit 2 for a missing task or name; exit 4 for a name outside the target directory, an entry that is
-// no file, directory or symbolic link, and two entries with one name.
+// no file, directory or symbolic link, and names of which one hides the other. The last of several files with one name
+// is kept; a part of a name becomes NAME.PART.
 ExtractPlan plan_extract(const Multifile& multifile, const ExtractChoice& choice);
 
 // For a vpfile of this shape: all names by the pattern.

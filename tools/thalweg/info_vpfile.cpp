@@ -45,29 +45,18 @@ Json sizes_of(const std::string& path, const tw_vpfile_stored& stored, Json* eac
           {"histogram", histogram(sizes)}};
 }
 
-Json segments_of(const tw_vpfile_stored& stored) {
-  Json nb;
-  Json cb;
-  Json ib;
-  if (stored.nb_record != 0) {
-    nb = {{"record_bytes", stored.nb_record},
-          {"bytes_per_vp", stored.nb_bytes},
-          {"bytes", stored.nb_bytes * stored.n_vps}};
-  }
-  if (stored.cb_round != 0) {
-    cb = {
-        {"round_bytes", stored.cb_round}, {"bytes_per_vp", stored.cb_bytes}, {"bytes", stored.cb_bytes * stored.n_vps}};
-  }
-  if (stored.block_bytes != 0) {
-    ib = {
-        {"block_bytes", stored.block_bytes}, {"superblock_bytes", stored.superblock_bytes}, {"bytes", stored.ib_bytes}};
-  }
-  return {{"nb", nb}, {"cb", cb}, {"ib", ib}};
+Json segments_of(const tw_vpfile_stored& s) {
+  const auto segment = [](const char* unit, int64_t of_unit, const char* also, int64_t of_also, int64_t bytes) {
+    return of_unit == 0 ? Json() : Json{{unit, of_unit}, {also, of_also}, {"bytes", bytes}};
+  };
+  return {{"nb", segment("record_bytes", s.nb_record, "bytes_per_vp", s.nb_bytes, s.nb_bytes * s.n_vps)},
+          {"cb", segment("round_bytes", s.cb_round, "bytes_per_vp", s.cb_bytes, s.cb_bytes * s.n_vps)},
+          {"ib", segment("block_bytes", s.block_bytes, "superblock_bytes", s.superblock_bytes, s.ib_bytes)}};
 }
 
 Json files_of(const std::string& path) {
   Json files = Json::array();
-  for (const char* ending : {"", ".meta", ".first", ".dir", ".batches"}) {
+  for (const char* ending : kVpfileEndings) {
     struct stat status = {};
     const std::string name = path + ending;
     if (stat(name.c_str(), &status) == 0) files.push_back({{"name", name}, {"bytes", status.st_size}});

@@ -146,22 +146,10 @@ int of_multifile(const tw_region* region, void* user) {
 }
 
 int32_t kind_of(const tw_vpfile_region& region) {
-  switch (region.kind) {
-    case TW_VPFILE_REGION_NB:
-      return kRegionNb;
-    case TW_VPFILE_REGION_CB:
-      return kRegionCb;
-    case TW_VPFILE_REGION_HEADER:
-      return TW_REGION_HEADER;
-    case TW_VPFILE_REGION_BLOCKS:
-      return TW_REGION_DATA;
-    case TW_VPFILE_REGION_UNUSED:
-      return TW_REGION_TAIL;
-    case TW_VPFILE_REGION_TABLE:
-      return TW_REGION_FRAME;
-    default:
-      return TW_REGION_HOLE;
-  }
+  // by TW_VPFILE_REGION_*
+  constexpr int32_t kKinds[] = {TW_REGION_HOLE, kRegionNb,      kRegionCb,      TW_REGION_HEADER,
+                                TW_REGION_DATA, TW_REGION_TAIL, TW_REGION_FRAME};
+  return region.kind > 0 && region.kind < std::ssize(kKinds) ? kKinds[region.kind] : TW_REGION_HOLE;
 }
 
 template <auto Take>
@@ -189,24 +177,11 @@ Map build(Builder& builder, Walk walk) {
 }  // namespace
 
 std::string region_name(const Map& map, int32_t kind) {
-  switch (kind) {
-    case kRegionNb:
-      return "NB segment";
-    case kRegionCb:
-      return "CB segment";
-    case TW_REGION_HEADER:
-      return "header";
-    case TW_REGION_FRAME:
-      return map.vpfile ? "table" : "frame";
-    case TW_REGION_DATA:
-      return map.vpfile ? "blocks" : "data";
-    case TW_REGION_TAIL:
-      return map.vpfile ? "unused room" : "unused tail";
-    case TW_REGION_INDEX:
-      return "index";
-    default:
-      return "hole";
-  }
+  // by TW_REGION_*, kRegionNb and kRegionCb
+  constexpr const char* kNames[][kRegionCb + 1] = {
+      {"", "header", "frame", "data", "unused tail", "hole", "index", "NB segment", "CB segment"},
+      {"", "header", "table", "blocks", "unused room", "hole", "index", "NB segment", "CB segment"}};
+  return kNames[map.vpfile ? 1 : 0][known_kind(kind)];
 }
 
 Map make_map(const Multifile& multifile, const std::string& path, bool closed) {

@@ -20,6 +20,8 @@ class HeldFile {
   Descriptor file_, whole_;
 };
 
+bool exists(const std::string& path);  // also a link that leads nowhere
+
 // Renames in `directory`. EEXIST when there is something at `to`. False with errno on failure.
 bool move_file(int directory, const std::string& from, const std::string& to);
 

@@ -20,11 +20,6 @@
 namespace tool {
 namespace {
 
-bool exists(const std::string& path) {
-  struct stat status = {};
-  return lstat(path.c_str(), &status) == 0;
-}
-
 constexpr int32_t kMostOnDemand = 4096;  // physical files that the library makes when data need them, in all
 
 constexpr std::string_view kMagic = "\x89THALW\r\n";

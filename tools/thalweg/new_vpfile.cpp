@@ -18,11 +18,6 @@ namespace {
 
 constexpr const char* kMeta = ".meta";
 
-bool exists(const std::string& path) {
-  struct stat status = {};
-  return lstat(path.c_str(), &status) == 0;
-}
-
 [[noreturn]] void refuse(const std::string& path) {
   throw Failure(kUnsafe, fmt::format("refused: '{}' exists already; remove it, or choose another name", path));
 }

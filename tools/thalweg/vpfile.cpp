@@ -20,6 +20,12 @@ bool is_regular_file(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), R_OK) == 0;
 }
 
+tw_status look(const std::string& path, tw_vpfile_stored& stored) {
+  stored = {};
+  stored.struct_size = sizeof stored;
+  return tw_vpfile_look(path.c_str(), &stored);
+}
+
 // Numbers separated by commas; empty on any other text.
 std::vector<int64_t> numbers(std::string_view text) {
   std::vector<int64_t> all;
@@ -39,9 +45,8 @@ std::vector<int64_t> numbers(std::string_view text) {
 }  // namespace
 
 bool is_vpfile(const std::string& path) {
-  tw_vpfile_stored stored = {};
-  stored.struct_size = sizeof stored;
-  tw_status_ignore(tw_vpfile_look(path.c_str(), &stored));
+  tw_vpfile_stored stored;
+  tw_status_ignore(look(path, stored));
   return stored.is_vpfile != 0;
 }
 
@@ -66,9 +71,8 @@ void refuse_other_kinds(const std::string& path) {
 
 void check_vpfile_or_multifile(const std::string& path) {
   refuse_other_kinds(path);
-  tw_vpfile_stored stored = {};
-  stored.struct_size = sizeof stored;
-  const tw_status status = tw_vpfile_look(path.c_str(), &stored);
+  tw_vpfile_stored stored;
+  const tw_status status = look(path, stored);
   if (status != TW_ERR_CORRUPT && status != TW_ERR_VERSION) check(status);
 }
 
@@ -90,9 +94,8 @@ void refuse_option_of_vpfiles(bool given, const char* option, const std::string&
 }
 
 tw_vpfile_stored look_at_vpfile(const std::string& path) {
-  tw_vpfile_stored stored = {};
-  stored.struct_size = sizeof stored;
-  const tw_status status = tw_vpfile_look(path.c_str(), &stored);
+  tw_vpfile_stored stored;
+  const tw_status status = look(path, stored);
   if (status == TW_ERR_CORRUPT) {
     throw Failure(kDamaged,
                   fmt::format("{}; rebuild it from the shape: thalweg repair {} --shape A,B,...", tw_last_error(),
@@ -170,9 +173,7 @@ int64_t Vpfile::bytes(int64_t vp) const {
 
 Alike Vpfile::alike(int64_t vp) const {
   Alike found{vp};
-  found.status = tw_vpfile_alike(handle_, vp, &found.last);
-  if (!is_loss(found.status)) check(found.status);
-  if (found.lost()) found.message = tw_last_error();
+  found.note(tw_vpfile_alike(handle_, vp, &found.last));
   return found;
 }
 

@@ -11,6 +11,8 @@
 
 namespace tool {
 
+constexpr const char* kVpfileEndings[] = {"", ".meta", ".first", ".dir", ".batches"};  // of its files
+
 bool is_vpfile(const std::string& path);  // false also when unknown: the open reports the reason
 
 // "'x' looks like HDF5, not a multifile or vpfile", as the library reports; empty: no known format.
