@@ -20,6 +20,14 @@ struct StorageInfo {
   std::uint64_t free_bytes = kMostOffset;  // for users without privileges; the default means unknown
 };
 
+struct FilesystemKind {
+  std::uint32_t magic;
+  const char* name;      // null: unknown
+  bool network = false;  // many machines share it, or it is FUSE
+};
+// By the magic number of statfs(2).
+FilesystemKind filesystem_kind(std::uint32_t magic);
+
 // The file system of `path`, or of its folder when there is no such file yet.
 Result<StorageInfo> filesystem_info(const std::string& path);
 // The file system of an open file; `path` is for messages.

@@ -19,14 +19,9 @@ namespace thalweg {
 
 namespace {
 
-struct KnownKind {
-  std::uint32_t magic;
-  const char* name;
-  bool network = false;  // many machines share it
-};
 // From statfs(2), linux/magic.h and the sources of file systems outside the kernel. FUSE counts as a network: most of
 // its users are parallel file systems.
-constexpr KnownKind kKinds[] = {
+constexpr FilesystemKind kKinds[] = {
     {0x0000EF53, "ext4"},         {0x58465342, "xfs"},         {0x01021994, "tmpfs"},
     {0x9123683E, "btrfs"},        {0x2FC12FC1, "zfs"},         {0x794C7630, "overlay"},
     {0xF2F52010, "f2fs"},         {0x858458F6, "ramfs"},       {0x958458F6, "hugetlbfs"},
@@ -45,16 +40,9 @@ std::string hex(std::uint64_t number, int digits) {
   return text;
 }
 
-KnownKind kind_of(std::uint32_t magic) {
-  const auto* known = std::ranges::find(kKinds, magic, &KnownKind::magic);
-  return known != std::end(kKinds) ? *known : KnownKind{magic, nullptr};
-}
-
 // The file system's id from statfs, or else the number of its device, which may change with every mount.
 std::string identity_of(const std::string& kind, const struct statfs& system, const struct stat& status) {
-  std::uint64_t number = 0;
-  static_assert(sizeof system.f_fsid == sizeof number);
-  std::memcpy(&number, &system.f_fsid, sizeof number);
+  const auto number = std::bit_cast<std::uint64_t>(system.f_fsid);
   if (number != 0) return kind + "-" + hex(number, 16);
   return fmt::format("{}-device-{}-{}", kind, major(status.st_dev), minor(status.st_dev));
 }
@@ -87,7 +75,7 @@ StorageInfo info_from(const struct stat& status, const struct statfs& system) {
   // The block of I/O, not of allocation: on a parallel file system it is the stripe.
   const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
   info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
-  const KnownKind kind = kind_of(static_cast<std::uint32_t>(system.f_type));
+  const FilesystemKind kind = filesystem_kind(static_cast<std::uint32_t>(system.f_type));
   info.kind = kind.name != nullptr ? kind.name : "0x" + hex(kind.magic, 8);
   info.is_network = kind.network;
   info.identity = identity_of(info.kind, system, status);
@@ -100,6 +88,11 @@ StorageInfo info_from(const struct stat& status, const struct statfs& system) {
 }
 
 }  // namespace
+
+FilesystemKind filesystem_kind(std::uint32_t magic) {
+  const auto* known = std::ranges::find(kKinds, magic, &FilesystemKind::magic);
+  return known != std::end(kKinds) ? *known : FilesystemKind{magic, nullptr};
+}
 
 std::uint32_t direct_io_alignment_of(const FileDescriptor& file) {
   return told_alignment(file.get(), "", AT_EMPTY_PATH);

@@ -76,6 +76,14 @@ class Damage : public testing::TestWithParam<std::string> {
   int failures_ = 0;
 };
 
+TEST(DamageImages, LaterHasDataInALaterPhysicalFile) {
+  const Image& image = sound_image("Later");
+  ASSERT_EQ(image.files.size(), 2u);
+  EXPECT_TRUE(std::ranges::any_of(image.regions, [](const Region& region) {
+    return region.kind == RegionKind::data && region.physical == 1 && region.rank == 1;
+  }));
+}
+
 TEST_P(Damage, NothingIsWrongUndamaged) { expect_sound(image().files, Loss::is_told, "as it was written"); }
 
 TEST_P(Damage, CutOffAtAnyByte) {
@@ -104,10 +112,6 @@ TEST_P(Damage, AnyBitFlips) {
     }
   }
   EXPECT_GT(n, 1000u);
-}
-
-std::vector<std::string> image_names() {
-  return {"Closed", "Appended", "Zstd", "Unchecked", "Table", "Unclosed", "UnclosedAppend"};
 }
 
 INSTANTIATE_TEST_SUITE_P(Images, Damage, testing::ValuesIn(image_names()),

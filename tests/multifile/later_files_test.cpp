@@ -204,6 +204,23 @@ TEST_F(LaterFiles, AnExplicitNumberMakesAllAtOpen) {
   EXPECT_EQ(files_there(), (Numbers{0, 1, 2}));
 }
 
+TEST_F(LaterFiles, AMappingMakesAllAtOpenAndNeedsTheirNumber) {
+  OpenRequest mapped = request(MultifileMode::create, 1);
+  mapped.mapping = [](std::int64_t, std::int64_t, std::int32_t) { return 1; };
+  run_on_team(2, [&](Group& group) {
+    const Status refused = run(open_multifile(group, mapped)).status();
+    EXPECT_EQ(refused.code(), Code::invalid_argument);
+    EXPECT_NE(refused.message().find("physical_files"), std::string::npos) << refused.message();
+  });
+  EXPECT_EQ(files_there(), Numbers{}) << "nothing was made";
+  mapped.options.physical_files = 3;
+  write(2, mapped, 100'000, 50'000);
+  expect_all_ok();
+  EXPECT_EQ(files_there(), (Numbers{0, 1, 2})) << "also those in which nothing lies";
+  expect_content(2, {100'000});
+  EXPECT_TRUE(verify().ok()) << verify().message();
+}
+
 TEST_F(LaterFiles, SixtyFourThreadsUseFour) {
   write(64, request(MultifileMode::create), 200'000, 50'000);
   expect_all_ok();

@@ -133,7 +133,7 @@ TEST_F(VpModes, APositionWithinARecordIsCb) {
   });
 }
 
-TEST_F(VpModes, AMaskIsIbAndStaysIb) {
+TEST_F(VpModes, AMaskIsIbUntilASeekBack) {
   each([](tw_vpfile* file) {
     write(file, 4);
     write(file, 8);

@@ -232,8 +232,8 @@ Result<std::uint64_t> PhysicalReader::listed_page(std::uint64_t local_index, Pag
   return last;
 }
 
-// Place of the first entry that is not before `local_index`; n_entries when there is none. In a page of listed entries
-// that cannot be read it is the first one.
+// Place of the first entry that is not before `local_index`; n_entries when there is none. Where a listed entry that
+// cannot be read hides it: the place of that one.
 Result<std::uint64_t> PhysicalReader::place_from(std::uint64_t local_index, PageCache& cache) const {
   if (!index_.is_listed()) return std::min(local_index, index_.n_entries);
   for (std::uint64_t place = cache.place; place < std::min(cache.place + 2, index_.n_entries); ++place) {
@@ -246,7 +246,7 @@ Result<std::uint64_t> PhysicalReader::place_from(std::uint64_t local_index, Page
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
     auto there = local_at(middle, cache);
-    if (!there.has_value()) return page * per_page;
+    if (!there.has_value()) return middle;
     (*there < local_index ? low : high) = *there < local_index ? middle + 1 : middle;
   }
   return cache.place = low;

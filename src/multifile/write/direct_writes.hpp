@@ -35,8 +35,10 @@ struct DirectSettings {              // no gaps: it is sent as it is
 
 class DirectWrites {
  public:
-  explicit DirectWrites(const DirectSettings& settings, std::shared_ptr<DirectWrites> before = nullptr)
-      : settings_(settings), before_(std::move(before)) {}
+  // `queue`: null: one that goes on in the background, made when it is needed.
+  explicit DirectWrites(const DirectSettings& settings, std::shared_ptr<DirectWrites> before = nullptr,
+                        std::unique_ptr<IoQueue> queue = nullptr)
+      : settings_(settings), before_(std::move(before)), queue_(std::move(queue)) {}
 
   const DirectSettings& settings() const { return settings_; }
   // The file has direct I/O, and stays open until finish() has returned. A failure may be that of an earlier write; then

@@ -86,13 +86,9 @@ std::string check_repair(const Aftermath& at, Blemish allowed) {
   return later.empty() ? "" : "after the second repair: " + later + findings;
 }
 
-// The logical file of history `number`: that rank, or what its name finds. One that was not added, or whose name is not
-// found, is empty.
+// The logical file of history `number`, which is empty where there is none.
 Found found_of(ReadHandle& handle, const Aftermath& at, std::uint64_t number, std::uint64_t& rank) {
-  const std::string& name = at.histories[number].name;
-  rank = number;
-  if (name.empty()) return number < handle.files().header().n_logical ? read_found(handle, rank) : Found{};
-  const auto found = handle.find(name);
+  const auto found = find_rank(handle, rank = number, at.histories[number]);
   if (found.status().code() == Code::not_found) return {};
   if (!found.has_value()) return {found.status(), {}, {}};
   return read_found(handle, rank = found.value());

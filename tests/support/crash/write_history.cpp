@@ -93,6 +93,19 @@ std::uint64_t History::size() const {
   return size;
 }
 
+TaskHistories::Written TaskHistories::written() const {
+  Written written;
+  for (const History* history : all_) written.push_back(history->writes.size());
+  return written;
+}
+
+void TaskHistories::note(const Written& written, bool synced) {
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    all_[i]->flushed = std::max(all_[i]->flushed, written[i]);
+    if (synced) all_[i]->synced = std::max(all_[i]->synced, written[i]);
+  }
+}
+
 void History::settle(std::uint64_t bytes) {
   for (WriteRecord& write : std::span(writes).subspan(flushed)) write.failed = true;
   settled = flushed = writes.size();
@@ -116,6 +129,12 @@ Found read_found(ReadHandle& handle, std::uint64_t rank) {
       found.refused[at + i] = !reader.read(at + i, part.subspan(i, 1), got).ok();
   }
   return found;
+}
+
+Result<std::uint64_t> find_rank(ReadHandle& handle, std::uint64_t number, const History& history) {
+  if (!history.name.empty()) return handle.find(history.name);
+  if (number < handle.files().header().n_logical) return number;
+  return Status::error(Code::not_found, "logical file {} was not added", number);
 }
 
 std::string judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, const Found& found,

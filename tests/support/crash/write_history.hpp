@@ -42,6 +42,20 @@ struct History {
   }
 };
 
+// The histories of the logical files that one task writes: one flush or sync certifies all of them.
+class TaskHistories {
+ public:
+  using Written = std::vector<std::size_t>;  // number of writes to each of them
+  void add(History& history) { all_.push_back(&history); }
+  Written written() const;
+  // A flush, or a sync, that began after these writes has succeeded.
+  void note(const Written& written, bool synced);
+  void note_flush() { note(written(), false); }
+
+ private:
+  std::vector<History*> all_;
+};
+
 // A logical file as read.
 struct Found {
   Status unreadable;  // not ok: it could not be opened
@@ -51,6 +65,9 @@ struct Found {
 };
 // Reads around refused ranges.
 Found read_found(ReadHandle& handle, std::uint64_t rank);
+// The rank of the logical file of history `number`: that rank, or the one that its name finds. not_found: it was not
+// added, or nothing has its name.
+Result<std::uint64_t> find_rank(ReadHandle& handle, std::uint64_t number, const History& history);
 
 // Returns "" when `found` is right, else what is wrong. The first `durable` writes must be present. Bytes below
 // `zeros_below` that no durable write covers may be zero.

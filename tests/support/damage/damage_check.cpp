@@ -51,11 +51,30 @@ class DamageCheck {
     if (!file.has_value()) return refusal(file.error(), how);
     Content worst = Content::exact;
     ReadHandle& handle = *(*file)->reading;
-    if (handle.files().header().n_logical != image_.contents.size())
+    if (handle.files().header().n_logical != image_.n_numbered || handle.files().n_logical() > image_.contents.size())
       return wrong(how, "another number of logical files");
+    for (std::uint64_t rank = image_.n_numbered; rank < handle.files().n_logical(); ++rank)
+      worst = std::max(worst, judge_name(handle, rank, how));
     for (std::uint64_t rank = 0; rank < image_.contents.size(); ++rank)
-      worst = std::max(worst, judge_one(rank, read_coarsely(handle, rank), how));
+      worst = std::max(worst, judge_one(rank, found_of(handle, rank), how));
     return worst;
+  }
+
+  // A logical file that was added; empty where its name is lost.
+  Found found_of(ReadHandle& handle, std::uint64_t number) const {
+    auto rank = find_rank(handle, number, image_.histories[number]);
+    if (rank.status().code() == Code::not_found) return {};
+    return rank.has_value() ? read_coarsely(handle, *rank) : Found{rank.status(), {}, {}};
+  }
+
+  Content judge_name(ReadHandle& handle, std::uint64_t rank, const char* how) {
+    std::uint32_t mode = 0;
+    auto name = handle.name(rank, mode);
+    if (!name.has_value()) return refusal(name.error(), how);
+    why_ = "the name of logical file " + std::to_string(rank) + " is lost";
+    if (name->empty()) return Content::older;
+    const bool known = std::ranges::any_of(image_.histories, [&](const History& one) { return one.name == *name; });
+    return known ? Content::exact : wrong(how, "a logical file has the name '" + *name + "'");
   }
 
   Content refusal(const Status& status, const char* how) {

@@ -6,11 +6,11 @@
 #include <array>
 #include <cstring>
 
-#include "group/groups.hpp"
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/format/layout.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
+#include "support/groups/run_on.hpp"
 #include "support/models/multifile_model.hpp"
 
 namespace thalweg::test {
@@ -24,7 +24,9 @@ struct Recipe {
   std::string name;
   std::int64_t n_logical = 2;
   int sessions = 1;
-  bool closed = true;  // the last session closed
+  bool closed = true;      // the last session closed
+  std::int64_t tasks = 1;  // each of them a process
+  std::uint64_t adds = 0;  // logical files that a task adds in a session; the first one is a part of an array
   MultifileOptions options;
   MappingFunction mapping;
 };
@@ -36,18 +38,20 @@ std::vector<std::byte> content_of(std::uint64_t rank, const History& history) {
   return content.bytes;
 }
 
-// One task that writes an image; it leaves without a close where the recipe says so.
+// The tasks that write an image; they leave without a close where the recipe says so.
 class Cook {
  public:
   explicit Cook(const Recipe& recipe) : recipe_(recipe), storage_(make_memory_backend()) {
     image_.name = recipe.name;
     image_.closed = recipe.closed;
     image_.checked = recipe.options.checksum != format::Checksum::none;
-    image_.histories.resize(static_cast<std::size_t>(recipe.n_logical));
+    image_.n_numbered = static_cast<std::uint64_t>(recipe.n_logical);
+    image_.histories.resize(first_added(recipe.sessions, 0));
   }
 
   Image cook() {
-    for (int i = 0; i < recipe_.sessions; ++i) session(i);
+    for (int i = 0; i < recipe_.sessions; ++i)
+      run_on_sim(SimOptions{.tasks = recipe_.tasks}, [&](Group& group) { return session(group, i); });
     for (std::uint64_t rank = 0; rank < image_.histories.size(); ++rank)
       image_.contents.push_back(content_of(rank, image_.histories[rank]));
     take_files();
@@ -56,33 +60,38 @@ class Cook {
   }
 
  private:
-  void session(int number) {
-    const auto group = make_self_group();
+  std::int64_t first_of(std::int64_t task) const { return recipe_.n_logical * task / recipe_.tasks; }
+  std::uint64_t first_added(int session, std::int64_t task) const {
+    return image_.n_numbered + static_cast<std::uint64_t>(session * recipe_.tasks + task) * recipe_.adds;
+  }
+
+  Op<Status> session(Group& group, int number) {
     OpenRequest request;
     request.backend = storage_;
     request.path = kImagePath;
     request.access = number == 0 ? MultifileMode::create : MultifileMode::append;
     request.options = recipe_.options;
     if (number == 0) request.mapping = recipe_.mapping;
-    request.serving = {Serving::Kind::range, recipe_.n_logical, 0, recipe_.n_logical, {}};
-    auto file = run(open_multifile(*group, std::move(request)));
-    ASSERT_TRUE(file.has_value()) << file.error().message();
-    write_all(*(*file)->writing, number);
-    if (number + 1 < recipe_.sessions || recipe_.closed) {
-      EXPECT_TRUE(run(close_multifile(*group, std::move(file).value())).ok());
-    }
+    const std::int64_t first = first_of(group.rank()), end = first_of(group.rank() + 1);
+    request.serving = {Serving::Kind::range, recipe_.n_logical, first, end - first, {}};
+    auto file = co_await open_multifile(group, std::move(request));
+    if (!file.has_value()) co_return file.error();
+    WriteHandle& handle = *(*file)->writing;
+    write_all(handle, number, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end) - 1);
+    add_all(handle, first_added(number, group.rank()));
+    if (number + 1 == recipe_.sessions && !recipe_.closed) co_return Status{};
+    co_return co_await close_multifile(group, std::move(file).value());
   }
 
   // Fills and flushes a chunk twice, overwrites, leaves a gap, appends records.
-  void write_all(WriteHandle& handle, int number) {
-    const auto last = static_cast<std::uint64_t>(recipe_.n_logical) - 1;
-    const std::uint64_t end = image_.histories[0].size();
-    write(handle, 0, end, 3000);
+  void write_all(WriteHandle& handle, int number, std::uint64_t first, std::uint64_t last) {
+    const std::uint64_t end = image_.histories[first].size();
+    write(handle, first, end, 3000);
     EXPECT_TRUE(handle.flush().ok());
-    write(handle, 0, end + 3000, 2100);
+    write(handle, first, end + 3000, 2100);
     write(handle, last, image_.histories[last].size() + 50, 300);
     EXPECT_TRUE(handle.sync().ok());
-    write(handle, 0, end + 1000, 200);
+    write(handle, first, end + 1000, 200);
     write(handle, last, image_.histories[last].size(), 150);
     if (recipe_.closed) {
       EXPECT_TRUE(handle.set_name(*handle.current(), "last", 0100644).ok());
@@ -91,17 +100,37 @@ class Cook {
     EXPECT_TRUE(handle.flush().ok());
   }
 
+  // Some for a pack, some as large as a chunk; returns to the first one.
+  void add_all(WriteHandle& handle, std::uint64_t first) {
+    std::uint64_t number_of_first = 0;
+    for (std::uint64_t rank = first; rank < first + recipe_.adds; ++rank) {
+      History& history = image_.histories[rank];
+      history.name = rank == first ? format::name_of_part("array", rank) : "added/" + std::to_string(rank);
+      ASSERT_TRUE(handle.add(history.name, 0100600).ok());
+      if (rank == first) number_of_first = handle.current()->rank();
+      write_current(handle, rank, 100 + (rank - first) * 1500);
+    }
+    if (recipe_.adds == 0) return;
+    ASSERT_TRUE(handle.seek_to(number_of_first, -1).ok());
+    write_current(handle, first, 70);
+    EXPECT_TRUE(handle.flush().ok());
+  }
+
   void write(WriteHandle& handle, std::uint64_t rank, std::uint64_t offset, std::uint64_t bytes) {
-    History& history = image_.histories[rank];
-    const std::uint64_t version = history.begin(offset, bytes);
-    const auto data = written_bytes(rank, history.writes.back(), version);
     ASSERT_TRUE(handle.seek_to(rank, static_cast<std::int64_t>(offset)).ok());
-    ASSERT_TRUE(handle.write(*handle.current(), data).ok());
+    write_current(handle, rank, bytes);
+  }
+
+  // Writes to the current logical file, which will have this rank.
+  void write_current(WriteHandle& handle, std::uint64_t rank, std::uint64_t bytes) {
+    History& history = image_.histories[rank];
+    const std::uint64_t version = history.begin(handle.current()->position(), bytes);
+    ASSERT_TRUE(handle.write(*handle.current(), written_bytes(rank, history.writes.back(), version)).ok());
     history.flushed = history.writes.size();
   }
 
   void take_files() {
-    for (std::uint32_t k = 0; k < std::max(1u, recipe_.options.physical_files); ++k) {
+    for (std::uint32_t k = 0; storage_->exists(format::physical_name(kImagePath, k)).value(); ++k) {
       const std::string path = format::physical_name(kImagePath, k);
       const auto file = storage_->open(path, OpenMode::read).value();
       std::vector<std::byte> bytes(file->size().value());
@@ -137,10 +166,10 @@ MultifileOptions image_options() {
   return options;
 }
 
-std::vector<Image> cook_all() {
+std::vector<Recipe> all_recipes() {
   std::vector<Recipe> recipes;
   const auto add = [&](const char* name) -> Recipe& {
-    recipes.push_back({name, 2, 1, true, image_options(), {}});
+    recipes.push_back({name, 2, 1, true, 1, 0, image_options(), {}});
     return recipes.back();
   };
   add("Closed");
@@ -151,12 +180,34 @@ std::vector<Image> cook_all() {
   table.n_logical = 4;
   table.options.physical_files = 2;
   table.mapping = [](std::int64_t rank, std::int64_t, std::int32_t m) { return static_cast<std::int32_t>(rank % m); };
+  Recipe& added = add("Added");
+  added.tasks = 2;
+  added.adds = 3;
+  added.options.physical_files = 2;
+  const auto add_later = [&](const char* name) -> Recipe& {
+    Recipe& later = add(name);
+    later.tasks = 2;
+    later.options.physical_files = kAuto;
+    later.options.first_bytes = 1;
+    return later;
+  };
+  add_later("Later");
+  Recipe& unclosed_added = add_later("UnclosedAdded");
+  unclosed_added.closed = false;
+  unclosed_added.adds = 2;
+  Recipe& appended_added = add("AppendedAdded");
+  appended_added.sessions = 2;
+  appended_added.adds = 2;
   add("Unclosed").closed = false;
   Recipe& append = add("UnclosedAppend");
   append.sessions = 2;
   append.closed = false;
+  return recipes;
+}
+
+std::vector<Image> cook_all() {
   std::vector<Image> images;
-  for (const Recipe& recipe : recipes) images.push_back(Cook(recipe).cook());
+  for (const Recipe& recipe : all_recipes()) images.push_back(Cook(recipe).cook());
   return images;
 }
 
@@ -165,6 +216,12 @@ std::vector<Image> cook_all() {
 const std::vector<Image>& sound_images() {
   static const std::vector<Image> images = cook_all();
   return images;
+}
+
+std::vector<std::string> image_names() {
+  std::vector<std::string> names;
+  for (const Recipe& recipe : all_recipes()) names.push_back(recipe.name);
+  return names;
 }
 
 const Image& sound_image(const std::string& name) {

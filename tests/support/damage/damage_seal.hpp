@@ -8,6 +8,7 @@
 #include "base/crc32c.hpp"
 #include "base/endian.hpp"
 #include "multifile/format/header.hpp"
+#include "multifile/format/layout.hpp"
 
 namespace thalweg::test {
 
@@ -33,7 +34,7 @@ inline void seal(FileBytes& file, const format::FileIdentity& id, std::uint64_t 
 
 inline bool is_page(const FileBytes& file, std::uint64_t at) {
   const auto kind = load_le<std::uint32_t>(ByteView(file).subspan(at + format::kPagePayload));
-  const bool section = kind >= 1 && kind <= 8 && !begins_with(file, at, "TWFRAME1");
+  const bool section = kind >= 1 && kind <= format::kSectionKinds && !begins_with(file, at, "TWFRAME1");
   return section || begins_with(file, at, "TWSESSN1") || begins_with(file, at, "TWINDEX1");
 }
 

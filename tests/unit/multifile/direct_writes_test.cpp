@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <functional>
 #include <numeric>
 
 #include "multifile/write/chunk_writer.hpp"
 #include "multifile/write/direct_writes.hpp"
 #include "sim/memory_backend.hpp"
+#include "support/engine/late_queue.hpp"
 #include "testing/fault_backend.hpp"
 
 namespace thalweg::test {
@@ -105,6 +107,97 @@ TEST_F(Direct, WhatIsWrittenBehindIsBounded) {
     ASSERT_TRUE(write(static_cast<std::uint64_t>(i) * 4096, 4096).ok());
   }
   EXPECT_GT(writes().size(), 50U);
+}
+
+// Takes two transfers, and completes the older one only where somebody waits.
+class HeldQueue final : public IoQueue {
+ public:
+  explicit HeldQueue(int& waits) : waits_(waits) {}
+
+  bool submit(IoTransfer& transfer) override {
+    if (held_.size() == 2) return false;
+    held_.push_back(&transfer);
+    return true;
+  }
+  void poll() override {}
+  void wait(std::chrono::microseconds) override {
+    if (held_.empty()) return;
+    ++waits_;
+    carry_out(*held_.front());
+    held_.front()->done = true;
+    held_.erase(held_.begin());
+  }
+  std::size_t in_flight() const override { return held_.size(); }
+  const char* name() const override { return "held"; }
+
+ private:
+  int& waits_;
+  std::vector<IoTransfer*> held_;
+};
+
+class DirectInFlight : public Direct {
+ protected:
+  void SetUp() override {
+    Direct::SetUp();
+    auto queue = std::make_unique<HeldQueue>(waits_);
+    queue_ = queue.get();
+    writes_ = std::make_shared<DirectWrites>(settings_, nullptr, std::move(queue));
+  }
+
+  int waits_ = 0;
+  HeldQueue* queue_ = nullptr;
+};
+
+TEST_F(DirectInFlight, AThirdBufferIsFilledMeanwhile) {
+  ASSERT_TRUE(write(0, 2 * kTransfer).ok());
+  EXPECT_EQ(queue_->in_flight(), 2U);
+  ASSERT_TRUE(write(2 * kTransfer, kTransfer - 1).ok());
+  EXPECT_EQ(waits_, 0);
+  EXPECT_TRUE(writes().empty());
+  ASSERT_TRUE(write(3 * kTransfer - 1, 1).ok());  // it is full, and the queue, too
+  EXPECT_EQ(waits_, 1);
+  EXPECT_EQ(queue_->in_flight(), 2U);
+  ASSERT_TRUE(writes_->finish().ok());
+  EXPECT_EQ(queue_->in_flight(), 0U);
+  expect_stored(0, 3 * kTransfer);
+}
+
+TEST_F(DirectInFlight, NothingIsWrittenBehindOneThatFailedWhileAnotherOneWentOn) {
+  for (const std::uint64_t failing : {1, 2, 3}) {
+    fail_from(failing);
+    SetUp();
+    ASSERT_TRUE(write(0, 2 * kTransfer).ok());
+    writes_->write_behind(*file_, 600'000, bytes(0, 32));
+    const Status third = write(2 * kTransfer, 2 * kTransfer);
+    EXPECT_EQ(third.code(), failing == 1 ? Code::io_error : Code::ok) << "the first one is complete by now";
+    EXPECT_EQ(queue_->in_flight(), 2U);
+    EXPECT_EQ(writes_->finish().code(), Code::io_error);
+    EXPECT_EQ(queue_->in_flight(), 0U) << "the memory of those in flight is not freed before";
+    const Ranges all = writes();
+    EXPECT_TRUE(std::ranges::none_of(all, [](const auto& range) { return range.first == 600'000; })) << failing;
+    EXPECT_EQ(write(0, kTransfer).code(), Code::io_error);
+  }
+}
+
+// Transfers that complete in any order.
+TEST_F(Direct, WhatIsWrittenBehindComesAfterAllTransfersInFlight) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const bool fails = seed % 2 == 1;
+    storage_->restart({.rules = {}, .record = true});
+    if (fails) fail_from(1 + seed / 2 % 8);
+    writes_ = std::make_shared<DirectWrites>(settings_, nullptr, std::make_unique<LateQueue>(seed, 2));
+    Status status;
+    for (std::uint64_t at = 0; at < 8 * kTransfer && status.ok(); at += 40'000) {
+      status = write(at, std::min<std::uint64_t>(40'000, 8 * kTransfer - at));
+      if (at % 3 == 0) writes_->write_behind(*file_, 9 * kTransfer + at / 40'000, bytes(at, 1));
+    }
+    EXPECT_EQ(status.or_else(writes_->finish()).code(), fails ? Code::io_error : Code::ok) << seed;
+    const Ranges all = writes();
+    const auto behind = [](const auto& range) { return range.first >= 9 * kTransfer; };
+    EXPECT_TRUE(std::ranges::is_partitioned(all, std::not_fn(behind))) << seed;
+    EXPECT_EQ(std::ranges::any_of(all, behind), !fails) << seed;
+    if (!fails) expect_stored(0, 8 * kTransfer);
+  }
 }
 
 class DirectChunk : public Direct {

@@ -221,6 +221,29 @@ TEST_F(FileOps, FilesystemInfoKnowsTmpfs) {
 
   ASSERT_TRUE(info.has_value()) << info.error().message();
   EXPECT_EQ(info.value().kind, "tmpfs");
+  EXPECT_FALSE(info.value().is_network);
+}
+
+// Magic numbers as statfs(2) reports them.
+TEST(FilesystemKinds, ThoseThatManyMachinesShareAndFuseAreNetworks) {
+  const std::pair<std::uint32_t, const char*> networks[] = {
+      {0x6969, "nfs"},         {0x0BD00BD0, "lustre"}, {0x47504653, "gpfs"},  {0x19830326, "beegfs"},
+      {0x65735546, "fuse"},    {0x00C36400, "ceph"},   {0xFF534D42, "cifs"},  {0xFE534D42, "smb2"},
+      {0x01021997, "9p"},      {0xAAD7AAEA, "panfs"},  {0x7461636F, "ocfs2"}, {0x01161970, "gfs2"},
+      {0x20030528, "orangefs"}};
+  for (const auto& [magic, name] : networks) {
+    EXPECT_STREQ(filesystem_kind(magic).name, name);
+    EXPECT_TRUE(filesystem_kind(magic).network) << name;
+  }
+  const std::pair<std::uint32_t, const char*> locals[] = {
+      {0xEF53, "ext4"},    {0x58465342, "xfs"},     {0x01021994, "tmpfs"}, {0x9123683E, "btrfs"},
+      {0x2FC12FC1, "zfs"}, {0x794C7630, "overlay"}, {0x858458F6, "ramfs"}, {0xF2F52010, "f2fs"}};
+  for (const auto& [magic, name] : locals) {
+    EXPECT_STREQ(filesystem_kind(magic).name, name);
+    EXPECT_FALSE(filesystem_kind(magic).network) << name;
+  }
+  EXPECT_EQ(filesystem_kind(0x12345678).name, nullptr);
+  EXPECT_FALSE(filesystem_kind(0x12345678).network) << "unknown ones are local";
 }
 
 // In a process of its own, which may use 4 more descriptors than it has, and 8 more at most.
