@@ -378,11 +378,11 @@ typedef struct tw_access {
   tw_status status;
   int32_t os_errno;
   const char* message; /* copied */
-  /* NULL: all bytes of the extents are moved. Else n is 1, extents[0].address is where a view of memory begins, and
-   * extents[0].length is tw_view_size(memory): the bytes of that view are moved, in its order. View and extent may be freed
-   * as soon as the call has returned. The view takes 24 bytes of memory for each piece that lies together in memory and in the file,
-   * and nothing where the view is one run. A view that has a byte twice writes it to both places; a read sets that byte
-   * to either of the two. A view of 0 bytes may come with n 0 */
+  /* NULL: all bytes of the extents are moved. Else n is 1, extents[0].address is where a view of memory begins, not NULL,
+   * and extents[0].length is tw_view_size(memory): the bytes of that view are moved, in its order. View and extent may
+   * be freed as soon as the call has returned. The view takes 24 bytes of memory for each piece that lies together in
+   * memory and in the file, and nothing where it is one run. A view that has a byte twice writes it to both places; a
+   * read sets that byte to either of the two. A view of 0 bytes may come with n 0 */
   const tw_view* memory;
 } tw_access;
 
