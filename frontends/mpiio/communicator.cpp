@@ -1,0 +1,133 @@
+#include "mpiio/communicator.hpp"
+
+#include "thalweg/group_mpi.h"
+
+namespace thalweg::mpiio {
+
+namespace {
+
+using Kept = std::shared_ptr<Communicator>;
+
+int forget(MPI_Comm, int, void* value, void*) {
+  delete static_cast<Kept*>(value);
+  return MPI_SUCCESS;
+}
+
+// A duplicate of the communicator begins without.
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+int keyval() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(copy_nothing, forget, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+Failure check(MPI_Comm given) {
+  if (given == MPI_COMM_NULL) return {MPI_ERR_COMM, "MPI_File_open: the communicator is MPI_COMM_NULL"};
+  int inter = 0;
+  MPI_Comm_test_inter(given, &inter);
+  if (inter != 0) return {MPI_ERR_COMM, "MPI_File_open: the communicator is an intercommunicator; pass one group"};
+  return {};
+}
+
+Kept make(MPI_Comm given, Failure& failure) {
+  auto made = std::make_shared<Communicator>();
+  MPI_Comm_dup(given, &made->ranks);
+  MPI_Comm_rank(made->ranks, &made->rank);
+  MPI_Comm_size(made->ranks, &made->size);
+  failure = failure_of(tw_group_mpi(made->ranks, &made->group));
+  return made;
+}
+
+}  // namespace
+
+bool mpi_is_over() {
+  int over = 0;
+  MPI_Finalized(&over);
+  return over != 0;
+}
+
+SharedNumbers::SharedNumbers(MPI_Comm ranks, int rank, int size) {
+  if (size == 1) {
+    alone_.resize(kNumbers);
+    return;
+  }
+  const MPI_Aint bytes = rank == 0 ? kNumbers * static_cast<MPI_Aint>(sizeof(std::int64_t)) : 0;
+  MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, ranks, &own_, &window_);
+  for (int i = 0; i < kNumbers && rank == 0; ++i) own_[i] = 0;
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+  MPI_Barrier(ranks);
+}
+
+SharedNumbers::~SharedNumbers() {
+  if (window_ == MPI_WIN_NULL || mpi_is_over()) return;
+  MPI_Win_unlock_all(window_);
+  MPI_Win_free(&window_);
+}
+
+std::int64_t SharedNumbers::apply(int number, std::int64_t amount, MPI_Op operation) {
+  std::int64_t before = 0;
+  MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, 0, number, operation, window_);
+  MPI_Win_flush(0, window_);
+  return before;
+}
+
+std::int64_t SharedNumbers::fetch_and_add(int number, std::int64_t amount) {
+  if (window_ != MPI_WIN_NULL) return apply(number, amount, MPI_SUM);
+  const std::int64_t before = alone_[static_cast<std::size_t>(number)];
+  alone_[static_cast<std::size_t>(number)] += amount;
+  return before;
+}
+
+void SharedNumbers::clear(int number) {
+  if (window_ != MPI_WIN_NULL)
+    apply(number, 0, MPI_REPLACE);
+  else
+    alone_[static_cast<std::size_t>(number)] = 0;
+}
+
+int SharedNumbers::take_pair() {
+  for (std::size_t i = 0; i < taken_.size(); ++i)
+    if (!taken_[i]) {
+      taken_[i] = true;
+      return static_cast<int>(2 * i);
+    }
+  return -1;
+}
+
+void SharedNumbers::give_back(int first) { taken_[static_cast<std::size_t>(first / 2)] = false; }
+
+SharedSlot take_slot(Communicator& communicator) {
+  for (const auto& numbers : communicator.numbers)
+    if (const int first = numbers->take_pair(); first >= 0) return {numbers.get(), first};
+  communicator.numbers.push_back(
+      std::make_unique<SharedNumbers>(communicator.ranks, communicator.rank, communicator.size));
+  return {communicator.numbers.back().get(), communicator.numbers.back()->take_pair()};
+}
+
+Communicator::~Communicator() {
+  numbers.clear();
+  tw_group_free(&group);
+  if (ranks != MPI_COMM_NULL && !mpi_is_over()) MPI_Comm_free(&ranks);
+}
+
+Kept communicator_of(MPI_Comm given, Failure& failure) {
+  failure = check(given);
+  if (!failure.none()) return nullptr;
+  void* value = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(given, keyval(), static_cast<void*>(&value), &found);
+  if (found != 0) return *static_cast<Kept*>(value);
+  Kept made = make(given, failure);
+  if (!failure.none()) return nullptr;
+  MPI_Comm_set_attr(given, keyval(), new Kept(made));
+  return made;
+}
+
+}  // namespace thalweg::mpiio

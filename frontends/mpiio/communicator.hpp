@@ -1,0 +1,69 @@
+// Communicator: what this library keeps of a communicator that files were opened with, as an attribute of it, so that
+// the next open needs no duplicate.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mpiio/failure.hpp"
+#include "thalweg/group.h"
+
+namespace thalweg::mpiio {
+
+// A number that the ranks of a communicator share: each adds to it alone. Rank 0 holds it, in a window of MPI.
+// A value is never set while ranks may use it: a shared pointer has two, and a collective call that resets the pointer
+// changes to the other one, which rank 0 has cleared since all ranks left it.
+class SharedNumbers {
+ public:
+  static constexpr int kNumbers = 128;
+
+  SharedNumbers(MPI_Comm ranks, int rank, int size);
+  ~SharedNumbers();
+  SharedNumbers(const SharedNumbers&) = delete;
+  SharedNumbers& operator=(const SharedNumbers&) = delete;
+
+  std::int64_t fetch_and_add(int number, std::int64_t amount);
+  void clear(int number);
+
+  // Two numbers that no other open file has, the same on all ranks: opens and closes are collective. -1: none is left.
+  int take_pair();
+  void give_back(int first);
+
+ private:
+  std::int64_t apply(int number, std::int64_t amount, MPI_Op operation);
+
+  MPI_Win window_ = MPI_WIN_NULL;  // none with one rank
+  std::int64_t* own_ = nullptr;
+  std::vector<std::int64_t> alone_;
+  std::vector<bool> taken_ = std::vector<bool>(kNumbers / 2);
+};
+
+struct Communicator {
+  MPI_Comm ranks = MPI_COMM_NULL;  // a duplicate, for messages of this library
+  tw_group* group = nullptr;
+  int rank = 0;
+  int size = 1;
+  std::vector<std::unique_ptr<SharedNumbers>> numbers;
+
+  Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  ~Communicator();  // collective, or after the end of MPI
+};
+
+// What is kept of `given`, made at the first call. Collective.
+std::shared_ptr<Communicator> communicator_of(MPI_Comm given, Failure& failure);
+
+// The place of a shared pointer in its communicator.
+struct SharedSlot {
+  SharedNumbers* numbers = nullptr;
+  int first = -1;
+};
+SharedSlot take_slot(Communicator& communicator);  // collective
+
+bool mpi_is_over();
+
+}  // namespace thalweg::mpiio

@@ -1,0 +1,146 @@
+// The view of a file: MPI_File_set_view() and what asks for it.
+#include <cstring>
+#include <string>
+
+#include "mpiio/calls.hpp"
+#include "mpiio/hints.hpp"
+#include "mpiio/open_file.hpp"
+#include "mpiio/shared_pointer.hpp"
+
+namespace thalweg::mpiio {
+
+namespace {
+
+constexpr const char* kSetView = "MPI_File_set_view";
+
+Failure wrong(int error_class, const std::string& what) { return {error_class, std::string(kSetView) + ": " + what}; }
+
+Failure check_datarep(const char* datarep) {
+  if (datarep == nullptr) return wrong(MPI_ERR_ARG, "datarep is NULL");
+  if (std::strcmp(datarep, "native") == 0 || std::strcmp(datarep, "internal") == 0) return {};
+  return wrong(MPI_ERR_UNSUPPORTED_DATAREP,
+               "datarep '" + std::string(datarep) + "' is not supported; \"native\" or \"internal\"");
+}
+
+// Sets the displacement that is meant: MPI_DISPLACEMENT_CURRENT is that of the shared pointer.
+Failure find_displacement(OpenFile& file, MPI_Offset& displacement) {
+  const bool sequential = (file.amode & MPI_MODE_SEQUENTIAL) != 0;
+  if (displacement != MPI_DISPLACEMENT_CURRENT) {
+    if (displacement >= 0) return {};
+    return wrong(MPI_ERR_ARG, "displacement is " + std::to_string(displacement) + "; 0 or more bytes");
+  }
+  if (!sequential) return wrong(MPI_ERR_ARG, "displacement is MPI_DISPLACEMENT_CURRENT; only with MPI_MODE_SEQUENTIAL");
+  std::int64_t offset = 0;
+  const std::int64_t position = advance_shared(file, 0) * file.view.etype_bytes;
+  Failure failure = failure_of(tw_file_view_offset(file.file, position, &offset));
+  displacement = offset;
+  return failure;
+}
+
+struct Asked {
+  MPI_Offset displacement;
+  MPI_Datatype etype, filetype;
+  const char* datarep;
+};
+
+Failure check_types(const Asked& asked, const Layout*& etype, const Layout*& filetype) {
+  Failure failure;
+  etype = layout_of(asked.etype, failure);
+  if (etype != nullptr) filetype = layout_of(asked.filetype, failure);
+  if (!failure.none()) return wrong(failure.error_class, failure.message);
+  if (etype->size == 0 || filetype->size % etype->size != 0)
+    return wrong(MPI_ERR_ARG, "the filetype has " + std::to_string(filetype->size) +
+                                  " bytes, which is no multiple of the etype's " + std::to_string(etype->size));
+  if (filetype->base < 0 || filetype->extent < 0)
+    return wrong(MPI_ERR_ARG, "the filetype has a negative displacement or extent");
+  return {};
+}
+
+// The view as the library has it; null for the bytes of the file from the displacement on.
+ViewPtr library_view(const Layout& filetype, Failure& failure) {
+  if (filetype.is_run() && filetype.extent == filetype.size && filetype.base == 0) return nullptr;
+  return view_from_start(filetype, failure);
+}
+
+MPI_Datatype kept(MPI_Datatype type) {
+  if (is_predefined(type)) return type;
+  MPI_Datatype copy = MPI_DATATYPE_NULL;
+  MPI_Type_dup(type, &copy);
+  return copy;
+}
+
+void keep_view(OpenFile& file, const Asked& asked, const Layout& etype) {
+  for (MPI_Datatype* type : {&file.view.etype, &file.view.filetype})
+    if (!is_predefined(*type)) MPI_Type_free(type);
+  file.view = {asked.displacement, kept(asked.etype), kept(asked.filetype), asked.datarep, etype.size};
+  file.position = 0;
+  set_shared(file, 0);
+}
+
+// All ranks come to the library's call; one whose arguments are wrong passes a displacement that fails on all.
+Failure change_view(OpenFile& file, Asked asked) {
+  const Layout* etype = nullptr;
+  const Layout* filetype = nullptr;
+  ViewPtr view;
+  Failure mine = check_datarep(asked.datarep);
+  if (mine.none()) mine = check_types(asked, etype, filetype);
+  if (mine.none()) mine = find_displacement(file, asked.displacement);
+  if (mine.none()) view = library_view(*filetype, mine);
+  const tw_status status = tw_file_set_view(file.file, mine.none() ? asked.displacement : -1, view.get());
+  if (!mine.none()) return mine;
+  Failure failure = failure_of(status);
+  if (failure.none())
+    keep_view(file, asked, *etype);
+  else
+    failure.message = std::string(kSetView) + ": " + failure.message;
+  return failure;
+}
+
+}  // namespace
+
+int set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* datarep,
+             MPI_Info info) {
+  const auto file = file_of(handle);
+  if (file == nullptr) return conclude(nullptr, not_open(kSetView));
+  Failure failure;
+  {
+    const std::scoped_lock lock(file->mutex);
+    add_hints(info, file->communicator->rank == 0, file->info);
+    failure = change_view(*file, {displacement, etype, filetype, datarep});
+  }
+  return conclude(file.get(), failure);
+}
+
+int get_view(MPI_File handle, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype, char* datarep) {
+  const auto file = file_of(handle);
+  if (file == nullptr) return conclude(nullptr, not_open("MPI_File_get_view"));
+  const std::scoped_lock lock(file->mutex);
+  *displacement = file->view.displacement;
+  *etype = kept(file->view.etype);
+  *filetype = kept(file->view.filetype);
+  std::strcpy(datarep, file->view.datarep.c_str());  // at most MPI_MAX_DATAREP_STRING
+  return MPI_SUCCESS;
+}
+
+int get_byte_offset(MPI_File handle, MPI_Offset offset, MPI_Offset* displacement) {
+  constexpr const char* kCall = "MPI_File_get_byte_offset";
+  const auto file = file_of(handle);
+  if (file == nullptr) return conclude(nullptr, not_open(kCall));
+  std::int64_t position = 0, found = 0;
+  if (offset < 0 || __builtin_mul_overflow(static_cast<std::int64_t>(offset), file->view.etype_bytes, &position))
+    return conclude(file.get(), {MPI_ERR_ARG, std::string(kCall) + ": offset is " + std::to_string(offset)});
+  const Failure failure = failure_of(tw_file_view_offset(file->file, position, &found));
+  *displacement = found;
+  return conclude(file.get(), failure);
+}
+
+int get_type_extent(MPI_File handle, MPI_Datatype type, MPI_Count* extent) {
+  const auto file = file_of(handle);
+  if (file == nullptr) return conclude(nullptr, not_open("MPI_File_get_type_extent"));
+  Failure failure;
+  const Layout* const layout = layout_of(type, failure);
+  if (layout != nullptr) *extent = layout->extent;
+  return conclude(file.get(), failure);
+}
+
+}  // namespace thalweg::mpiio
