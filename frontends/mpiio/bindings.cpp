@@ -114,6 +114,14 @@ FUNCTION(int, File_get_type_extent_c, (MPI_File fh, MPI_Datatype type, MPI_Count
 FUNCTION(int, File_set_atomicity, (MPI_File fh, int flag), m::set_atomicity(fh, flag))
 FUNCTION(int, File_get_atomicity, (MPI_File fh, int* flag), m::get_atomicity(fh, flag))
 FUNCTION(int, File_sync, (MPI_File fh), m::sync(fh))
+FUNCTION(int, Register_datarep,
+         (const char* name, MPI_Datarep_conversion_function* read, MPI_Datarep_conversion_function* write,
+          MPI_Datarep_extent_function* extent, void* state),
+         m::register_datarep(name, read, write, extent, state))
+FUNCTION(int, Register_datarep_c,
+         (const char* name, m::LargeConversion* read, m::LargeConversion* write, MPI_Datarep_extent_function* extent,
+          void* state),
+         m::register_datarep(name, read, write, extent, state))
 FUNCTION(MPI_Fint, File_c2f, (MPI_File fh), m::number_of(fh))
 FUNCTION(MPI_File, File_f2c, (MPI_Fint fh), m::handle_of_number(fh))
 FUNCTION(int, File_create_errhandler, (MPI_File_errhandler_function * function, MPI_Errhandler* handler),

@@ -32,7 +32,12 @@ int set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, MPI_D
 int get_view(MPI_File handle, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype, char* datarep);
 int get_byte_offset(MPI_File handle, MPI_Offset offset, MPI_Offset* displacement);
 int get_type_extent(MPI_File handle, MPI_Datatype type, MPI_Count* extent);
+// A conversion function with a large count, which an MPI before 4.0 does not declare.
+using LargeConversion = int(void* memory, MPI_Datatype type, MPI_Count count, void* file, MPI_Offset position,
+                            void* state);
 int register_datarep(const char* name, MPI_Datarep_conversion_function* read, MPI_Datarep_conversion_function* write,
+                     MPI_Datarep_extent_function* extent, void* state);
+int register_datarep(const char* name, LargeConversion* read, LargeConversion* write,
                      MPI_Datarep_extent_function* extent, void* state);
 
 // --- positions.cpp ----------------------------------------------------------------------------------------------------

@@ -1,5 +1,8 @@
 #include "mpiio/communicator.hpp"
 
+#include <mutex>
+
+#include "mpiio/open_file.hpp"
 #include "thalweg/group_mpi.h"
 
 namespace thalweg::mpiio {
@@ -36,22 +39,53 @@ Failure check(MPI_Comm given) {
   return {};
 }
 
+// All that have not been released, in the order in which they were made: that of collective calls.
+struct Live {
+  std::mutex mutex;
+  std::vector<Communicator*> in_order;
+};
+
+Live& live_ones() {
+  static auto* const kept = new Live;
+  return *kept;
+}
+
+// MPI deletes the attributes of MPI_COMM_SELF before it ends (MPI 4.1, 11.2.4). Programs leave files open, and do not
+// free every communicator; a window must not be left.
+int before_mpi_ends(MPI_Comm, int, void*, void*) {
+  name_unclosed();
+  Live& live = live_ones();
+  std::vector<Communicator*> left;
+  {
+    const std::scoped_lock lock(live.mutex);
+    left = live.in_order;
+  }
+  for (Communicator* const one : left) one->release();
+  return MPI_SUCCESS;
+}
+
+void watch_the_end() {
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(copy_nothing, before_mpi_ends, &key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  MPI_Comm_free_keyval(&key);  // released with the attribute
+}
+
 Kept make(MPI_Comm given, Failure& failure) {
+  static std::once_flag once;
+  std::call_once(once, watch_the_end);
   auto made = std::make_shared<Communicator>();
   MPI_Comm_dup(given, &made->ranks);
   MPI_Comm_rank(made->ranks, &made->rank);
   MPI_Comm_size(made->ranks, &made->size);
   failure = failure_of(tw_group_mpi(made->ranks, &made->group));
+  Live& live = live_ones();
+  const std::scoped_lock lock(live.mutex);
+  live.in_order.push_back(made.get());
   return made;
 }
 
 }  // namespace
-
-bool mpi_is_over() {
-  int over = 0;
-  MPI_Finalized(&over);
-  return over != 0;
-}
 
 SharedNumbers::SharedNumbers(MPI_Comm ranks, int rank, int size) {
   if (size == 1) {
@@ -66,7 +100,7 @@ SharedNumbers::SharedNumbers(MPI_Comm ranks, int rank, int size) {
 }
 
 SharedNumbers::~SharedNumbers() {
-  if (window_ == MPI_WIN_NULL || mpi_is_over()) return;
+  if (window_ == MPI_WIN_NULL) return;
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);
 }
@@ -111,10 +145,16 @@ SharedSlot take_slot(Communicator& communicator) {
   return {communicator.numbers.back().get(), communicator.numbers.back()->take_pair()};
 }
 
-Communicator::~Communicator() {
+void Communicator::release() {
+  if (ranks == MPI_COMM_NULL) return;
+  {
+    Live& live = live_ones();
+    const std::scoped_lock lock(live.mutex);
+    std::erase(live.in_order, this);
+  }
   numbers.clear();
   tw_group_free(&group);
-  if (ranks != MPI_COMM_NULL && !mpi_is_over()) MPI_Comm_free(&ranks);
+  MPI_Comm_free(&ranks);
 }
 
 Kept communicator_of(MPI_Comm given, Failure& failure) {

@@ -51,7 +51,10 @@ struct Communicator {
   Communicator() = default;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
-  ~Communicator();  // collective, or after the end of MPI
+  ~Communicator() { release(); }
+
+  // Frees what MPI has of it. Collective; nothing where MPI has ended.
+  void release();
 };
 
 // What is kept of `given`, made at the first call. Collective.
@@ -63,7 +66,5 @@ struct SharedSlot {
   int first = -1;
 };
 SharedSlot take_slot(Communicator& communicator);  // collective
-
-bool mpi_is_over();
 
 }  // namespace thalweg::mpiio

@@ -15,7 +15,8 @@ struct Prepared {
   tw_access access{};
   tw_extent extent{};
   Layout memory;
-  std::int64_t bytes = 0;
+  std::unique_ptr<Conversion> conversion;  // null: the bytes of memory are those of the file
+  std::int64_t bytes = 0;                  // of the file
   std::int64_t etypes = 0;
   Failure failure;
 };
@@ -46,6 +47,16 @@ Failure check_numbers(const OpenFile& file, const DataAccess& asked, std::int64_
                    std::to_string(file.view.etype_bytes));
 }
 
+// The access moves the bytes of a conversion.
+Failure convert(const OpenFile& file, const DataAccess& asked, Prepared& made) {
+  made.conversion = std::make_unique<Conversion>(*file.view.representation, asked.direction,
+                                                 const_cast<void*>(asked.data), asked.count, asked.type);
+  made.memory = {};
+  made.bytes = made.memory.size = made.conversion->file_bytes();
+  const Failure failure = asked.direction == TW_ACCESS_WRITE ? made.conversion->begin() : Failure{};
+  return failure.none() ? failure : wrong(failure.error_class, asked, failure.message);
+}
+
 Failure lay_memory(const OpenFile& file, const DataAccess& asked, Prepared& made) {
   if (Failure failure = check_mode(file, asked); !failure.none()) return failure;
   if (asked.count < 0) return wrong(MPI_ERR_COUNT, asked, "count is " + std::to_string(asked.count));
@@ -54,7 +65,8 @@ Failure lay_memory(const OpenFile& file, const DataAccess& asked, Prepared& made
   if (one != nullptr) made.memory = repeat(*one, asked.count, failure);
   if (!failure.none()) return wrong(failure.error_class, asked, failure.message);
   made.bytes = made.memory.size;
-  return check_numbers(file, asked, made.bytes);
+  if (file.view.representation != nullptr) failure = convert(file, asked, made);
+  return failure.none() ? check_numbers(file, asked, made.bytes) : failure;
 }
 
 void fill(const DataAccess& asked, Prepared& made) {
@@ -66,7 +78,8 @@ void fill(const DataAccess& asked, Prepared& made) {
     made.access.message = made.failure.message.c_str();
     return;
   }
-  const auto begin = reinterpret_cast<std::uintptr_t>(asked.data) + static_cast<std::uintptr_t>(made.memory.base);
+  const void* const data = made.conversion != nullptr ? made.conversion->in_file() : asked.data;
+  const auto begin = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(made.memory.base);
   made.extent = {reinterpret_cast<void*>(begin), made.bytes, 0};
   made.access.extents = &made.extent;
   made.access.n = made.bytes > 0 ? 1 : 0;
@@ -107,10 +120,39 @@ Failure named(const DataAccess& asked, Failure failure) {
   return failure;
 }
 
+// Carries out an access of atomic mode: each rank its own, while it has the lock. `file.mutex` is held: the locks of one
+// handle do not exclude its own threads.
+Failure carry_out_locked(OpenFile& file, const DataAccess& asked, Prepared& made, std::int64_t& moved) {
+  if (!made.failure.none() || made.bytes == 0) return made.failure;
+  std::int64_t first = 0, last = 0;
+  Failure failure = failure_of(tw_file_view_offset(file.file, made.access.offset, &first));
+  if (failure.none()) failure = failure_of(tw_file_view_offset(file.file, made.access.offset + made.bytes - 1, &last));
+  if (failure.none()) failure = file.locks.lock(asked.direction, first, last - first + 1);
+  if (!failure.none()) return named(asked, failure);
+  std::size_t bytes = 0;
+  failure = failure_of(tw_file_access(file.file, &made.access, &bytes));
+  file.locks.unlock();
+  moved = static_cast<std::int64_t>(bytes);
+  if (failure.none() && made.conversion != nullptr) failure = made.conversion->end(&moved);
+  return named(asked, failure);
+}
+
+// The failure of one rank becomes that of all. Collective.
+Failure agree(const OpenFile& file, const DataAccess& asked, Failure mine) {
+  const tw_status status = tw_group_agree(file.communicator->group, mine.none() ? TW_OK : TW_ERR_IO, 0,
+                                          mine.none() ? nullptr : mine.message.c_str());
+  return mine.none() ? named(asked, failure_of(status)) : mine;
+}
+
 // Starts the access. Where this rank alone is wrong, the others of a collective access learn of it.
 Failure start_prepared(OpenFile& file, const DataAccess& asked, Prepared& made, Request& request) {
-  if (!made.failure.none() && !asked.collective) return made.failure;
   request.call = asked.call;
+  if (file.atomic) {  // complete when it is started
+    request.failure = carry_out_locked(file, asked, made, request.moved);
+    return {};
+  }
+  if (!made.failure.none() && !asked.collective) return made.failure;
+  request.conversion = std::move(made.conversion);
   const tw_status status = asked.collective ? tw_file_iaccess_all(file.file, nullptr, &made.access, &request.operation)
                                             : tw_file_iaccess(file.file, &made.access, &request.operation);
   return named(asked, failure_of(status));
@@ -122,7 +164,10 @@ Failure carry_out(OpenFile& file, const DataAccess& asked, Prepared& made, std::
   const tw_status status = asked.collective ? tw_file_access_all(file.file, nullptr, &made.access, &bytes)
                                             : tw_file_access(file.file, &made.access, &bytes);
   moved = static_cast<std::int64_t>(bytes);
-  return made.failure.none() ? named(asked, failure_of(status)) : made.failure;
+  if (!made.failure.none()) return made.failure;
+  Failure failure = failure_of(status);
+  if (failure.none() && made.conversion != nullptr) failure = made.conversion->end(&moved);
+  return named(asked, std::move(failure));
 }
 
 }  // namespace
@@ -131,12 +176,17 @@ int access(MPI_File handle, const DataAccess& asked, MPI_Status* status) {
   const auto file = file_of(handle);
   if (file == nullptr) return conclude(nullptr, not_open(asked.call));
   Prepared made;
+  Failure failure;
+  std::int64_t moved = 0;
+  bool is_done = false;
   {
     const std::scoped_lock lock(file->mutex);
     prepare(*file, asked, made);
+    is_done = file->atomic;
+    if (is_done) failure = carry_out_locked(*file, asked, made, moved);
   }
-  std::int64_t moved = 0;
-  const Failure failure = carry_out(*file, asked, made, moved);
+  if (!is_done) failure = carry_out(*file, asked, made, moved);
+  if (is_done && asked.collective) failure = agree(*file, asked, std::move(failure));
   set_status(status, moved);
   return conclude(file.get(), failure);
 }

@@ -5,6 +5,7 @@
 #include "mpiio/calls.hpp"
 #include "mpiio/hints.hpp"
 #include "mpiio/open_file.hpp"
+#include "mpiio/representation.hpp"
 #include "mpiio/shared_pointer.hpp"
 
 namespace thalweg::mpiio {
@@ -15,11 +16,12 @@ constexpr const char* kSetView = "MPI_File_set_view";
 
 Failure wrong(int error_class, const std::string& what) { return {error_class, std::string(kSetView) + ": " + what}; }
 
-Failure check_datarep(const char* datarep) {
+Failure find_representation(const char* datarep, const Representation*& found) {
   if (datarep == nullptr) return wrong(MPI_ERR_ARG, "datarep is NULL");
-  if (std::strcmp(datarep, "native") == 0 || std::strcmp(datarep, "internal") == 0) return {};
-  return wrong(MPI_ERR_UNSUPPORTED_DATAREP,
-               "datarep '" + std::string(datarep) + "' is not supported; \"native\" or \"internal\"");
+  Failure failure;
+  found = representation_of(datarep, failure);
+  if (!failure.none()) failure.message = std::string(kSetView) + ": " + failure.message;
+  return failure;
 }
 
 // Sets the displacement that is meant: MPI_DISPLACEMENT_CURRENT is that of the shared pointer.
@@ -43,15 +45,23 @@ struct Asked {
   const char* datarep;
 };
 
-Failure check_types(const Asked& asked, const Layout*& etype, const Layout*& filetype) {
+struct Found {
+  const Representation* representation = nullptr;
+  const Layout* etype = nullptr;
+  const Layout* filetype = nullptr;
+  Layout own_etype, own_filetype;  // where a representation has sizes of its own
+};
+
+Failure check_types(const Asked& asked, Found& found) {
   Failure failure;
-  etype = layout_of(asked.etype, failure);
-  if (etype != nullptr) filetype = layout_of(asked.filetype, failure);
+  found.etype = layout_in_file(asked.etype, found.representation, found.own_etype, failure);
+  if (failure.none())
+    found.filetype = layout_in_file(asked.filetype, found.representation, found.own_filetype, failure);
   if (!failure.none()) return wrong(failure.error_class, failure.message);
-  if (etype->size == 0 || filetype->size % etype->size != 0)
-    return wrong(MPI_ERR_ARG, "the filetype has " + std::to_string(filetype->size) +
-                                  " bytes, which is no multiple of the etype's " + std::to_string(etype->size));
-  if (filetype->base < 0 || filetype->extent < 0)
+  if (found.etype->size == 0 || found.filetype->size % found.etype->size != 0)
+    return wrong(MPI_ERR_ARG, "the filetype has " + std::to_string(found.filetype->size) +
+                                  " bytes, which is no multiple of the etype's " + std::to_string(found.etype->size));
+  if (found.filetype->base < 0 || found.filetype->extent < 0)
     return wrong(MPI_ERR_ARG, "the filetype has a negative displacement or extent");
   return {};
 }
@@ -69,28 +79,28 @@ MPI_Datatype kept(MPI_Datatype type) {
   return copy;
 }
 
-void keep_view(OpenFile& file, const Asked& asked, const Layout& etype) {
+void keep_view(OpenFile& file, const Asked& asked, const Found& found) {
   for (MPI_Datatype* type : {&file.view.etype, &file.view.filetype})
     if (!is_predefined(*type)) MPI_Type_free(type);
-  file.view = {asked.displacement, kept(asked.etype), kept(asked.filetype), asked.datarep, etype.size};
+  file.view = {asked.displacement, kept(asked.etype),    kept(asked.filetype),
+               asked.datarep,      found.representation, found.etype->size};
   file.position = 0;
   set_shared(file, 0);
 }
 
 // All ranks come to the library's call; one whose arguments are wrong passes a displacement that fails on all.
 Failure change_view(OpenFile& file, Asked asked) {
-  const Layout* etype = nullptr;
-  const Layout* filetype = nullptr;
+  Found found;
   ViewPtr view;
-  Failure mine = check_datarep(asked.datarep);
-  if (mine.none()) mine = check_types(asked, etype, filetype);
+  Failure mine = find_representation(asked.datarep, found.representation);
+  if (mine.none()) mine = check_types(asked, found);
   if (mine.none()) mine = find_displacement(file, asked.displacement);
-  if (mine.none()) view = library_view(*filetype, mine);
+  if (mine.none()) view = library_view(*found.filetype, mine);
   const tw_status status = tw_file_set_view(file.file, mine.none() ? asked.displacement : -1, view.get());
   if (!mine.none()) return mine;
   Failure failure = failure_of(status);
   if (failure.none())
-    keep_view(file, asked, *etype);
+    keep_view(file, asked, found);
   else
     failure.message = std::string(kSetView) + ": " + failure.message;
   return failure;
@@ -138,8 +148,12 @@ int get_type_extent(MPI_File handle, MPI_Datatype type, MPI_Count* extent) {
   const auto file = file_of(handle);
   if (file == nullptr) return conclude(nullptr, not_open("MPI_File_get_type_extent"));
   Failure failure;
-  const Layout* const layout = layout_of(type, failure);
-  if (layout != nullptr) *extent = layout->extent;
+  {
+    const std::scoped_lock lock(file->mutex);
+    Layout own;
+    const Layout* const layout = layout_in_file(type, file->view.representation, own, failure);
+    if (layout != nullptr) *extent = layout->extent;
+  }
   return conclude(file.get(), failure);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpiio/representation.hpp"
 #include "mpiio/type_contents.hpp"
 
 namespace thalweg::mpiio {
@@ -168,6 +169,7 @@ Layout array_part(const Layout& element, Make&& make) {
   const ViewPtr inner = element_view(element);
   made.view = view_of([&](tw_view** to) { return make(inner.get(), to); });
   made.size = tw_view_size(made.view.get());
+  made.extent = tw_view_extent(made.view.get());
   made.base = element.base;
   return made;
 }
@@ -221,7 +223,36 @@ Layout predefined(MPI_Datatype type) {
   return made;
 }
 
-Layout build(MPI_Datatype type);
+// The bounds of what a constructor makes, in a file whose representation has sizes of its own; MPI knows those in memory.
+void cover(std::span<const Block> blocks, Layout& made) {
+  bool first = true;
+  std::int64_t lowest = 0, highest = 0;
+  for (const Block& block : blocks) {
+    if (block.count <= 0) continue;
+    const std::int64_t low = block.displacement + block.element->lower;
+    const std::int64_t high = low + block.count * block.element->extent;
+    lowest = first ? low : std::min(lowest, low);
+    highest = first ? high : std::max(highest, high);
+    first = false;
+  }
+  made.lower = lowest;
+  made.extent = highest - lowest;
+}
+
+Layout laid_and_bounded(std::span<const Block> blocks) {
+  Layout made = laid(blocks);
+  cover(blocks, made);
+  return made;
+}
+
+Layout strided_and_bounded(std::int64_t count, std::int64_t block, std::int64_t stride, const Layout& element) {
+  Layout made = strided(count, block, stride, element);
+  const Block ends[] = {{0, count > 0 ? block : 0, &element}, {(count - 1) * stride, count > 0 ? block : 0, &element}};
+  cover(ends, made);
+  return made;
+}
+
+Layout build(MPI_Datatype type, const Representation* representation);
 
 // The blocks of a constructor that lists displacements; `scale`: bytes of a unit of these.
 std::vector<Block> listed(std::span<const std::int64_t> lengths, std::span<const std::int64_t> displacements,
@@ -232,16 +263,17 @@ std::vector<Block> listed(std::span<const std::int64_t> lengths, std::span<const
   return blocks;
 }
 
-Layout structure_of(const TypeContents& contents, std::size_t n) {
+Layout structure_of(const TypeContents& contents, std::size_t n, const Representation* representation) {
   std::vector<Layout> elements;
   elements.reserve(n);
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < n; ++i) {
     // Equal neighbours are one element, so that a list of bytes is no tree.
-    if (i == 0 || contents.types[i] != contents.types[i - 1]) elements.push_back(build(contents.types[i]));
+    if (i == 0 || contents.types[i] != contents.types[i - 1])
+      elements.push_back(build(contents.types[i], representation));
     blocks.push_back({contents.numbers[1 + n + i], contents.numbers[1 + i], &elements.back()});
   }
-  return laid(blocks);
+  return laid_and_bounded(blocks);
 }
 
 Layout listed_by(const TypeContents& contents, const Layout& element) {
@@ -249,30 +281,34 @@ Layout listed_by(const TypeContents& contents, const Layout& element) {
   const auto n = static_cast<std::size_t>(numbers[0]);
   switch (contents.combiner) {
     case MPI_COMBINER_INDEXED:
-      return laid(listed(numbers.subspan(1, n), numbers.subspan(1 + n, n), element.extent, element));
+      return laid_and_bounded(listed(numbers.subspan(1, n), numbers.subspan(1 + n, n), element.extent, element));
     case MPI_COMBINER_INDEXED_BLOCK:
-      return laid(listed(numbers.subspan(1, 1), numbers.subspan(2, n), element.extent, element));
+      return laid_and_bounded(listed(numbers.subspan(1, 1), numbers.subspan(2, n), element.extent, element));
     case MPI_COMBINER_HINDEXED_BLOCK:
-      return laid(listed(numbers.subspan(1, 1), numbers.subspan(2, n), 1, element));
+      return laid_and_bounded(listed(numbers.subspan(1, 1), numbers.subspan(2, n), 1, element));
     default:  // hindexed
-      return laid(listed(numbers.subspan(1, n), numbers.subspan(1 + n, n), 1, element));
+      return laid_and_bounded(listed(numbers.subspan(1, n), numbers.subspan(1 + n, n), 1, element));
   }
 }
 
-Layout constructed(const TypeContents& contents) {
+Layout constructed(const TypeContents& contents, const Representation* representation) {
   const std::vector<std::int64_t>& numbers = contents.numbers;
-  if (contents.combiner == MPI_COMBINER_STRUCT) return structure_of(contents, static_cast<std::size_t>(numbers[0]));
-  Layout element = build(contents.types[0]);
+  if (contents.combiner == MPI_COMBINER_STRUCT)
+    return structure_of(contents, static_cast<std::size_t>(numbers[0]), representation);
+  Layout element = build(contents.types[0], representation);
   switch (contents.combiner) {
     case MPI_COMBINER_DUP:
+      return element;
     case MPI_COMBINER_RESIZED:
+      element.lower = numbers[0];
+      element.extent = numbers[1];
       return element;
     case MPI_COMBINER_CONTIGUOUS:
-      return strided(1, numbers[0], 0, element);
+      return strided_and_bounded(1, numbers[0], 0, element);
     case MPI_COMBINER_VECTOR:
-      return strided(numbers[0], numbers[1], numbers[2] * element.extent, element);
+      return strided_and_bounded(numbers[0], numbers[1], numbers[2] * element.extent, element);
     case MPI_COMBINER_HVECTOR:
-      return strided(numbers[0], numbers[1], numbers[2], element);
+      return strided_and_bounded(numbers[0], numbers[1], numbers[2], element);
     case MPI_COMBINER_INDEXED:
     case MPI_COMBINER_HINDEXED:
     case MPI_COMBINER_INDEXED_BLOCK:
@@ -288,10 +324,18 @@ Layout constructed(const TypeContents& contents) {
   }
 }
 
-Layout build(MPI_Datatype type) {
-  Layout made = is_predefined(type) ? predefined(type) : constructed(TypeContents(type));
-  MPI_Count lower_bound = 0, extent = 0;
-  MPI_Type_get_extent_x(type, &lower_bound, &extent);
+Layout build(MPI_Datatype type, const Representation* representation) {
+  const bool is_leaf = is_predefined(type);
+  Layout made;
+  if (is_leaf && representation != nullptr) {
+    made.size = made.extent = bytes_in_file(*representation, type);
+    return made;
+  }
+  made = is_leaf ? predefined(type) : constructed(TypeContents(type), representation);
+  if (representation != nullptr) return made;
+  MPI_Count lower = 0, extent = 0;
+  MPI_Type_get_extent_x(type, &lower, &extent);
+  made.lower = lower;
   made.extent = extent;
   return made;
 }
@@ -316,18 +360,26 @@ int keyval() {
 }
 
 const Layout* keep(MPI_Datatype type) {
-  auto made = std::make_unique<Layout>(build(type));
+  auto made = std::make_unique<Layout>(build(type, nullptr));
   MPI_Type_set_attr(type, keyval(), made.get());
   return made.release();
 }
 
-}  // namespace
-
-const Layout* layout_of(MPI_Datatype type, Failure& failure) try {
-  if (type == MPI_DATATYPE_NULL) {
-    failure = {MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL"};
-    return nullptr;
+// What `make` returns; its empty value, and the failure, where it throws.
+template <class Make>
+auto made_or_failed(Make&& make, Failure& failure) -> decltype(make()) {
+  try {
+    return std::forward<Make>(make)();
+  } catch (const Thrown& thrown) {
+    failure = thrown.failure;
+  } catch (const std::bad_alloc&) {
+    failure = {MPI_ERR_NO_MEM, "out of memory for the layout of a datatype"};
   }
+  return {};
+}
+
+const Layout* find_layout(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) throw Thrown{{MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL"}};
   // Predefined datatypes live as long as MPI, so that a thread may keep their layouts.
   thread_local std::unordered_map<MPI_Datatype, Layout> predefined_ones;
   if (const auto known = predefined_ones.find(type); known != predefined_ones.end()) return &known->second;
@@ -335,34 +387,35 @@ const Layout* layout_of(MPI_Datatype type, Failure& failure) try {
   int found = 0;
   MPI_Type_get_attr(type, keyval(), static_cast<void*>(&value), &found);
   if (found != 0) return static_cast<const Layout*>(value);
-  return is_predefined(type) ? &predefined_ones.emplace(type, build(type)).first->second : keep(type);
-} catch (const Thrown& thrown) {
-  failure = thrown.failure;
-  return nullptr;
-} catch (const std::bad_alloc&) {
-  failure = {MPI_ERR_NO_MEM, "out of memory for the layout of a datatype"};
-  return nullptr;
+  return is_predefined(type) ? &predefined_ones.emplace(type, build(type, nullptr)).first->second : keep(type);
 }
 
-ViewPtr view_from_start(const Layout& one, Failure& failure) try {
-  const ViewPtr inner = element_view(one);
-  const std::int64_t displacement = one.base, length = 1;
-  ViewPtr moved =
-      view_of([&](tw_view** made) { return tw_view_indexed(1, &displacement, &length, inner.get(), made); });
-  return view_of([&](tw_view** made) { return tw_view_resized(moved.get(), one.extent, made); });
-} catch (const Thrown& thrown) {
-  failure = thrown.failure;
-  return nullptr;
+}  // namespace
+
+const Layout* layout_of(MPI_Datatype type, Failure& failure) {
+  return made_or_failed([&] { return find_layout(type); }, failure);
 }
 
-Layout repeat(const Layout& one, std::int64_t count, Failure& failure) try {
-  return strided(1, count, 0, one);
-} catch (const Thrown& thrown) {
-  failure = thrown.failure;
-  return {};
-} catch (const std::bad_alloc&) {
-  failure = {MPI_ERR_NO_MEM, "out of memory for the layout of an access"};
-  return {};
+const Layout* layout_in_file(MPI_Datatype type, const Representation* representation, Layout& own, Failure& failure) {
+  const Layout* const in_memory = layout_of(type, failure);
+  if (in_memory == nullptr || representation == nullptr) return in_memory;
+  return made_or_failed([&]() -> const Layout* { return &(own = build(type, representation)); }, failure);
+}
+
+Layout repeat(const Layout& one, std::int64_t count, Failure& failure) {
+  return made_or_failed([&] { return strided(1, count, 0, one); }, failure);
+}
+
+ViewPtr view_from_start(const Layout& one, Failure& failure) {
+  return made_or_failed(
+      [&] {
+        const ViewPtr inner = element_view(one);
+        const std::int64_t displacement = one.base, length = 1;
+        const ViewPtr moved =
+            view_of([&](tw_view** made) { return tw_view_indexed(1, &displacement, &length, inner.get(), made); });
+        return view_of([&](tw_view** made) { return tw_view_resized(moved.get(), one.extent, made); });
+      },
+      failure);
 }
 
 }  // namespace thalweg::mpiio

@@ -12,6 +12,8 @@
 
 namespace thalweg::mpiio {
 
+struct Representation;
+
 struct FreeView {
   void operator()(tw_view* view) const { tw_view_free(&view); }
 };
@@ -22,6 +24,7 @@ using ViewPtr = std::unique_ptr<tw_view, FreeView>;
 struct Layout {
   ViewPtr view;  // null: `size` bytes in one run
   std::int64_t base = 0;
+  std::int64_t lower = 0;  // the lower bound
   std::int64_t extent = 0;
   std::int64_t size = 0;
   bool is_run() const { return view == nullptr; }
@@ -29,6 +32,8 @@ struct Layout {
 
 // The layout of a datatype in memory, kept with it. Valid as long as the datatype.
 const Layout* layout_of(MPI_Datatype type, Failure& failure);
+// The layout in a file of this representation, made in `own`; without a representation it is that in memory.
+const Layout* layout_in_file(MPI_Datatype type, const Representation* representation, Layout& own, Failure& failure);
 // `count` instances.
 Layout repeat(const Layout& one, std::int64_t count, Failure& failure);
 // One instance as a view from byte 0 on, whose copies are its extent apart. Its base and its extent are not negative.

@@ -120,6 +120,7 @@ Failure close_file(OpenFile& file) {
     for (const int number : {slot.first, slot.first + 1}) slot.numbers->clear(number);
   slot.numbers->give_back(slot.first);
   free_view(file.view);
+  file.locks.close();
   if (!failure.none()) failure.message = "MPI_File_close: " + failure.message;
   return failure;
 }

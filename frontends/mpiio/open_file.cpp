@@ -1,5 +1,6 @@
 #include "mpiio/open_file.hpp"
 
+#include <cstdio>
 #include <deque>
 
 namespace thalweg::mpiio {
@@ -78,6 +79,15 @@ MPI_File handle_of_number(MPI_Fint number) {
   const std::scoped_lock lock(known.mutex);
   if (number < 1 || static_cast<std::size_t>(number) > known.all.size()) return MPI_FILE_NULL;
   return handle_of_slot(known.all[static_cast<std::size_t>(number) - 1]);
+}
+
+void name_unclosed() {
+  Slots& known = slots();
+  const std::scoped_lock lock(known.mutex);
+  for (const Slot& slot : known.all)
+    if (slot.file != nullptr && slot.file->communicator->rank == 0)
+      std::fprintf(stderr, "thalweg: '%s' was not closed before MPI_Finalize; what was written is in the file\n",
+                   slot.file->path.c_str());
 }
 
 Failure not_open(const char* call) {

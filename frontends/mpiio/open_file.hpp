@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 
+#include "mpiio/atomic_lock.hpp"
 #include "mpiio/communicator.hpp"
 #include "mpiio/failure.hpp"
 #include "mpiio/layout.hpp"
@@ -24,7 +25,8 @@ struct FileView {
   MPI_Datatype etype = MPI_BYTE;     // a duplicate where it is not predefined
   MPI_Datatype filetype = MPI_BYTE;  // a duplicate where it is not predefined
   std::string datarep = "native";
-  std::int64_t etype_bytes = 1;
+  const Representation* representation = nullptr;  // null: the bytes of memory
+  std::int64_t etype_bytes = 1;                    // in the file
 };
 
 // The shared file pointer, in etypes: `base`, which all ranks know, and what they have added since it was set.
@@ -43,6 +45,7 @@ struct OpenFile {
   std::int64_t position = 0;  // the individual file pointer, in etypes
   SharedPointer shared;
   bool atomic = false;
+  LockFile locks;                           // of atomic mode
   std::map<std::string, std::string> info;  // in force
   MPI_Errhandler handler = MPI_ERRORS_RETURN;
   std::unique_ptr<Request> split;  // of the split collective call that has begun
@@ -58,6 +61,9 @@ std::shared_ptr<OpenFile> file_of(MPI_File handle);  // null: not open
 MPI_File handle_of(const OpenFile* file);            // MPI_FILE_NULL for null
 MPI_Fint number_of(MPI_File handle);
 MPI_File handle_of_number(MPI_Fint number);
+
+// Before MPI ends: a line on stderr for each file that is open.
+void name_unclosed();
 
 // MPI_ERR_FILE with the name of the call.
 Failure not_open(const char* call);

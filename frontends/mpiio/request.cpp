@@ -27,6 +27,7 @@ struct Published {
 struct Table {
   std::mutex mutex;
   std::unordered_map<MPI_Request, Published*> of_files;
+  std::vector<std::unique_ptr<Published>> freed;  // by MPI; destroyed when it has returned
   std::atomic<std::size_t> n{0};
 };
 
@@ -54,14 +55,22 @@ int query(void* state, MPI_Status* status) {
   return MPI_SUCCESS;
 }
 
-// MPI frees the request, and then gives its handle to another one.
+// MPI frees the request, and then gives its handle to another one. It is within a call, so that it must not be called.
 int free_state(void* state) {
-  const std::unique_ptr<Published> published(static_cast<Published*>(state));
+  std::unique_ptr<Published> published(static_cast<Published*>(state));
   Table& all = table();
   const std::scoped_lock lock(all.mutex);
   all.of_files.erase(published->handle);
   all.n.store(all.of_files.size(), std::memory_order_release);
+  all.freed.push_back(std::move(published));
   return MPI_SUCCESS;
+}
+
+void destroy_freed() {
+  std::vector<std::unique_ptr<Published>> freed;  // destroyed behind the lock: a file may end with its last request
+  Table& all = table();
+  const std::scoped_lock lock(all.mutex);
+  freed.swap(all.freed);
 }
 
 // An access that was started is carried out: a cancel may have no effect (MPI 4.1, 3.8.4).
@@ -77,6 +86,12 @@ class OfFiles {
       if (Published* const found = requests[i] != MPI_REQUEST_NULL ? find(requests[i]) : nullptr; found != nullptr)
         ours_.push_back({i, found});
   }
+  ~OfFiles() {
+    if (!ours_.empty()) destroy_freed();
+  }
+  OfFiles(const OfFiles&) = delete;
+  OfFiles& operator=(const OfFiles&) = delete;
+
   bool empty() const { return ours_.empty(); }
   bool are_all() const { return ours_.size() == requests_.size(); }
 
@@ -185,8 +200,10 @@ bool Request::test() {
 
 void Request::finish(tw_status status, std::size_t bytes) {
   moved = static_cast<std::int64_t>(bytes);
-  if (status == TW_OK) return;
   failure = failure_of(status);
+  if (failure.none() && conversion != nullptr) failure = conversion->end(&moved);
+  conversion.reset();
+  if (failure.none()) return;
   failure.message = std::string(call) + ": " + failure.message;
 }
 
@@ -301,7 +318,9 @@ int request_free(MPI_Request* request) {
     }
     MPI_Grequest_complete(*request);
   }
-  return next(request);
+  const int error = next(request);
+  if (published != nullptr) destroy_freed();
+  return error;
 }
 
 }  // namespace thalweg::mpiio

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "mpiio/failure.hpp"
+#include "mpiio/representation.hpp"
 #include "thalweg/request.h"
 
 namespace thalweg::mpiio {
@@ -17,7 +18,8 @@ struct Request {
   tw_request* operation = nullptr;  // null: complete
   std::shared_ptr<OpenFile> file;   // whose error handler a failure invokes
   const char* call = "";
-  std::int64_t moved = 0;
+  std::int64_t moved = 0;                  // bytes of the program's memory
+  std::unique_ptr<Conversion> conversion;  // of a read: what the file gives is converted at the end
   Failure failure;
 
   void wait();
