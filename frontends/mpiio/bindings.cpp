@@ -1,7 +1,7 @@
 // The names of MPI: each function of the chapter on I/O under MPI_ and PMPI_, made from one table of signatures, and the
 // calls outside of it that concern files: those that complete requests, and those that begin MPI.
 //
-// docs/howto/mpi_programs.md lists the functions; scripts/check_mpiio.py compares the list with the table.
+// docs/howto/mpi_programs.md lists the functions.
 #include <mpi.h>
 
 #include "mpiio/calls.hpp"
@@ -147,6 +147,7 @@ int error_string(int code, char* text, int* length) {
 
 // The library's thread advances accesses while the program computes, for which MPI must permit calls of any thread.
 int begin_mpi(int* argc, char*** argv, int* provided) {
+  m::check_family();
   return m::next_mpi<int(int*, char***, int, int*)>("MPI_Init_thread")(argc, argv, MPI_THREAD_MULTIPLE, provided);
 }
 

@@ -147,8 +147,10 @@ Failure agree(const OpenFile& file, const DataAccess& asked, Failure mine) {
 // Starts the access. Where this rank alone is wrong, the others of a collective access learn of it.
 Failure start_prepared(OpenFile& file, const DataAccess& asked, Prepared& made, Request& request) {
   request.call = asked.call;
+  request.direction = asked.direction;
   if (file.atomic) {  // complete when it is started
     request.failure = carry_out_locked(file, asked, made, request.moved);
+    file.activity.add(asked.direction, request.moved);
     return {};
   }
   if (!made.failure.none() && !asked.collective) return made.failure;
@@ -179,6 +181,7 @@ int access(MPI_File handle, const DataAccess& asked, MPI_Status* status) {
   Failure failure;
   std::int64_t moved = 0;
   bool is_done = false;
+  const Stopwatch time(file->activity);
   {
     const std::scoped_lock lock(file->mutex);
     prepare(*file, asked, made);
@@ -187,6 +190,7 @@ int access(MPI_File handle, const DataAccess& asked, MPI_Status* status) {
   }
   if (!is_done) failure = carry_out(*file, asked, made, moved);
   if (is_done && asked.collective) failure = agree(*file, asked, std::move(failure));
+  file->activity.add(asked.direction, moved);
   set_status(status, moved);
   return conclude(file.get(), failure);
 }
@@ -198,6 +202,7 @@ int start(MPI_File handle, const DataAccess& asked, MPI_Request* request) {
   started->file = file;
   Prepared made;
   Failure failure;
+  const Stopwatch time(file->activity);
   {
     const std::scoped_lock lock(file->mutex);
     prepare(*file, asked, made);
@@ -216,6 +221,7 @@ Failure begin(const std::shared_ptr<OpenFile>& file, const DataAccess& asked) {
                  std::string(file->split_call) + " has begun on '" + file->path +
                      "' and has not ended; a file has one split collective call at a time");
   auto started = std::make_unique<Request>();
+  started->file = file;
   Prepared made;
   prepare(*file, asked, made);
   Failure failure = start_prepared(*file, asked, made, *started);

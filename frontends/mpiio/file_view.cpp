@@ -61,8 +61,11 @@ Failure check_types(const Asked& asked, Found& found) {
   if (found.etype->size == 0 || found.filetype->size % found.etype->size != 0)
     return wrong(MPI_ERR_ARG, "the filetype has " + std::to_string(found.filetype->size) +
                                   " bytes, which is no multiple of the etype's " + std::to_string(found.etype->size));
-  if (found.filetype->base < 0 || found.filetype->extent < 0)
-    return wrong(MPI_ERR_ARG, "the filetype has a negative displacement or extent");
+  for (const Layout* const type : {found.etype, found.filetype})
+    if (type->base < 0 || type->extent < 0 || type->decreases)
+      return wrong(MPI_ERR_IO, std::string(type == found.etype ? "the etype" : "the filetype") +
+                                   " has a displacement that is negative or below the one before it, or a negative "
+                                   "extent (MPI 4.1, 14.3)");
   return {};
 }
 
@@ -99,6 +102,7 @@ Failure change_view(OpenFile& file, Asked asked) {
   const tw_status status = tw_file_set_view(file.file, mine.none() ? asked.displacement : -1, view.get());
   if (!mine.none()) return mine;
   Failure failure = failure_of(status);
+  if (status == TW_ERR_INVALID) failure.error_class = MPI_ERR_IO;  // bytes twice in a file that may be written
   if (failure.none())
     keep_view(file, asked, found);
   else

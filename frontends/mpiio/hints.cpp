@@ -21,7 +21,9 @@ struct Known {
 constexpr Known kKnown[] = {
     {"access_style", ""},
     {"cb_block_size", ""},
+    {"cb_config_list", ""},
     {"cb_buffer_size", "aggregator_bytes"},
+    {"cb_config_list", ""},
     {"cb_nodes", "aggregators"},
     {"collective_buffering", "method"},
     {"file_perm", ""},
@@ -31,7 +33,9 @@ constexpr Known kKnown[] = {
     {"num_io_nodes", ""},
     {"romio_cb_read", "method"},
     {"romio_cb_write", "method"},
+    {"romio_ds_read", ""},
     {"romio_ds_write", "sieve_writes"},
+    {"romio_no_indep_rw", ""},
     {"striping_factor", ""},
     {"striping_unit", ""},
 };

@@ -129,7 +129,11 @@ Layout laid(std::span<const Block> given) {
   Layout made;
   if (blocks.empty()) return made;
   made.base = blocks[0].displacement + blocks[0].element->base;
+  std::int64_t before = made.base;
   for (const Block& block : blocks) {
+    const std::int64_t begin = block.displacement + block.element->base;
+    made.decreases = made.decreases || block.element->decreases || begin < before;
+    before = begin;
     made.size += block.count * block.element->size;
     made.base = std::min(made.base, block.displacement + block.element->base);
   }
@@ -147,6 +151,7 @@ Layout strided(std::int64_t count, std::int64_t block, std::int64_t stride, cons
   }
   Layout made;
   made.base = element.base;
+  made.decreases = element.decreases;
   if (__builtin_mul_overflow(count, block, &made.size) || __builtin_mul_overflow(made.size, element.size, &made.size))
     throw Thrown{{MPI_ERR_ARG, "an access or a datatype has 2^63 bytes or more"}};
   const Block one{0, block, &element};
@@ -170,6 +175,7 @@ Layout array_part(const Layout& element, Make&& make) {
   made.view = view_of([&](tw_view** to) { return make(inner.get(), to); });
   made.size = tw_view_size(made.view.get());
   made.extent = tw_view_extent(made.view.get());
+  made.decreases = element.decreases;
   made.base = element.base;
   return made;
 }

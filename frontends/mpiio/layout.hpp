@@ -27,6 +27,7 @@ struct Layout {
   std::int64_t lower = 0;  // the lower bound
   std::int64_t extent = 0;
   std::int64_t size = 0;
+  bool decreases = false;  // a block begins below the one before it
   bool is_run() const { return view == nullptr; }
 };
 

@@ -6,10 +6,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace thalweg::mpiio {
 
 namespace {
+
+// Set by the build: the two families do not share their handles.
+constexpr bool kForOpenMpi = std::string_view(TW_MPIIO_FAMILY) == "openmpi";
 
 bool is_mpi(const char* path) {
   const char* slash = std::strrchr(path, '/');
@@ -28,12 +32,30 @@ int open_if_mpi(dl_phdr_info* info, std::size_t, void* found) {
 
 }  // namespace
 
-void* next_symbol(const char* name) {
+namespace {
+
+void* find_next(const char* name) {
   if (void* const next = ::dlsym(RTLD_NEXT, name); next != nullptr) return next;
   void* library = nullptr;
   ::dl_iterate_phdr(open_if_mpi, &library);
-  void* const found = library != nullptr ? ::dlsym(library, name) : nullptr;
-  if (found != nullptr) return found;
+  return library != nullptr ? ::dlsym(library, name) : nullptr;
+}
+
+}  // namespace
+
+void check_family() {
+  const bool is_open_mpi = find_next("ompi_mpi_comm_world") != nullptr;
+  if (is_open_mpi == kForOpenMpi) return;
+  std::fprintf(
+      stderr,
+      "thalweg: this libthalweg_mpiio was built for %s, but the program uses %s; preload the one that was built "
+      "for it\n",
+      kForOpenMpi ? "Open MPI" : "MPICH", is_open_mpi ? "Open MPI" : "MPICH or an MPI of its family");
+  std::_Exit(1);
+}
+
+void* next_symbol(const char* name) {
+  if (void* const found = find_next(name); found != nullptr) return found;
   std::fprintf(stderr, "thalweg: libthalweg_mpiio is loaded, but this process has no MPI library with %s\n", name);
   std::abort();
 }

@@ -11,6 +11,10 @@ namespace thalweg::mpiio {
 // that has none is ended with a message.
 void* next_symbol(const char* name);
 
+// Ends the program with a message where its MPI is of another family than the one that this library was compiled for:
+// their handles differ.
+void check_family();
+
 template <class Function>
 Function* next_mpi(const char* name) {
   return reinterpret_cast<Function*>(next_symbol(name));

@@ -105,12 +105,14 @@ void free_view(FileView& view) {
 // Completes what the program has not: a split collective call, and accesses whose requests it freed.
 void complete_all(OpenFile& file) {
   if (file.split != nullptr) file.split->wait();
+  file.split.reset();
   for (const auto& request : file.freed) request->wait();
   file.freed.clear();
 }
 
 Failure close_file(OpenFile& file) {
   complete_all(file);
+  report(file);
   Failure failure = failure_of(tw_file_close(&file.file));
   const Communicator& all = *file.communicator;
   if (all.rank == 0 && (file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) ::unlink(file.path.c_str());

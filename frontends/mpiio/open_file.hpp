@@ -14,6 +14,7 @@
 #include "mpiio/communicator.hpp"
 #include "mpiio/failure.hpp"
 #include "mpiio/layout.hpp"
+#include "mpiio/report.hpp"
 #include "mpiio/request.hpp"
 #include "thalweg/file.h"
 
@@ -48,6 +49,7 @@ struct OpenFile {
   LockFile locks;                           // of atomic mode
   std::map<std::string, std::string> info;  // in force
   MPI_Errhandler handler = MPI_ERRORS_RETURN;
+  Activity activity;
   std::unique_ptr<Request> split;  // of the split collective call that has begun
   const char* split_call = nullptr;
   std::list<std::unique_ptr<Request>> freed;  // by MPI_Request_free() before they were complete

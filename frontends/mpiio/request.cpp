@@ -184,6 +184,7 @@ int same_place(int k) { return k; }
 
 void Request::wait() {
   if (operation == nullptr) return;
+  const Stopwatch time(file->activity);
   std::size_t bytes = 0;
   const tw_status status = tw_request_wait(&operation, &bytes);
   finish(status, bytes);
@@ -203,6 +204,7 @@ void Request::finish(tw_status status, std::size_t bytes) {
   failure = failure_of(status);
   if (failure.none() && conversion != nullptr) failure = conversion->end(&moved);
   conversion.reset();
+  file->activity.add(direction, moved);
   if (failure.none()) return;
   failure.message = std::string(call) + ": " + failure.message;
 }

@@ -18,6 +18,7 @@ struct Request {
   tw_request* operation = nullptr;  // null: complete
   std::shared_ptr<OpenFile> file;   // whose error handler a failure invokes
   const char* call = "";
+  tw_direction direction = TW_ACCESS_READ;
   std::int64_t moved = 0;                  // bytes of the program's memory
   std::unique_ptr<Conversion> conversion;  // of a read: what the file gives is converted at the end
   Failure failure;
