@@ -21,6 +21,7 @@ thread_local Failure last;
 
 struct Handler {
   MPI_File_errhandler_function* function = nullptr;
+  FortranHandler* in_fortran = nullptr;  // instead
   int users = 0;
 };
 
@@ -52,16 +53,19 @@ int invoke(OpenFile* file, const Failure& failure) {
   const MPI_Errhandler handler = handler_of(file);
   if (handler == MPI_ERRORS_RETURN) return failure.error_class;
   if (handler == MPI_ERRORS_ARE_FATAL) abort_for(failure);
-  MPI_File_errhandler_function* function = nullptr;
+  Handler known;
   {
     Handlers& all = handlers();
     const std::scoped_lock lock(all.mutex);
-    const auto found = all.made.find(handler);
-    if (found != all.made.end()) function = found->second.function;
+    if (const auto found = all.made.find(handler); found != all.made.end()) known = found->second;
   }
   int code = failure.error_class;
   MPI_File handle = handle_of(file);
-  if (function != nullptr) function(&handle, &code);
+  MPI_Fint number = number_of(handle);
+  if (known.in_fortran != nullptr)
+    known.in_fortran(&number, &code);
+  else if (known.function != nullptr)
+    known.function(&handle, &code);
   return code;
 }
 
@@ -174,8 +178,14 @@ int create_handler(MPI_File_errhandler_function* function, MPI_Errhandler* handl
   if (error != MPI_SUCCESS) return error;
   Handlers& all = handlers();
   const std::scoped_lock lock(all.mutex);
-  all.made[*handler] = {function, 1};
+  all.made[*handler] = {function, nullptr, 1};
   return MPI_SUCCESS;
+}
+
+void keep_handler(FortranHandler* function, MPI_Errhandler handler) {
+  Handlers& all = handlers();
+  const std::scoped_lock lock(all.mutex);
+  all.made[handler] = {nullptr, function, 1};
 }
 
 namespace {

@@ -28,6 +28,9 @@ int conclude(OpenFile* file, const Failure& failure);
 
 // The handlers of files. A handler counts its users: the program, and each file that has it.
 int create_handler(MPI_File_errhandler_function* function, MPI_Errhandler* handler);
+// A handler of a Fortran program, which takes the numbers of files; MPI has made it.
+using FortranHandler = void(MPI_Fint* file, MPI_Fint* code, ...);
+void keep_handler(FortranHandler* function, MPI_Errhandler handler);
 int set_handler(MPI_File handle, MPI_Errhandler handler);
 int get_handler(MPI_File handle, MPI_Errhandler* handler);
 int call_handler(MPI_File handle, int error_code);

@@ -21,7 +21,6 @@ struct Known {
 constexpr Known kKnown[] = {
     {"access_style", ""},
     {"cb_block_size", ""},
-    {"cb_config_list", ""},
     {"cb_buffer_size", "aggregator_bytes"},
     {"cb_config_list", ""},
     {"cb_nodes", "aggregators"},
