@@ -87,20 +87,44 @@ Kept make(MPI_Comm given, Failure& failure) {
 
 }  // namespace
 
-SharedNumbers::SharedNumbers(MPI_Comm ranks, int rank, int size) {
-  if (size == 1) {
-    alone_.resize(kNumbers);
-    return;
+namespace {
+
+// The ranks, where all are on one node, else MPI_COMM_NULL. To be freed.
+MPI_Comm ranks_of_one_node(MPI_Comm ranks) {
+  MPI_Comm node = MPI_COMM_NULL;
+  int size = 0, on_node = 0;
+  MPI_Comm_split_type(ranks, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(ranks, &size);
+  MPI_Comm_size(node, &on_node);
+  int fewest = on_node;
+  MPI_Allreduce(&on_node, &fewest, 1, MPI_INT, MPI_MIN, ranks);
+  if (fewest != size) MPI_Comm_free(&node);
+  return node;
+}
+
+}  // namespace
+
+SharedNumbers::SharedNumbers(MPI_Comm ranks, int rank) {
+  constexpr int kBytes = sizeof(std::int64_t);
+  const MPI_Aint bytes = rank == 0 ? MPI_Aint{kNumbers} * kBytes : 0;
+  MPI_Comm node = ranks_of_one_node(ranks);
+  const bool on_one_node = node != MPI_COMM_NULL;
+  if (on_one_node) {
+    MPI_Win_allocate_shared(bytes, kBytes, MPI_INFO_NULL, node, static_cast<void*>(&memory_), &window_);
+    MPI_Aint all = 0;
+    int unit = 0;
+    MPI_Win_shared_query(window_, 0, &all, &unit, static_cast<void*>(&memory_));
+    MPI_Comm_free(&node);
+  } else {
+    MPI_Win_allocate(bytes, kBytes, MPI_INFO_NULL, ranks, static_cast<void*>(&memory_), &window_);
   }
-  const MPI_Aint bytes = rank == 0 ? kNumbers * static_cast<MPI_Aint>(sizeof(std::int64_t)) : 0;
-  MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, ranks, &own_, &window_);
-  for (int i = 0; i < kNumbers && rank == 0; ++i) own_[i] = 0;
+  for (int i = 0; i < kNumbers && rank == 0; ++i) memory_[i] = 0;
+  if (!on_one_node) memory_ = nullptr;  // rank 0 too: its own accesses must be those of the window
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
   MPI_Barrier(ranks);
 }
 
 SharedNumbers::~SharedNumbers() {
-  if (window_ == MPI_WIN_NULL) return;
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);
 }
@@ -113,17 +137,14 @@ std::int64_t SharedNumbers::apply(int number, std::int64_t amount, MPI_Op operat
 }
 
 std::int64_t SharedNumbers::fetch_and_add(int number, std::int64_t amount) {
-  if (window_ != MPI_WIN_NULL) return apply(number, amount, MPI_SUM);
-  const std::int64_t before = alone_[static_cast<std::size_t>(number)];
-  alone_[static_cast<std::size_t>(number)] += amount;
-  return before;
+  return memory_ != nullptr ? at(number).fetch_add(amount) : apply(number, amount, MPI_SUM);
 }
 
 void SharedNumbers::clear(int number) {
-  if (window_ != MPI_WIN_NULL)
-    apply(number, 0, MPI_REPLACE);
+  if (memory_ != nullptr)
+    at(number).store(0);
   else
-    alone_[static_cast<std::size_t>(number)] = 0;
+    apply(number, 0, MPI_REPLACE);
 }
 
 int SharedNumbers::take_pair() {
@@ -140,8 +161,7 @@ void SharedNumbers::give_back(int first) { taken_[static_cast<std::size_t>(first
 SharedSlot take_slot(Communicator& communicator) {
   for (const auto& numbers : communicator.numbers)
     if (const int first = numbers->take_pair(); first >= 0) return {numbers.get(), first};
-  communicator.numbers.push_back(
-      std::make_unique<SharedNumbers>(communicator.ranks, communicator.rank, communicator.size));
+  communicator.numbers.push_back(std::make_unique<SharedNumbers>(communicator.ranks, communicator.rank));
   return {communicator.numbers.back().get(), communicator.numbers.back()->take_pair()};
 }
 

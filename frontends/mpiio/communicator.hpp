@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -13,14 +14,15 @@
 
 namespace thalweg::mpiio {
 
-// A number that the ranks of a communicator share: each adds to it alone. Rank 0 holds it, in a window of MPI.
+// Numbers that the ranks of a communicator share: each rank adds to them alone. Rank 0 holds them in a window of MPI,
+// which is memory of all ranks where these are on one node.
 // A value is never set while ranks may use it: a shared pointer has two, and a collective call that resets the pointer
 // changes to the other one, which rank 0 has cleared since all ranks left it.
 class SharedNumbers {
  public:
   static constexpr int kNumbers = 128;
 
-  SharedNumbers(MPI_Comm ranks, int rank, int size);
+  SharedNumbers(MPI_Comm ranks, int rank);
   ~SharedNumbers();
   SharedNumbers(const SharedNumbers&) = delete;
   SharedNumbers& operator=(const SharedNumbers&) = delete;
@@ -34,10 +36,10 @@ class SharedNumbers {
 
  private:
   std::int64_t apply(int number, std::int64_t amount, MPI_Op operation);
+  std::atomic_ref<std::int64_t> at(int number) { return std::atomic_ref(memory_[number]); }
 
-  MPI_Win window_ = MPI_WIN_NULL;  // none with one rank
-  std::int64_t* own_ = nullptr;
-  std::vector<std::int64_t> alone_;
+  MPI_Win window_ = MPI_WIN_NULL;
+  std::int64_t* memory_ = nullptr;  // the numbers; null where this rank cannot address them
   std::vector<bool> taken_ = std::vector<bool>(kNumbers / 2);
 };
 
