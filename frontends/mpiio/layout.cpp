@@ -35,12 +35,13 @@ ViewPtr view_of(Make&& make) {
 
 bool is_dense(const Layout& element) { return element.is_run() && element.extent == element.size; }
 
-// The element as a view whose copies are its extent apart; null stands for bytes.
+// The element as a view whose copies are its extent apart. Where the extent is negative there is one copy (with_bytes).
 ViewPtr element_view(const Layout& element) {
   ViewPtr run;
   if (element.is_run()) run = view_of([&](tw_view** made) { return tw_view_contiguous(element.size, nullptr, made); });
   const tw_view* const inner = element.is_run() ? run.get() : element.view.get();
-  return view_of([&](tw_view** made) { return tw_view_resized(inner, element.extent, made); });
+  const std::int64_t extent = std::max<std::int64_t>(element.extent, 0);
+  return view_of([&](tw_view** made) { return tw_view_resized(inner, extent, made); });
 }
 
 // Blocks that have bytes; copies that go backwards become blocks of one copy each.
@@ -171,6 +172,8 @@ template <class Make>
 Layout array_part(const Layout& element, Make&& make) {
   Layout made;
   if (element.size == 0) return made;
+  if (element.extent < 0)
+    throw Thrown{{MPI_ERR_UNSUPPORTED_OPERATION, "a datatype is an array of elements with a negative extent"}};
   const ViewPtr inner = element_view(element);
   made.view = view_of([&](tw_view** to) { return make(inner.get(), to); });
   made.size = tw_view_size(made.view.get());
