@@ -44,34 +44,29 @@ template <class Large, class Small>
 MPI_Datatype by(bool large, const char* name, Large&& call_large, Small&& call_small) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
   void* const found = large ? ::dlsym(RTLD_DEFAULT, name) : nullptr;
-  if (found != nullptr)
-    call_large(found, &made);
-  else
-    call_small(&made);
-  return made;
+  const int error = found != nullptr ? call_large(found, &made) : call_small(&made);
+  return error == MPI_SUCCESS ? made : MPI_DATATYPE_NULL;
 }
 
 MPI_Datatype contiguous(bool large, MPI_Count n, MPI_Datatype old) {
   return by(
       large, "MPI_Type_contiguous_c",
       [&](void* call, MPI_Datatype* made) {
-        reinterpret_cast<int (*)(MPI_Count, MPI_Datatype, MPI_Datatype*)>(call)(n, old, made);
+        return reinterpret_cast<int (*)(MPI_Count, MPI_Datatype, MPI_Datatype*)>(call)(n, old, made);
       },
-      [&](MPI_Datatype* made) { MPI_Type_contiguous(static_cast<int>(n), old, made); });
+      [&](MPI_Datatype* made) { return MPI_Type_contiguous(static_cast<int>(n), old, made); });
 }
 
 MPI_Datatype vector(bool large, bool in_bytes, MPI_Count n, MPI_Count length, MPI_Count stride, MPI_Datatype old) {
   return by(
       large, in_bytes ? "MPI_Type_create_hvector_c" : "MPI_Type_vector_c",
       [&](void* call, MPI_Datatype* made) {
-        reinterpret_cast<int (*)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype*)>(call)(n, length, stride,
-                                                                                                      old, made);
+        return reinterpret_cast<int (*)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype*)>(call)(
+            n, length, stride, old, made);
       },
       [&](MPI_Datatype* made) {
-        if (in_bytes)
-          MPI_Type_create_hvector(static_cast<int>(n), static_cast<int>(length), stride, old, made);
-        else
-          MPI_Type_vector(static_cast<int>(n), static_cast<int>(length), static_cast<int>(stride), old, made);
+        if (in_bytes) return MPI_Type_create_hvector(static_cast<int>(n), static_cast<int>(length), stride, old, made);
+        return MPI_Type_vector(static_cast<int>(n), static_cast<int>(length), static_cast<int>(stride), old, made);
       });
 }
 
@@ -79,14 +74,13 @@ MPI_Datatype indexed(bool large, bool in_bytes, const Counts& lengths, const Cou
   return by(
       large, in_bytes ? "MPI_Type_create_hindexed_c" : "MPI_Type_indexed_c",
       [&](void* call, MPI_Datatype* made) {
-        reinterpret_cast<int (*)(MPI_Count, const MPI_Count*, const MPI_Count*, MPI_Datatype, MPI_Datatype*)>(call)(
-            n_of(places), lengths.data(), places.data(), old, made);
+        return reinterpret_cast<int (*)(MPI_Count, const MPI_Count*, const MPI_Count*, MPI_Datatype, MPI_Datatype*)>(
+            call)(n_of(places), lengths.data(), places.data(), old, made);
       },
       [&](MPI_Datatype* made) {
         if (in_bytes)
-          MPI_Type_create_hindexed(n_of(places), narrow(lengths).data(), bytes(places).data(), old, made);
-        else
-          MPI_Type_indexed(n_of(places), narrow(lengths).data(), narrow(places).data(), old, made);
+          return MPI_Type_create_hindexed(n_of(places), narrow(lengths).data(), bytes(places).data(), old, made);
+        return MPI_Type_indexed(n_of(places), narrow(lengths).data(), narrow(places).data(), old, made);
       });
 }
 
@@ -94,15 +88,13 @@ MPI_Datatype indexed_block(bool large, bool in_bytes, MPI_Count length, const Co
   return by(
       large, in_bytes ? "MPI_Type_create_hindexed_block_c" : "MPI_Type_create_indexed_block_c",
       [&](void* call, MPI_Datatype* made) {
-        reinterpret_cast<int (*)(MPI_Count, MPI_Count, const MPI_Count*, MPI_Datatype, MPI_Datatype*)>(call)(
+        return reinterpret_cast<int (*)(MPI_Count, MPI_Count, const MPI_Count*, MPI_Datatype, MPI_Datatype*)>(call)(
             n_of(places), length, places.data(), old, made);
       },
       [&](MPI_Datatype* made) {
         const int n = n_of(places), each = static_cast<int>(length);
-        if (in_bytes)
-          MPI_Type_create_hindexed_block(n, each, bytes(places).data(), old, made);
-        else
-          MPI_Type_create_indexed_block(n, each, narrow(places).data(), old, made);
+        if (in_bytes) return MPI_Type_create_hindexed_block(n, each, bytes(places).data(), old, made);
+        return MPI_Type_create_indexed_block(n, each, narrow(places).data(), old, made);
       });
 }
 
@@ -110,11 +102,12 @@ MPI_Datatype structure(bool large, const Counts& lengths, const Counts& places, 
   return by(
       large, "MPI_Type_create_struct_c",
       [&](void* call, MPI_Datatype* made) {
-        reinterpret_cast<int (*)(MPI_Count, const MPI_Count*, const MPI_Count*, const MPI_Datatype*, MPI_Datatype*)>(
-            call)(n_of(places), lengths.data(), places.data(), old.data(), made);
+        return reinterpret_cast<int (*)(MPI_Count, const MPI_Count*, const MPI_Count*, const MPI_Datatype*,
+                                        MPI_Datatype*)>(call)(n_of(places), lengths.data(), places.data(), old.data(),
+                                                              made);
       },
       [&](MPI_Datatype* made) {
-        MPI_Type_create_struct(n_of(places), narrow(lengths).data(), bytes(places).data(), old.data(), made);
+        return MPI_Type_create_struct(n_of(places), narrow(lengths).data(), bytes(places).data(), old.data(), made);
       });
 }
 
@@ -122,9 +115,10 @@ MPI_Datatype resized(bool large, MPI_Count lower, MPI_Count extent, MPI_Datatype
   return by(
       large, "MPI_Type_create_resized_c",
       [&](void* call, MPI_Datatype* made) {
-        reinterpret_cast<int (*)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Datatype*)>(call)(old, lower, extent, made);
+        return reinterpret_cast<int (*)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Datatype*)>(call)(old, lower, extent,
+                                                                                                  made);
       },
-      [&](MPI_Datatype* made) { MPI_Type_create_resized(old, lower, extent, made); });
+      [&](MPI_Datatype* made) { return MPI_Type_create_resized(old, lower, extent, made); });
 }
 
 MPI_Datatype subarray(bool large, const Counts& sizes, const Counts& parts, const Counts& starts, int order,
@@ -132,13 +126,13 @@ MPI_Datatype subarray(bool large, const Counts& sizes, const Counts& parts, cons
   return by(
       large, "MPI_Type_create_subarray_c",
       [&](void* call, MPI_Datatype* made) {
-        reinterpret_cast<int (*)(int, const MPI_Count*, const MPI_Count*, const MPI_Count*, int, MPI_Datatype,
-                                 MPI_Datatype*)>(call)(n_of(sizes), sizes.data(), parts.data(), starts.data(), order,
-                                                       old, made);
+        return reinterpret_cast<int (*)(int, const MPI_Count*, const MPI_Count*, const MPI_Count*, int, MPI_Datatype,
+                                        MPI_Datatype*)>(call)(n_of(sizes), sizes.data(), parts.data(), starts.data(),
+                                                              order, old, made);
       },
       [&](MPI_Datatype* made) {
-        MPI_Type_create_subarray(n_of(sizes), narrow(sizes).data(), narrow(parts).data(), narrow(starts).data(), order,
-                                 old, made);
+        return MPI_Type_create_subarray(n_of(sizes), narrow(sizes).data(), narrow(parts).data(), narrow(starts).data(),
+                                        order, old, made);
       });
 }
 
@@ -152,14 +146,15 @@ MPI_Datatype darray(bool large, const Grid& grid, MPI_Datatype old) {
   return by(
       large, "MPI_Type_create_darray_c",
       [&](void* call, MPI_Datatype* made) {
-        reinterpret_cast<int (*)(int, int, int, const MPI_Count*, const int*, const int*, const int*, int, MPI_Datatype,
-                                 MPI_Datatype*)>(call)(grid.ranks, grid.rank, n_of(grid.sizes), grid.sizes.data(),
-                                                       grid.kinds.data(), grid.arguments.data(), grid.parts.data(),
-                                                       grid.order, old, made);
+        return reinterpret_cast<int (*)(int, int, int, const MPI_Count*, const int*, const int*, const int*, int,
+                                        MPI_Datatype, MPI_Datatype*)>(call)(
+            grid.ranks, grid.rank, n_of(grid.sizes), grid.sizes.data(), grid.kinds.data(), grid.arguments.data(),
+            grid.parts.data(), grid.order, old, made);
       },
       [&](MPI_Datatype* made) {
-        MPI_Type_create_darray(grid.ranks, grid.rank, n_of(grid.sizes), narrow(grid.sizes).data(), grid.kinds.data(),
-                               grid.arguments.data(), grid.parts.data(), grid.order, old, made);
+        return MPI_Type_create_darray(grid.ranks, grid.rank, n_of(grid.sizes), narrow(grid.sizes).data(),
+                                      grid.kinds.data(), grid.arguments.data(), grid.parts.data(), grid.order, old,
+                                      made);
       });
 }
 
@@ -275,7 +270,11 @@ class Maker {
     if (span_ > kLargest) return old;
     large_ = random_.one_in(2);
     // The library refuses arrays of elements with a negative extent.
-    const Made made = construct(old, random_.up_to(old_.extent < 0 ? 8 : 10));
+    Made made = construct(old, random_.up_to(old_.extent < 0 ? 8 : 10));
+    if (made.type == MPI_DATATYPE_NULL) {  // Open MPI refuses some arrays of which a rank has no element
+      made = {old.type, old.text, old.places};
+      MPI_Type_dup(old.type, &made.type);
+    }
     release(old.type);
     return made;
   }
@@ -493,6 +492,8 @@ constexpr std::int64_t kMargin = 64;
 }  // namespace
 
 RandomType random_type(Random& random, const TypeRules& rules) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   Made made = Maker(random, rules).make(rules.depth);
   MPI_Datatype copy = MPI_DATATYPE_NULL;  // a predefined one must not be freed
   MPI_Type_dup(made.type, &copy);
