@@ -16,7 +16,7 @@ Failure wrong(const char* call, const std::string& what) { return {MPI_ERR_ARG, 
 Failure refuse_sequential(const OpenFile& file, const char* call) {
   if ((file.amode & MPI_MODE_SEQUENTIAL) == 0) return {};
   return {MPI_ERR_UNSUPPORTED_OPERATION,
-          std::string(call) + ": the file was opened with MPI_MODE_SEQUENTIAL, which permits shared pointers only"};
+          std::string(call) + ": the file was opened with MPI_MODE_SEQUENTIAL, which permits no seeking"};
 }
 
 // The end of the file in etypes of the view: those that lie before it, rounded up.
@@ -126,16 +126,21 @@ int get_position(MPI_File handle, MPI_Offset* offset) {
 }
 
 int seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
+  constexpr const char* kCall = "MPI_File_seek_shared";
   const auto file = file_of(handle);
-  if (file == nullptr) return conclude(nullptr, not_open("MPI_File_seek_shared"));
-  return conclude(file.get(), move_shared(*file, offset, whence));
+  if (file == nullptr) return conclude(nullptr, not_open(kCall));
+  Failure failure = refuse_sequential(*file, kCall);  // on all ranks: the amode is theirs
+  if (failure.none()) failure = move_shared(*file, offset, whence);
+  return conclude(file.get(), failure);
 }
 
 int get_position_shared(MPI_File handle, MPI_Offset* offset) {
+  constexpr const char* kCall = "MPI_File_get_position_shared";
   const auto file = file_of(handle);
-  if (file == nullptr) return conclude(nullptr, not_open("MPI_File_get_position_shared"));
-  *offset = advance_shared(*file, 0);
-  return MPI_SUCCESS;
+  if (file == nullptr) return conclude(nullptr, not_open(kCall));
+  const Failure failure = refuse_sequential(*file, kCall);
+  if (failure.none()) *offset = advance_shared(*file, 0);
+  return conclude(file.get(), failure);
 }
 
 }  // namespace thalweg::mpiio
