@@ -201,11 +201,12 @@ bool Request::test() {
 
 void Request::finish(tw_status status, std::size_t bytes) {
   moved = static_cast<std::int64_t>(bytes);
-  failure = failure_of(status);
+  const bool is_known = !failure.none();
+  if (!is_known) failure = failure_of(status);
   if (failure.none() && conversion != nullptr) failure = conversion->end(&moved);
   conversion.reset();
   file->activity.add(direction, moved);
-  if (failure.none()) return;
+  if (failure.none() || is_known) return;
   failure.message = std::string(call) + ": " + failure.message;
 }
 
