@@ -272,6 +272,7 @@ static void outstanding(void) {
   int *data = room(n * kMost), *back = room(n * kMost);
   MPI_Datatype type = interleaved(block, (int)(n / (size_t)block) * kMost);
   MPI_Request requests[kMost];
+  MPI_Status statuses[kMost];
   for (int repetition = 0; repetition <= repetitions; ++repetition) {
     fill(data, n * kMost, repetition);
     MPI_File file = open_file(MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -284,7 +285,7 @@ static void outstanding(void) {
     began = begin();
     for (int i = 0; i < kMost; ++i)
       must(MPI_File_iwrite_at(file, (MPI_Offset)(n * i), data + n * i, (int)n, MPI_INT, &requests[i]), "iwrite_at");
-    must(MPI_Waitall(kMost, requests, MPI_STATUSES_IGNORE), "waitall");
+    must(MPI_Waitall(kMost, requests, statuses), "waitall");
     end(began, "outstanding", repetition);
     must(MPI_File_read_at_all(file, 0, back, (int)(n * kMost), MPI_INT, MPI_STATUS_IGNORE), "read_at_all");
     check(back, n * kMost, repetition, "outstanding");

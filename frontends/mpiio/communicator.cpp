@@ -1,5 +1,8 @@
 #include "mpiio/communicator.hpp"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <mutex>
 
 #include "mpiio/open_file.hpp"
@@ -104,7 +107,8 @@ MPI_Comm ranks_of_one_node(MPI_Comm ranks) {
 
 }  // namespace
 
-SharedNumbers::SharedNumbers(MPI_Comm ranks, int rank) {
+SharedNumbers::SharedNumbers(MPI_Comm ranks, int rank) : ranks_(ranks), rank_(rank) {
+  MPI_Comm_size(ranks, &size_);
   constexpr int kBytes = sizeof(std::int64_t);
   const MPI_Aint bytes = rank == 0 ? MPI_Aint{kNumbers} * kBytes : 0;
   MPI_Comm node = ranks_of_one_node(ranks);
@@ -147,22 +151,51 @@ void SharedNumbers::clear(int number) {
     apply(number, 0, MPI_REPLACE);
 }
 
-int SharedNumbers::take_pair() {
+void SharedNumbers::await(int number, std::int64_t least) {
+  for (int tries = 0; at(number).load(std::memory_order_acquire) < least; ++tries)
+    if (tries < 1000)
+      ::sched_yield();
+    else
+      ::usleep(50);
+}
+
+void SharedNumbers::await_turn(int number, std::int64_t round) {
+  if (memory_ != nullptr)
+    await(number, round * size_ + rank_);
+  else if (rank_ > 0)
+    MPI_Recv(nullptr, 0, MPI_BYTE, rank_ - 1, number, ranks_, MPI_STATUS_IGNORE);
+}
+
+void SharedNumbers::await_round(int number, std::int64_t round) {
+  if (memory_ != nullptr)
+    await(number, (round + 1) * size_);
+  else
+    MPI_Barrier(ranks_);
+}
+
+void SharedNumbers::give_turn(int number, std::int64_t round) {
+  if (memory_ != nullptr)
+    at(number).store(round * size_ + rank_ + 1, std::memory_order_release);
+  else if (rank_ < size_ - 1)
+    MPI_Send(nullptr, 0, MPI_BYTE, rank_ + 1, number, ranks_);
+}
+
+int SharedNumbers::take() {
   for (std::size_t i = 0; i < taken_.size(); ++i)
     if (!taken_[i]) {
       taken_[i] = true;
-      return static_cast<int>(2 * i);
+      return static_cast<int>(i) * kOfFile;
     }
   return -1;
 }
 
-void SharedNumbers::give_back(int first) { taken_[static_cast<std::size_t>(first / 2)] = false; }
+void SharedNumbers::give_back(int first) { taken_[static_cast<std::size_t>(first / kOfFile)] = false; }
 
 SharedSlot take_slot(Communicator& communicator) {
   for (const auto& numbers : communicator.numbers)
-    if (const int first = numbers->take_pair(); first >= 0) return {numbers.get(), first};
+    if (const int first = numbers->take(); first >= 0) return {numbers.get(), first};
   communicator.numbers.push_back(std::make_unique<SharedNumbers>(communicator.ranks, communicator.rank));
-  return {communicator.numbers.back().get(), communicator.numbers.back()->take_pair()};
+  return {communicator.numbers.back().get(), communicator.numbers.back()->take()};
 }
 
 void Communicator::release() {

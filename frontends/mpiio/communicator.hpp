@@ -20,7 +20,7 @@ namespace thalweg::mpiio {
 // changes to the other one, which rank 0 has cleared since all ranks left it.
 class SharedNumbers {
  public:
-  static constexpr int kNumbers = 128;
+  static constexpr int kNumbers = 192;
 
   SharedNumbers(MPI_Comm ranks, int rank);
   ~SharedNumbers();
@@ -30,17 +30,30 @@ class SharedNumbers {
   std::int64_t fetch_and_add(int number, std::int64_t amount);
   void clear(int number);
 
-  // Two numbers that no other open file has, the same on all ranks: opens and closes are collective. -1: none is left.
-  int take_pair();
+  // Passes a turn from rank to rank, in their order, in round after round. What a rank does before it gives the turn
+  // happens before what the next one does. Where the numbers are no memory of this rank the turn is a message.
+  void await_turn(int number, std::int64_t round);
+  void give_turn(int number, std::int64_t round);
+  // Returns when all ranks have given the turn of this round.
+  void await_round(int number, std::int64_t round);
+
+  // The first of kOfFile numbers that no other open file has, the same on all ranks: opens and closes are collective.
+  // -1: none is left.
+  static constexpr int kOfFile = 3;
+  int take();
   void give_back(int first);
 
  private:
+  void await(int number, std::int64_t least);
   std::int64_t apply(int number, std::int64_t amount, MPI_Op operation);
   std::atomic_ref<std::int64_t> at(int number) { return std::atomic_ref(memory_[number]); }
 
+  MPI_Comm ranks_;
+  int rank_;
+  int size_ = 1;
   MPI_Win window_ = MPI_WIN_NULL;
   std::int64_t* memory_ = nullptr;  // the numbers; null where this rank cannot address them
-  std::vector<bool> taken_ = std::vector<bool>(kNumbers / 2);
+  std::vector<bool> taken_ = std::vector<bool>(kNumbers / kOfFile);
 };
 
 struct Communicator {

@@ -18,6 +18,7 @@ struct Prepared {
   std::unique_ptr<Conversion> conversion;  // null: the bytes of memory are those of the file
   std::int64_t bytes = 0;                  // of the file
   std::int64_t etypes = 0;
+  bool collective = false;  // the library's access, too
   Failure failure;
 };
 
@@ -102,6 +103,8 @@ std::int64_t take_position(OpenFile& file, const DataAccess& asked, std::int64_t
 
 // The members of `made` point to one another: it stays where it is.
 void prepare(OpenFile& file, const DataAccess& asked, Prepared& made) {
+  // Ordered accesses of a view without holes lie one behind the other: joining them would only cost messages.
+  made.collective = asked.collective && (asked.pointer != Pointer::ordered || file.view.has_holes);
   made.failure = lay_memory(file, asked, made);
   made.etypes = made.failure.none() ? made.bytes / file.view.etype_bytes : 0;
   fill(asked, made);
@@ -153,20 +156,20 @@ Failure start_prepared(OpenFile& file, const DataAccess& asked, Prepared& made, 
     file.activity.add(asked.direction, request.moved);
     return {};
   }
-  if (!made.failure.none() && !asked.collective) return made.failure;
+  if (!made.failure.none() && !made.collective) return made.failure;
   request.conversion = std::move(made.conversion);
   request.failure = made.failure;  // with its own error class, which the status of the library does not have
-  const tw_status status = asked.collective ? tw_file_iaccess_all(file.file, nullptr, &made.access, &request.operation)
+  const tw_status status = made.collective ? tw_file_iaccess_all(file.file, nullptr, &made.access, &request.operation)
                                             : tw_file_iaccess(file.file, &made.access, &request.operation);
   if (status != TW_OK && !made.failure.none()) return made.failure;
   return named(asked, failure_of(status));
 }
 
 Failure carry_out(OpenFile& file, const DataAccess& asked, Prepared& made, std::int64_t& moved) {
-  if (!made.failure.none() && !asked.collective) return made.failure;
+  if (!made.failure.none() && !made.collective) return made.failure;
   std::size_t bytes = 0;
-  const tw_status status = asked.collective ? tw_file_access_all(file.file, nullptr, &made.access, &bytes)
-                                            : tw_file_access(file.file, &made.access, &bytes);
+  const tw_status status = made.collective ? tw_file_access_all(file.file, nullptr, &made.access, &bytes)
+                                           : tw_file_access(file.file, &made.access, &bytes);
   moved = static_cast<std::int64_t>(bytes);
   if (!made.failure.none()) return made.failure;
   Failure failure = failure_of(status);

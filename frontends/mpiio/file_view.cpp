@@ -82,11 +82,11 @@ MPI_Datatype kept(MPI_Datatype type) {
   return copy;
 }
 
-void keep_view(OpenFile& file, const Asked& asked, const Found& found) {
+void keep_view(OpenFile& file, const Asked& asked, const Found& found, bool has_holes) {
   for (MPI_Datatype* type : {&file.view.etype, &file.view.filetype})
     if (!is_predefined(*type)) MPI_Type_free(type);
-  file.view = {asked.displacement, kept(asked.etype),    kept(asked.filetype),
-               asked.datarep,      found.representation, found.etype->size};
+  file.view = {asked.displacement, kept(asked.etype), kept(asked.filetype), asked.datarep, found.representation,
+               found.etype->size,  has_holes};
   file.position = 0;
   set_shared(file, 0);
 }
@@ -104,7 +104,7 @@ Failure change_view(OpenFile& file, Asked asked) {
   Failure failure = failure_of(status);
   if (status == TW_ERR_INVALID) failure.error_class = MPI_ERR_IO;  // bytes twice in a file that may be written
   if (failure.none())
-    keep_view(file, asked, found);
+    keep_view(file, asked, found, view != nullptr);
   else
     failure.message = std::string(kSetView) + ": " + failure.message;
   return failure;

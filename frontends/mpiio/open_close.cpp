@@ -119,7 +119,7 @@ Failure close_file(OpenFile& file) {
   // All ranks are closing: none uses the pointer any more.
   const SharedSlot& slot = file.shared.slot;
   if (all.rank == 0)
-    for (const int number : {slot.first, slot.first + 1}) slot.numbers->clear(number);
+    for (int i = 0; i < SharedNumbers::kOfFile; ++i) slot.numbers->clear(slot.first + i);
   slot.numbers->give_back(slot.first);
   free_view(file.view);
   file.locks.close();

@@ -28,13 +28,16 @@ struct FileView {
   std::string datarep = "native";
   const Representation* representation = nullptr;  // null: the bytes of memory
   std::int64_t etype_bytes = 1;                    // in the file
+  bool has_holes = false;
 };
 
-// The shared file pointer, in etypes: `base`, which all ranks know, and what they have added since it was set.
+// The shared file pointer, in etypes: `base`, which all ranks know, and what they have added since it was set. Of the
+// numbers of the file two are what was added, in turns, and the third is the turn of ordered accesses.
 struct SharedPointer {
   SharedSlot slot;
-  int current = 0;  // which number of the pair
+  int current = 0;  // which of the two
   std::int64_t base = 0;
+  std::int64_t rounds = 0;  // of ordered accesses
 };
 
 struct OpenFile {

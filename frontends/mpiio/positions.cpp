@@ -93,15 +93,13 @@ void set_shared(OpenFile& file, std::int64_t position) {
 }
 
 std::int64_t advance_ordered(OpenFile& file, std::int64_t etypes) {
-  const Communicator& all = *file.communicator;
-  std::int64_t before = 0, begin = 0;
-  if (all.size == 1) return advance_shared(file, etypes);
-  MPI_Exscan(&etypes, &before, 1, MPI_INT64_T, MPI_SUM, all.ranks);
-  if (all.rank == 0) before = 0;
-  // The last rank knows the sum.
-  if (all.rank == all.size - 1) begin = advance_shared(file, before + etypes);
-  MPI_Bcast(&begin, 1, MPI_INT64_T, all.size - 1, all.ranks);
-  return begin + before;
+  const SharedSlot& slot = file.shared.slot;
+  const int turn = slot.first + 2;
+  slot.numbers->await_turn(turn, file.shared.rounds);
+  const std::int64_t begin = advance_shared(file, etypes);
+  slot.numbers->give_turn(turn, file.shared.rounds);
+  slot.numbers->await_round(turn, file.shared.rounds++);
+  return begin;
 }
 
 int seek(MPI_File handle, MPI_Offset offset, int whence) {
