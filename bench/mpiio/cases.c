@@ -131,13 +131,15 @@ static void contiguous(void) {
     MPI_File file = open_file(MPI_MODE_CREATE | MPI_MODE_RDWR);
     double began = begin();
     for (size_t i = 0; i < n; i += step)
-      must(MPI_File_write_at(file, base + (MPI_Offset)(i * sizeof(int)), data + i,
-                             (int)(n - i < step ? n - i : step), MPI_INT, MPI_STATUS_IGNORE), "write_at");
+      must(MPI_File_write_at(file, base + (MPI_Offset)(i * sizeof(int)), data + i, (int)(n - i < step ? n - i : step),
+                             MPI_INT, MPI_STATUS_IGNORE),
+           "write_at");
     end(began, "write", repetition);
     began = begin();
     for (size_t i = 0; i < n; i += step)
-      must(MPI_File_read_at(file, base + (MPI_Offset)(i * sizeof(int)), back + i,
-                            (int)(n - i < step ? n - i : step), MPI_INT, MPI_STATUS_IGNORE), "read_at");
+      must(MPI_File_read_at(file, base + (MPI_Offset)(i * sizeof(int)), back + i, (int)(n - i < step ? n - i : step),
+                            MPI_INT, MPI_STATUS_IGNORE),
+           "read_at");
     end(began, "read", repetition);
     check(back, n, repetition, "read_at");
     MPI_File_close(&file);
@@ -245,7 +247,8 @@ static void overlap(void) {
         MPI_Request request;
         double began = begin();
         must(reads ? MPI_File_iread_at_all(file, 0, back, (int)n, MPI_INT, &request)
-                   : MPI_File_iwrite_at_all(file, 0, data, (int)n, MPI_INT, &request), "start");
+                   : MPI_File_iwrite_at_all(file, 0, data, (int)n, MPI_INT, &request),
+             "start");
         if (computes) sum += compute(alone[reads]);
         must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
         if (!computes) {
@@ -303,9 +306,11 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } cases[] = {{"coll_perf", coll_perf},         {"interleaved", interleaved_all}, {"contiguous", contiguous},
-               {"strided_reads", strided_reads}, {"open_close", open_close},       {"shared", shared_records},
-               {"ordered", ordered_records},     {"overlap", overlap},             {"outstanding", outstanding}};
+  } cases[] = {{"coll_perf", coll_perf},     {"interleaved", interleaved_all},
+               {"contiguous", contiguous},   {"strided_reads", strided_reads},
+               {"open_close", open_close},   {"shared", shared_records},
+               {"ordered", ordered_records}, {"overlap", overlap},
+               {"outstanding", outstanding}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

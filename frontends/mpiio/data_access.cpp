@@ -160,7 +160,7 @@ Failure start_prepared(OpenFile& file, const DataAccess& asked, Prepared& made, 
   request.conversion = std::move(made.conversion);
   request.failure = made.failure;  // with its own error class, which the status of the library does not have
   const tw_status status = made.collective ? tw_file_iaccess_all(file.file, nullptr, &made.access, &request.operation)
-                                            : tw_file_iaccess(file.file, &made.access, &request.operation);
+                                           : tw_file_iaccess(file.file, &made.access, &request.operation);
   if (status != TW_OK && !made.failure.none()) return made.failure;
   return named(asked, failure_of(status));
 }

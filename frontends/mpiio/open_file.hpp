@@ -31,8 +31,8 @@ struct FileView {
   bool has_holes = false;
 };
 
-// The shared file pointer, in etypes: `base`, which all ranks know, and what they have added since it was set. Of the
-// numbers of the file two are what was added, in turns, and the third is the turn of ordered accesses.
+// The shared file pointer, in etypes: `base`, which all ranks know, and what they have added since it was set. The file has
+// three numbers: two that hold what was added, one after the other, and the turn of ordered accesses.
 struct SharedPointer {
   SharedSlot slot;
   int current = 0;  // which of the two
