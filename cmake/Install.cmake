@@ -24,6 +24,9 @@ if(TARGET thalweg_mpi)
   install(TARGETS thalweg_mpi EXPORT thalwegMpiTargets)
   install(EXPORT thalwegMpiTargets NAMESPACE thalweg:: DESTINATION ${package_dir})
 endif()
+if(TARGET thalweg_mpiio)
+  install(TARGETS thalweg_mpiio LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(EXPORT thalwegTargets NAMESPACE thalweg:: DESTINATION ${package_dir})
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/thalwegConfig.cmake.in

@@ -61,7 +61,7 @@ PROGRAMS = ("tests/", "examples/", "bench/",
             "tools/thalweg/advise/skeletons/", "tools/thalweg/methods/snippets/")
 # foreign header -> path prefixes that may include it
 QUARANTINE = {
-    "mpi.h": ("src/group/mpi/", "include/thalweg/group_mpi.h", "frontends/mpi_io/", "frontends/sion/sion_mpi",
+    "mpi.h": ("src/group/mpi/", "include/thalweg/group_mpi.h", "frontends/mpiio/", "frontends/sion/sion_mpi",
               "tools/methods/") + PROGRAMS,
     "omp.h": ("src/group/openmp_", "include/thalweg/group_omp.h", "frontends/omp_file/",
               "frontends/sion/sion_omp") + PROGRAMS,

@@ -27,19 +27,23 @@ int before_mpi_ends(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-using Finalize = int (*)();
+// A function of its own: libthalweg_mpiio may not refer to the address of one of MPI.
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
 
-// The next MPI_Finalize in lookup order: a tool's, or that of MPI.
-Finalize next_finalize() {
+// Calls the next MPI_Finalize in lookup order: a tool's, or that of MPI.
+int next_finalize() {
   void* const next = ::dlsym(RTLD_NEXT, "MPI_Finalize");
-  return next != nullptr ? reinterpret_cast<Finalize>(next) : PMPI_Finalize;
+  return next != nullptr ? reinterpret_cast<int (*)()>(next)() : PMPI_Finalize();
 }
 
 }  // namespace
 
 int hear_of_mpi_end() {
   int key = MPI_KEYVAL_INVALID;
-  int error = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, before_mpi_ends, &key, nullptr);
+  int error = MPI_Comm_create_keyval(copy_nothing, before_mpi_ends, &key, nullptr);
   if (error == MPI_SUCCESS) error = MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
   if (error == MPI_SUCCESS) MPI_Comm_free_keyval(&key);  // released when the attribute is deleted
   return error;
@@ -54,5 +58,5 @@ Status mpi_is_gone() { return Status::error(Code::invalid_argument, "MPI is fina
 // Wrapper by the profiling interface (MPI 4.1, 15.2). Weak: a tool may be linked into the same program.
 extern "C" [[gnu::weak, gnu::visibility("default")]] int MPI_Finalize() {
   thalweg::transport_ends([] { thalweg::free_left_folds(true); });
-  return thalweg::next_finalize()();
+  return thalweg::next_finalize();
 }

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Compare MPI-IO on Thalweg with that of the MPI libraries, on the same programs.
+
+Usage: run.py [--quick] [--dir DIR]... [--turns N] [--json FILE] NAME=MPICC,MPIEXEC[,LIBRARY]...
+
+  NAME=MPICC,MPIEXEC[,LIBRARY]  an MPI: its compiler, its launcher, and the libthalweg_mpiio that was built for it
+  --dir    folder on the file system to measure; several are measured one after the other (default: the current one)
+  --turns  turns of all variants, in a new random order each (default 5; --quick: 1)
+  --json   writes all times
+
+Every MPI is measured as it is, Open MPI with both of its implementations, and with the library preloaded where one is
+given. A variant's time is the median of the repetitions of a turn; the ratio is the best time of the MPIs' own
+implementations in this turn over ours, and the table has the median of the turns, with the least and the greatest.
+Waiting ranks yield their cores, which they share. Exit status: 0, 1 a program failed or found wrong bytes, 2 wrong usage.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+# case, part, ranks, least ratio that is wanted
+TARGETS = [
+    ("coll_perf", "write", 4, 1.3),
+    ("coll_perf", "read", 4, 1.6),
+    ("coll_perf", "write", 8, 1.3),
+    ("coll_perf", "read", 8, 1.3),
+    ("interleaved", "write", 4, 2.0),
+    ("interleaved", "read", 4, 2.0),
+    ("contiguous", "write", 4, 1.0),
+    ("contiguous", "read", 4, 1.0),
+    ("strided_reads", "read", 4, 1.5),
+    ("open_close", "open_close", 8, 1.0),
+    ("shared", "write_shared", 4, 3.0),
+    ("ordered", "write_ordered", 4, 2.0),
+    ("outstanding", "outstanding", 2, 1.0),
+    ("overlap", "write_both", 2, 1.0),
+    ("overlap", "read_both", 2, 1.0),
+]
+ENVIRONMENT = {
+    "HYDRA_LAUNCHER": "fork",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_btl_base_warn_component_unused": "0",
+}
+
+
+class Variant:
+    """One MPI with one implementation of MPI-IO."""
+
+    def __init__(self, name, launcher, program, environment, is_ours):
+        self.name, self.launcher, self.program = name, launcher, program
+        self.environment, self.is_ours = environment, is_ours
+
+    def run(self, case, ranks, path, edge, repetitions):
+        """The times of each part, in seconds."""
+        command = [self.launcher, "-n", str(ranks), self.program, case, path, str(edge), str(repetitions)]
+        done = subprocess.run(command, env={**os.environ, **ENVIRONMENT, **self.environment}, capture_output=True,
+                              text=True, timeout=1200)
+        if done.returncode != 0 and not self.is_ours:
+            print(f"{self.name}: {case} fails with {ranks} ranks, and is left out", file=sys.stderr)
+            return {}
+        if done.returncode != 0:
+            raise RuntimeError(f"{self.name}: {' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        times = {}
+        for line in done.stdout.splitlines():
+            part, _, seconds = line.partition(" ")
+            times.setdefault(part, []).append(float(seconds))
+        return {part: statistics.median(values) for part, values in times.items()}
+
+
+def preloads(*libraries):
+    """LD_PRELOAD with what the caller preloads already."""
+    return {"LD_PRELOAD": ":".join(filter(None, [*libraries, os.environ.get("LD_PRELOAD", "")]))}
+
+
+def variants_of(argument, folder):
+    name, _, rest = argument.partition("=")
+    parts = rest.split(",")
+    if len(parts) not in (2, 3) or not name:
+        sys.exit(f"run.py: '{argument}' is no NAME=MPICC,MPIEXEC[,LIBRARY]")
+    compiler, launcher = parts[:2]
+    program = str(folder / f"cases-{name}")
+    subprocess.run([compiler, "-O2", "-o", program, str(HERE / "cases.c")], check=True)
+    version = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False).stdout
+    made = [Variant(name, launcher, program, {}, False)]
+    if "HYDRA" not in version:
+        romio = "romio341" if "5." in version else "romio321"
+        made.append(Variant(f"{name} ROMIO", launcher, program, {"OMPI_MCA_io": romio}, False))
+    if len(parts) == 3:
+        made.append(Variant(f"{name} Thalweg", launcher, program, preloads(os.path.abspath(parts[2])), True))
+    return made
+
+
+def measure(variants, folder, edge, repetitions, turns):
+    """times[(case, ranks)][turn][variant name][part], every turn in another order."""
+    cases = sorted({(case, ranks) for case, _, ranks, _ in TARGETS})
+    times = {case: [{} for _ in range(turns)] for case in cases}
+    for turn in range(turns):
+        jobs = [(case, variant) for case in cases for variant in variants]
+        random.shuffle(jobs)
+        for (case, ranks), variant in jobs:
+            with tempfile.TemporaryDirectory(dir=folder) as scratch:
+                path = os.path.join(scratch, "file")
+                times[case, ranks][turn][variant.name] = variant.run(case, ranks, path, edge, repetitions)
+    return times
+
+
+def row(times, variants, case, part, ranks, target, ours):
+    """The best of the MPIs' own against one of ours."""
+    turns = times[case, ranks]
+    own = [v.name for v in variants if not v.is_ours and all(part in turn[v.name] for turn in turns)]
+    ratios = sorted(min(turn[name][part] for name in own) / turn[ours][part] for turn in turns)
+    best = min(own, key=lambda name: statistics.median(turn[name][part] for turn in turns))
+    median = statistics.median(ratios)
+    milliseconds = [statistics.median(turn[name][part] for turn in turns) * 1e3 for name in (best, ours)]
+    return (f"| {case}, {part} | {ranks} | {best} {milliseconds[0]:.2f} | {ours} {milliseconds[1]:.2f} | "
+            f"{median:.2f} ({ratios[0]:.2f} .. {ratios[-1]:.2f}) | {target} | {'met' if median >= target else 'missed'} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--dir", action="append")
+    parser.add_argument("--turns", type=int)
+    parser.add_argument("--json")
+    parser.add_argument("mpi", nargs="+")
+    given = parser.parse_args()
+    edge, repetitions, turns = (128, 2, 1) if given.quick else (512, 3, 5)
+    results = {}
+    with tempfile.TemporaryDirectory() as made:
+        variants = [variant for argument in given.mpi for variant in variants_of(argument, pathlib.Path(made))]
+        for folder in given.dir or ["."]:
+            try:
+                times = measure(variants, folder, edge, repetitions, given.turns or turns)
+            except (RuntimeError, subprocess.TimeoutExpired) as failure:
+                print(failure, file=sys.stderr)
+                return 1
+            print(f"{folder}: an array of {edge}^3 ints, times in ms\n")
+            print("| case | ranks | best of the MPIs' own | Thalweg | ratio | wanted | |\n|---|---|---|---|---|---|---|")
+            for case, part, ranks, target in TARGETS:
+                for variant in variants:
+                    if variant.is_ours:
+                        print(row(times, variants, case, part, ranks, target, variant.name))
+            results[folder] = {f"{case} {ranks}": turns for (case, ranks), turns in times.items()}
+    if given.json:
+        pathlib.Path(given.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

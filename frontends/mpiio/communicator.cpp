@@ -1,0 +1,226 @@
+#include "mpiio/communicator.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "mpiio/open_file.hpp"
+#include "thalweg/group_mpi.h"
+
+namespace thalweg::mpiio {
+
+namespace {
+
+using Kept = std::shared_ptr<Communicator>;
+
+int forget(MPI_Comm, int, void* value, void*) {
+  delete static_cast<Kept*>(value);
+  return MPI_SUCCESS;
+}
+
+// A duplicate of the communicator begins without.
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+int keyval() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(copy_nothing, forget, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+Failure check(MPI_Comm given) {
+  if (given == MPI_COMM_NULL) return {MPI_ERR_COMM, "MPI_File_open: the communicator is MPI_COMM_NULL"};
+  int inter = 0;
+  MPI_Comm_test_inter(given, &inter);
+  if (inter != 0) return {MPI_ERR_COMM, "MPI_File_open: the communicator is an intercommunicator; pass one group"};
+  return {};
+}
+
+// All that have not been released, in the order in which they were made: that of collective calls.
+struct Live {
+  std::mutex mutex;
+  std::vector<Communicator*> in_order;
+};
+
+Live& live_ones() {
+  static auto* const kept = new Live;
+  return *kept;
+}
+
+// MPI deletes the attributes of MPI_COMM_SELF before it ends (MPI 4.1, 11.2.4). Programs leave files open, and do not
+// free every communicator; a window must not be left.
+int before_mpi_ends(MPI_Comm, int, void*, void*) {
+  name_unclosed();
+  Live& live = live_ones();
+  std::vector<Communicator*> left;
+  {
+    const std::scoped_lock lock(live.mutex);
+    left = live.in_order;
+  }
+  for (Communicator* const one : left) one->release();
+  return MPI_SUCCESS;
+}
+
+void watch_the_end() {
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(copy_nothing, before_mpi_ends, &key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  MPI_Comm_free_keyval(&key);  // released with the attribute
+}
+
+Kept make(MPI_Comm given, Failure& failure) {
+  static std::once_flag once;
+  std::call_once(once, watch_the_end);
+  auto made = std::make_shared<Communicator>();
+  MPI_Comm_dup(given, &made->ranks);
+  MPI_Comm_rank(made->ranks, &made->rank);
+  MPI_Comm_size(made->ranks, &made->size);
+  failure = failure_of(tw_group_mpi(made->ranks, &made->group));
+  Live& live = live_ones();
+  const std::scoped_lock lock(live.mutex);
+  live.in_order.push_back(made.get());
+  return made;
+}
+
+}  // namespace
+
+namespace {
+
+// The ranks, where all are on one node, else MPI_COMM_NULL. To be freed.
+MPI_Comm ranks_of_one_node(MPI_Comm ranks) {
+  MPI_Comm node = MPI_COMM_NULL;
+  int size = 0, on_node = 0;
+  MPI_Comm_split_type(ranks, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(ranks, &size);
+  MPI_Comm_size(node, &on_node);
+  int fewest = on_node;
+  MPI_Allreduce(&on_node, &fewest, 1, MPI_INT, MPI_MIN, ranks);
+  if (fewest != size) MPI_Comm_free(&node);
+  return node;
+}
+
+}  // namespace
+
+SharedNumbers::SharedNumbers(MPI_Comm ranks, int rank) : ranks_(ranks), rank_(rank) {
+  MPI_Comm_size(ranks, &size_);
+  constexpr int kBytes = sizeof(std::int64_t);
+  const MPI_Aint bytes = rank == 0 ? MPI_Aint{kNumbers} * kBytes : 0;
+  MPI_Comm node = ranks_of_one_node(ranks);
+  const bool on_one_node = node != MPI_COMM_NULL;
+  if (on_one_node) {
+    MPI_Win_allocate_shared(bytes, kBytes, MPI_INFO_NULL, node, static_cast<void*>(&memory_), &window_);
+    MPI_Aint all = 0;
+    int unit = 0;
+    MPI_Win_shared_query(window_, 0, &all, &unit, static_cast<void*>(&memory_));
+    MPI_Comm_free(&node);
+  } else {
+    MPI_Win_allocate(bytes, kBytes, MPI_INFO_NULL, ranks, static_cast<void*>(&memory_), &window_);
+  }
+  for (int i = 0; i < kNumbers && rank == 0; ++i) memory_[i] = 0;
+  if (!on_one_node) memory_ = nullptr;  // rank 0 too: its own accesses must be those of the window
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+  MPI_Barrier(ranks);
+}
+
+SharedNumbers::~SharedNumbers() {
+  MPI_Win_unlock_all(window_);
+  MPI_Win_free(&window_);
+}
+
+std::int64_t SharedNumbers::apply(int number, std::int64_t amount, MPI_Op operation) {
+  std::int64_t before = 0;
+  MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, 0, number, operation, window_);
+  MPI_Win_flush(0, window_);
+  return before;
+}
+
+std::int64_t SharedNumbers::fetch_and_add(int number, std::int64_t amount) {
+  return memory_ != nullptr ? at(number).fetch_add(amount) : apply(number, amount, MPI_SUM);
+}
+
+void SharedNumbers::clear(int number) {
+  if (memory_ != nullptr)
+    at(number).store(0);
+  else
+    apply(number, 0, MPI_REPLACE);
+}
+
+void SharedNumbers::await(int number, std::int64_t least) {
+  for (int tries = 0; at(number).load(std::memory_order_acquire) < least; ++tries)
+    if (tries < 1000)
+      ::sched_yield();
+    else
+      ::usleep(50);
+}
+
+void SharedNumbers::await_turn(int number, std::int64_t round) {
+  if (memory_ != nullptr)
+    await(number, round * size_ + rank_);
+  else if (rank_ > 0)
+    MPI_Recv(nullptr, 0, MPI_BYTE, rank_ - 1, number, ranks_, MPI_STATUS_IGNORE);
+}
+
+void SharedNumbers::await_round(int number, std::int64_t round) {
+  if (memory_ != nullptr)
+    await(number, (round + 1) * size_);
+  else
+    MPI_Barrier(ranks_);
+}
+
+void SharedNumbers::give_turn(int number, std::int64_t round) {
+  if (memory_ != nullptr)
+    at(number).store(round * size_ + rank_ + 1, std::memory_order_release);
+  else if (rank_ < size_ - 1)
+    MPI_Send(nullptr, 0, MPI_BYTE, rank_ + 1, number, ranks_);
+}
+
+int SharedNumbers::take() {
+  for (std::size_t i = 0; i < taken_.size(); ++i)
+    if (!taken_[i]) {
+      taken_[i] = true;
+      return static_cast<int>(i) * kOfFile;
+    }
+  return -1;
+}
+
+void SharedNumbers::give_back(int first) { taken_[static_cast<std::size_t>(first / kOfFile)] = false; }
+
+SharedSlot take_slot(Communicator& communicator) {
+  for (const auto& numbers : communicator.numbers)
+    if (const int first = numbers->take(); first >= 0) return {numbers.get(), first};
+  communicator.numbers.push_back(std::make_unique<SharedNumbers>(communicator.ranks, communicator.rank));
+  return {communicator.numbers.back().get(), communicator.numbers.back()->take()};
+}
+
+void Communicator::release() {
+  if (ranks == MPI_COMM_NULL) return;
+  {
+    Live& live = live_ones();
+    const std::scoped_lock lock(live.mutex);
+    std::erase(live.in_order, this);
+  }
+  numbers.clear();
+  tw_group_free(&group);
+  MPI_Comm_free(&ranks);
+}
+
+Kept communicator_of(MPI_Comm given, Failure& failure) {
+  failure = check(given);
+  if (!failure.none()) return nullptr;
+  void* value = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(given, keyval(), static_cast<void*>(&value), &found);
+  if (found != 0) return *static_cast<Kept*>(value);
+  Kept made = make(given, failure);
+  if (!failure.none()) return nullptr;
+  MPI_Comm_set_attr(given, keyval(), new Kept(made));
+  return made;
+}
+
+}  // namespace thalweg::mpiio
