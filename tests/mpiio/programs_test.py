@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Programs as users have them, compiled by the MPI's own compilers: Fortran, a file left open, the other MPI."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIBRARY = os.environ["TW_MPIIO"]
+KIND = os.environ["TW_MPI_KIND"]
+LAUNCH = os.environ["TW_MPI_LAUNCH"].split()
+COMPILER = os.environ["TW_MPICC"]
+
+LEFT_OPEN = """
+#include <mpi.h>
+int main(int argc, char** argv) {
+  MPI_File file;
+  MPI_Init(&argc, &argv);
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+  MPI_File_write_ordered(file, "bytes", 5, MPI_CHAR, MPI_STATUS_IGNORE);
+  if (argc > 2) MPI_File_close(&file);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.path = self.folder / "file"
+
+    def compile(self, compiler, source, *options):
+        program = self.folder / pathlib.Path(source).stem
+        subprocess.run([compiler, *options, "-o", str(program), str(source)], check=True, cwd=self.folder)
+        return program
+
+    def run_ranks(self, program, *arguments, **environment):
+        command = [*LAUNCH, "-n", "2", str(program), str(self.path), *arguments]
+        return subprocess.run(command, env={**os.environ, "LD_PRELOAD": LIBRARY, **environment}, capture_output=True,
+                              text=True, check=False, timeout=100)
+
+    def left_open(self, compiler):
+        source = self.folder / "left_open.c"
+        source.write_text(LEFT_OPEN)
+        return self.compile(compiler, source)
+
+    def test_fortran_programs_by_all_three_interfaces(self):
+        compiler = COMPILER.replace("mpicc", "mpif90")
+        for kind in ("mpif", "mpi", "f08"):
+            with self.subTest(kind=kind):
+                # mpif.h declares no interfaces, and gfortran compares the calls with each other.
+                program = self.compile(compiler, HERE / f"fortran_{kind}.f90", "-w", "-fallow-argument-mismatch",
+                                       f"-I{HERE}")
+                done = self.run_ranks(program, THALWEG_MPIIO_REPORT="1")
+                self.assertEqual((done.returncode, done.stdout), (0, "ok\n"), done.stderr)
+                self.assertIn("thalweg: ", done.stderr)
+
+    def test_a_file_that_is_left_open_is_named_and_has_its_bytes(self):
+        done = self.run_ranks(self.left_open(COMPILER))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count(f"'{self.path}' was not closed before MPI_Finalize"), 1, done.stderr)
+        self.assertEqual(self.path.read_bytes(), b"bytesbytes")
+
+    def test_a_report_is_one_line_of_each_file(self):
+        done = self.run_ranks(self.left_open(COMPILER), "close", THALWEG_MPIIO_REPORT="1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("thalweg: ")]
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertIn(f"'{self.path}': 2 ranks, 0.0 MiB written by 2 calls, 0.0 MiB read by 0 calls", lines[0])
+
+    def test_a_program_of_the_other_mpi_gets_one_clear_line(self):
+        other = shutil.which("mpicc.openmpi" if KIND == "mpich" else "mpicc.mpich")
+        if other is None:
+            self.skipTest("only one MPI is installed")
+        # One process, without a launcher: that of the other MPI has other options.
+        done = subprocess.run([str(self.left_open(other)), str(self.path)], env={**os.environ, "LD_PRELOAD": LIBRARY},
+                              capture_output=True, text=True, check=False, timeout=100)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertRegex(done.stderr, "was built for (MPICH|Open MPI), but the program uses ")
+
+
+if __name__ == "__main__":
+    unittest.main()
