@@ -1,10 +1,11 @@
-// Each large allocation in turn fails once, in a small program that goes through the C API: create, write, flush,
+// Each large allocation in turn fails once, in a small program that goes through the C API: create, write, add, flush,
 // close, open, read. Each call reports the failure or succeeds, each collective returns the same status on all tasks,
 // and data that was flushed or closed is in the file. Smaller allocations always succeed: without them the program
 // ends.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -21,6 +22,7 @@ constexpr unsigned kMostSeconds = 250;  // time limit: then the program ends
 constexpr std::size_t kRecord = 3000;
 constexpr std::uint64_t kLarge = 64 << 10;  // smaller allocations are never refused
 constexpr std::int64_t kRanks = 10'000;     // of each task: every second one, so that each is a range of its own
+constexpr int kAdds = 6000;                 // more than a task keeps in memory: the close reads of them what it stored
 
 std::int64_t rank_of(std::int64_t task, std::int64_t i) { return 2 * i + task; }
 
@@ -36,8 +38,9 @@ char byte_of(std::int64_t task, std::size_t i) {
 // Statuses of one task. Fixed memory: no allocation is allowed while allocations fail.
 struct Told {
   tw_status opened = TW_OK, closed = TW_OK, reopened = TW_OK, reclosed = TW_OK;
-  tw_status independent[8] = {};  // of independent calls
+  tw_status independent[9] = {};  // of independent calls
   std::size_t kept = 0;           // bytes certified by a flush or close
+  bool added = false;             // certified, too: all added logical files
   std::size_t read = 0;
   bool read_ok = false;
 };
@@ -74,7 +77,8 @@ class MultifileNoMemory : public testing::Test {
       told.kept = kRecord;
       told.independent[2] = tw_multifile_write(file, data_[task] + kRecord, kRecord);
     }
-    const bool written = flushed && told.independent[2] == TW_OK && write_others(file, task, told);
+    bool written = flushed && told.independent[2] == TW_OK && write_others(file, task, told);
+    written = written && add_names(file, task, told);
     told.closed = tw_multifile_close(&file);
     if (told.closed == TW_OK && written) told.kept = 2 * kRecord;
   }
@@ -88,6 +92,28 @@ class MultifileNoMemory : public testing::Test {
     return told.independent[4] == TW_OK;
   }
 
+  struct Name {
+    Name(std::int64_t task, int i) { (void)std::snprintf(text, sizeof text, "task %d/%d", static_cast<int>(task), i); }
+    char text[40];
+  };
+
+  // Adds logical files of a few bytes, flushes, and returns to the first one.
+  bool add_names(tw_multifile* file, std::int64_t task, Told& told) {
+    std::int64_t first = 0;
+    for (int i = 0; i < kAdds && told.independent[5] == TW_OK; ++i) {
+      told.independent[5] = tw_multifile_add(file, Name(task, i).text, 0);
+      if (told.independent[5] == TW_OK) told.independent[5] = tw_multifile_write(file, data_[task], 8);
+      if (i == 0) (void)tw_multifile_tell(file, nullptr, &first);
+    }
+    if (told.independent[5] != TW_OK) return false;
+    told.independent[6] = tw_multifile_flush(file);
+    if (told.independent[6] != TW_OK) return false;
+    told.added = true;
+    told.independent[7] = tw_multifile_seek_to(file, first, -1);
+    if (told.independent[7] == TW_OK) told.independent[7] = tw_multifile_write(file, data_[task] + 8, 8);
+    return told.independent[7] == TW_OK;
+  }
+
   void read(tw_group* group, std::int64_t task, Told& told) {
     tw_multifile* file = nullptr;
     told.reopened = tw_multifile_open(group, path_.c_str(), TW_READ | TW_RECOVER, config_[task], &file);
@@ -95,6 +121,8 @@ class MultifileNoMemory : public testing::Test {
     char buffer[2 * kRecord + 1];
     told.independent[3] = tw_multifile_read(file, buffer, sizeof buffer, &told.read);
     told.read_ok = told.independent[3] == TW_OK && std::equal(buffer, buffer + told.read, data_[task]);
+    std::int64_t rank = 0;
+    if (told.added) told.independent[8] = tw_multifile_find(file, Name(task, kAdds / 2).text, &rank);
     told.reclosed = tw_multifile_close(&file);
   }
 
@@ -130,6 +158,15 @@ class MultifileNoMemory : public testing::Test {
       ASSERT_EQ(tw_multifile_read(file, buffer, sizeof buffer, &got), TW_OK) << tw_last_error();
       EXPECT_GE(got, all[task].kept);
       EXPECT_TRUE(std::equal(buffer, buffer + got, data_[task]));
+      for (int i = 0; all[task].added && i < kAdds; i += i == 0 ? 1 : 371) {
+        std::int64_t rank = -1;
+        ASSERT_EQ(tw_multifile_find(file, Name(static_cast<std::int64_t>(task), i).text, &rank), TW_OK)
+            << tw_last_error();
+        ASSERT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK) << tw_last_error();
+        ASSERT_EQ(tw_multifile_read(file, buffer, sizeof buffer, &got), TW_OK) << tw_last_error();
+        EXPECT_TRUE(got == 8 || (i == 0 && got == 16)) << got;
+        EXPECT_TRUE(std::equal(buffer, buffer + got, data_[task]));
+      }
     }
     EXPECT_EQ(tw_multifile_close(&file), TW_OK);
   }

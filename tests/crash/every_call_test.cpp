@@ -22,7 +22,8 @@ std::uint64_t machine_seeds() {
 
 struct Session {
   const char* name;
-  int sessions;  // appends after the creation; the death is in the last one
+  int sessions;                                      // appends after the creation; the death is in the last one
+  CrashProgram::End end = CrashProgram::End::close;  // of the last one
 };
 void PrintTo(const Session& session, std::ostream* out) { *out << session.name; }
 
@@ -40,13 +41,13 @@ class EveryCall : public testing::TestWithParam<std::tuple<ProgramShape, Session
     journal_only.keep_journal = script.keep_journal || (script.death && script.death->death == Death::machine);
     Run run{make_fault_backend(make_memory_backend(), journal_only), nullptr};
     run.program = std::make_unique<CrashProgram>(shape(), run.backend, kPath, 1);
-    const int sessions = std::get<1>(GetParam()).sessions;
+    const auto& [name, sessions, end] = std::get<1>(GetParam());
     for (int i = 0; i + 1 < sessions; ++i)
       EXPECT_TRUE(run.program->run_session(i == 0 ? MultifileMode::create : MultifileMode::append));
     // A later session never damages data of a closed one.
     run.program->all_reached_storage();
     run.backend->restart(script);
-    EXPECT_TRUE(run.program->run_session(sessions == 1 ? MultifileMode::create : MultifileMode::append));
+    EXPECT_TRUE(run.program->run_session(sessions == 1 ? MultifileMode::create : MultifileMode::append, end));
     return run;
   }
 
@@ -85,12 +86,29 @@ TEST_P(EveryCall, TheMachineDies) {
   }
 }
 
+std::string name_of(const testing::TestParamInfo<EveryCall::ParamType>& instance) {
+  return std::get<0>(instance.param).name + std::get<1>(instance.param).name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, EveryCall,
                          testing::Combine(testing::ValuesIn(program_shapes()),
                                           testing::Values(Session{"Create", 1}, Session{"Append", 2})),
-                         [](const auto& instance) {
-                           return std::get<0>(instance.param).name + std::get<1>(instance.param).name;
-                         });
+                         name_of);
+
+// Those of which something may be on its way to the storage when a task abandons the file.
+std::vector<ProgramShape> shapes_on_their_way() {
+  std::vector<ProgramShape> shapes = program_shapes();
+  std::erase_if(shapes, [](const ProgramShape& shape) {
+    return !shape.in_background && shape.adds == 0 && shape.options.storage_hints.empty();
+  });
+  return shapes;
+}
+
+INSTANTIATE_TEST_SUITE_P(Abandoned, EveryCall,
+                         testing::Combine(testing::ValuesIn(shapes_on_their_way()),
+                                          testing::Values(Session{"Create", 1, CrashProgram::End::abandon},
+                                                          Session{"Append", 2, CrashProgram::End::abandon})),
+                         name_of);
 
 }  // namespace
 }  // namespace thalweg::test

@@ -14,12 +14,13 @@
 namespace thalweg::test {
 namespace {
 
-constexpr int kTasks = 4, kFilesOfTask = 2, kDiskMebibytes = 4;
+constexpr int kTasks = 4, kFilesOfTask = 2, kAddsOfTask = 2000, kDiskMebibytes = 4;
 constexpr unsigned kWatchdogSeconds = 120;
 
 struct Setting {
   const char* name;
   std::vector<std::string> hints;
+  bool adds = false;  // the tasks add logical files by names
 };
 void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
 
@@ -57,23 +58,38 @@ class FullDisk : public testing::TestWithParam<Setting> {
     tw_team_free(&team);
   }
 
+  // First the numbered logical files of all tasks, then those that each task adds.
+  History& history_of(int number) { return histories_[static_cast<std::size_t>(number)]; }
+  static int first_added(int task) { return kTasks * kFilesOfTask + task * kAddsOfTask; }
+
   tw_status write(tw_multifile* file, int rank, std::uint64_t bytes) {
-    History& history = histories_[static_cast<std::size_t>(rank)];
-    const std::uint64_t offset = history.size();
-    const std::uint64_t version = history.begin(offset, bytes);
-    const auto data = written_bytes(static_cast<std::uint64_t>(rank), history.writes.back(), version);
-    EXPECT_EQ(tw_multifile_seek_to(file, rank, static_cast<std::int64_t>(offset)), TW_OK);
+    EXPECT_EQ(tw_multifile_seek_to(file, rank, static_cast<std::int64_t>(history_of(rank).size())), TW_OK);
+    return write_current(file, rank, bytes);
+  }
+  tw_status write_current(tw_multifile* file, int number, std::uint64_t bytes) {
+    History& history = history_of(number);
+    const std::uint64_t version = history.begin(history.size(), bytes);
+    const auto data = written_bytes(static_cast<std::uint64_t>(number), history.writes.back(), version);
     const tw_status status = tw_multifile_write(file, data.data(), data.size());
     history.writes.back().failed = status != TW_OK;
     return status;
   }
+  tw_status add(tw_multifile* file, int number, std::uint64_t bytes) {
+    const std::string name = "added/" + std::to_string(number);
+    const tw_status status = tw_multifile_add(file, name.c_str(), 0100600);
+    if (status != TW_OK) return status;
+    history_of(number).name = name;
+    return write_current(file, number, bytes);
+  }
 
   tw_status flush(tw_multifile* file, int task) {
     const tw_status status = tw_multifile_flush(file);
-    for (int i = 0; status == TW_OK && i < kFilesOfTask; ++i) {
-      History& history = histories_[static_cast<std::size_t>(task * kFilesOfTask + i)];
-      history.flushed = history.writes.size();
-    }
+    const auto note = [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) history_of(i).flushed = history_of(i).writes.size();
+    };
+    if (status != TW_OK) return status;
+    note(task * kFilesOfTask, (task + 1) * kFilesOfTask);
+    note(first_added(task), first_added(task + 1));
     return status;
   }
 
@@ -81,10 +97,12 @@ class FullDisk : public testing::TestWithParam<Setting> {
   tw_status write_until_full(tw_multifile* file, int task) {
     std::mt19937_64 random(static_cast<std::uint64_t>(task));
     tw_status status = TW_OK;
+    int next = first_added(task);
     for (int i = 0; status == TW_OK && i < 5000; ++i) {
       const int rank = task * kFilesOfTask + static_cast<int>(random() % kFilesOfTask);
-      status =
-          random() % 5 == 0 ? flush(file, task) : write(file, rank, 1 + random() % (random() % 3 == 0 ? 40'000 : 700));
+      const std::uint64_t bytes = 1 + random() % (random() % 3 == 0 ? 40'000 : 700);
+      const bool adds = GetParam().adds && next < first_added(task + 1) && random() % 2 == 0;
+      status = random() % 5 == 0 ? flush(file, task) : adds ? add(file, next++, bytes) : write(file, rank, bytes);
     }
     return status;
   }
@@ -110,7 +128,7 @@ class FullDisk : public testing::TestWithParam<Setting> {
 
   SmallDisk disk_{kDiskMebibytes};
   const std::string path_ = disk_.path("run.tw");
-  std::vector<History> histories_ = std::vector<History>(kTasks * kFilesOfTask);
+  std::vector<History> histories_ = std::vector<History>(static_cast<std::size_t>(first_added(kTasks)));
 };
 
 TEST_P(FullDisk, ATeamWritesUntilNothingFits) {
@@ -193,16 +211,17 @@ TEST_P(FullDisk, AnAppendFailsForAllAndLeavesTheFileAsItWas) {
   EXPECT_EQ(check_aftermath(aftermath(true)), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Settings, FullDisk,
-                         testing::Values(Setting{"AllDefaults", {}},
-                                         Setting{"Unbuffered",
-                                                 {"physical_files=1", "buffer_bytes=0", "chunk_bytes=16KiB"}},
-                                         Setting{"ThreeFilesSmallChunks",
-                                                 {"physical_files=3", "chunk_bytes=6000", "buffer_bytes=1500",
-                                                  "alignment_bytes=512", "granule_bytes=4096"}},
-                                         Setting{"Lz4", {"physical_files=2", "compression=lz4", "buffer_bytes=16KiB"}},
-                                         Setting{"SyncOnClose", {"sync_on_close=on", "chunk_bytes=64KiB"}}),
-                         [](const auto& instance) { return instance.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Settings, FullDisk,
+    testing::Values(Setting{"AllDefaults", {}},
+                    Setting{"Unbuffered", {"physical_files=1", "buffer_bytes=0", "chunk_bytes=16KiB"}},
+                    Setting{"ThreeFilesSmallChunks",
+                            {"physical_files=3", "chunk_bytes=6000", "buffer_bytes=1500", "alignment_bytes=512",
+                             "granule_bytes=4096"}},
+                    Setting{"Lz4", {"physical_files=2", "compression=lz4", "buffer_bytes=16KiB"}},
+                    Setting{"SyncOnClose", {"sync_on_close=on", "chunk_bytes=64KiB"}}, Setting{"Added", {}, true},
+                    Setting{"AddedInTwoFiles", {"physical_files=2", "buffer_bytes=1500"}, true}),
+    [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace thalweg::test

@@ -23,6 +23,7 @@ namespace thalweg::test {
 namespace {
 
 constexpr int kTasks = 4, kFilesOfTask = 3, kSteps = 40;
+constexpr int kAddsOfTask = kMostLogical / kTasks - kFilesOfTask;
 constexpr unsigned kWatchdogSeconds = 200;
 
 struct Arguments {
@@ -86,29 +87,53 @@ class Task {
   // Below `limit`.
   std::uint64_t any(std::uint64_t limit) { return random_() % limit; }
 
-  // Mostly appends records; also writes large blocks, overwrites, leaves gaps, flushes and syncs.
+  int first_added() const { return kTasks * kFilesOfTask + task_ * kAddsOfTask; }
+  std::uint64_t any_size() { return any(4) == 0 ? 3000 + any(30'000) : 1 + any(900); }
+
+  // Adds a logical file and appends to it, or to one that was added in this session.
+  void write_added() {
+    const auto n = static_cast<std::uint64_t>(added_.size());
+    if (n > 0 && any(3) == 0) {
+      const auto& [number, rank] = added_[any(n)];
+      return write(number, rank, sizes_known(number), any_size());
+    }
+    int number = first_added();
+    while (number < first_added() + kAddsOfTask && journal_->files[number].added != 0) ++number;
+    if (number == first_added() + kAddsOfTask) return;
+    begin(Doing::writing);
+    journal_->files[number].added = 1;
+    demand(tw_multifile_add(file_, MappedJournal::name_of(number).c_str(), 0100600), "tw_multifile_add");
+    std::int64_t rank = 0;
+    demand(tw_multifile_tell(file_, nullptr, &rank), "tw_multifile_tell");
+    added_.emplace_back(number, rank);
+    write(number, rank, 0, any_size());
+  }
+
+  // Mostly appends records; also adds logical files, writes large blocks, overwrites, leaves gaps, flushes and syncs.
   void step() {
+    if (any(4) == 0) return write_added();
     const int rank = task_ * kFilesOfTask + static_cast<int>(any(kFilesOfTask));
     const std::uint64_t size = sizes_known(rank);
     const std::uint64_t kind = any(40);
-    if (kind < 16) return write(rank, size, 1 + any(900));
-    if (kind < 20) return write(rank, size, 3000 + any(30'000));
-    if (kind < 21) return write(rank, size, 100'000 + any(200'000));
-    if (kind < 25) return write(rank, any(size + 1), 1 + any(2000));
-    if (kind < 26) return write(rank, size + any(2000), 1 + any(300));
+    if (kind < 16) return write(rank, rank, size, 1 + any(900));
+    if (kind < 20) return write(rank, rank, size, 3000 + any(30'000));
+    if (kind < 21) return write(rank, rank, size, 100'000 + any(200'000));
+    if (kind < 25) return write(rank, rank, any(size + 1), 1 + any(2000));
+    if (kind < 26) return write(rank, rank, size + any(2000), 1 + any(300));
     if (kind < 39) return flush(false);
     return flush(true);
   }
 
-  // Half of the writes seek and use tw_multifile_write, half use tw_multifile_write_at.
-  void write(int rank, std::uint64_t offset, std::uint64_t bytes) {
+  // Writes to the logical file with `number` in the journal. Half of the writes seek and use tw_multifile_write, half use
+  // tw_multifile_write_at.
+  void write(int number, std::int64_t rank, std::uint64_t offset, std::uint64_t bytes) {
     begin(Doing::writing);
-    JournalFile& noted = journal_->files[rank];
-    const std::uint64_t number = noted.begun.load();
-    if (number == kMostWrites) return;
-    noted.writes[number] = {offset, bytes};
-    noted.begun = number + 1;
-    const auto data = written_bytes(static_cast<std::uint64_t>(rank), {offset, bytes, false}, number + 1);
+    JournalFile& noted = journal_->files[number];
+    const std::uint64_t version = noted.begun.load();
+    if (version == kMostWrites) return;
+    noted.writes[version] = {offset, bytes};
+    noted.begun = version + 1;
+    const auto data = written_bytes(static_cast<std::uint64_t>(number), {offset, bytes, false}, version + 1);
     const auto at = static_cast<std::int64_t>(offset);
     const bool by_position = any(2) == 0;
     demand(tw_multifile_seek_to(file_, rank, by_position ? at : -1), "tw_multifile_seek_to");
@@ -131,17 +156,21 @@ class Task {
   }
 
   void all_is_flushed() {
-    for (int rank = task_ * kFilesOfTask; rank < (task_ + 1) * kFilesOfTask; ++rank)
-      journal_->files[rank].flushed = journal_->files[rank].begun.load();
+    const auto note = [&](int first, int n) {
+      for (int i = first; i < first + n; ++i) journal_->files[i].flushed = journal_->files[i].begun.load();
+    };
+    note(task_ * kFilesOfTask, kFilesOfTask);
+    note(first_added(), kAddsOfTask);
   }
 
-  std::uint64_t sizes_known(int rank) const { return journal_.history(rank).size(); }
+  std::uint64_t sizes_known(int number) const { return journal_.history(number).size(); }
 
   const Arguments& arguments_;
   MappedJournal& journal_;
   const int task_;
   std::mt19937_64 random_;
   tw_multifile* file_ = nullptr;
+  std::vector<std::pair<int, std::int64_t>> added_;  // number in the journal, and in the multifile
 };
 
 void run_session(const Arguments& arguments, MappedJournal& journal, int session) {

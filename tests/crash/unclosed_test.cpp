@@ -24,7 +24,7 @@
 #include "support/files/open_options.hpp"
 #include "support/groups/run_on.hpp"
 #include "support/sanitized.hpp"
-#include "thalweg/thalweg.h"
+#include "thalweg/thalweg.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -34,6 +34,8 @@ constexpr std::size_t kBytes = 5000;
 
 class Unclosed : public InFolder {
  protected:
+  // Where objects of the caller live on.
+  [[noreturn]] static void end_here() { std::exit(testing::Test::HasFailure() ? 1 : 0); }
   // Returns the standard error of a process that runs `body` and then calls exit(0).
   static std::string end_after(const std::function<void()>& body) {
     int lines[2];
@@ -43,7 +45,7 @@ class Unclosed : public InFolder {
       ::alarm(patience(kMostSeconds));
       ::dup2(lines[1], STDERR_FILENO);
       body();
-      std::exit(testing::Test::HasFailure() ? 1 : 0);
+      end_here();
     }
     ::close(lines[1]);
     std::string text;
@@ -61,10 +63,16 @@ class Unclosed : public InFolder {
                         path() + "` makes it readable\n");
   }
 
-  tw_multifile* create(tw_group* group = nullptr) const {
+  tw_multifile* create(tw_group* group = nullptr, const char* hint = nullptr, const char* value = nullptr) const {
     tw_multifile* file = nullptr;
-    EXPECT_EQ(tw_multifile_open(group, path().c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &file), TW_OK)
+    tw_options* config = nullptr;
+    EXPECT_EQ(tw_options_create(&config), TW_OK);
+    if (hint != nullptr) {
+      EXPECT_EQ(tw_options_set_hint(config, hint, value), TW_OK) << tw_last_error();
+    }
+    EXPECT_EQ(tw_multifile_open(group, path().c_str(), TW_CREATE | TW_TRUNCATE, config, &file), TW_OK)
         << tw_last_error();
+    tw_options_free(&config);
     return file;
   }
   tw_vpfile* create_vp(tw_group* group, std::int64_t vps) const {
@@ -74,21 +82,37 @@ class Unclosed : public InFolder {
     return file;
   }
   static std::string bytes_of(std::int64_t task) { return std::string(kBytes, static_cast<char>('a' + task)); }
+  static std::string name_of(std::int64_t task) { return "run7/" + std::to_string(task); }
+  static void write(tw_multifile* file, const std::string& bytes) {
+    EXPECT_EQ(tw_multifile_write(file, bytes.data(), bytes.size()), TW_OK) << tw_last_error();
+  }
+  static void add(tw_multifile* file, const std::string& name, const std::string& bytes) {
+    EXPECT_EQ(tw_multifile_add(file, name.c_str(), 0100644), TW_OK) << tw_last_error();
+    write(file, bytes);
+  }
+  static std::string read(tw_multifile* in, std::int64_t rank) {
+    std::int64_t bytes = 0;
+    EXPECT_EQ(tw_multifile_size(in, rank, &bytes), TW_OK) << tw_last_error();
+    std::string text(static_cast<std::size_t>(bytes), '-');
+    std::size_t got = 0;
+    EXPECT_EQ(tw_multifile_seek_to(in, rank, 0), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_read(in, text.data(), text.size(), &got), TW_OK) << tw_last_error();
+    return text.substr(0, got);
+  }
 
-  // What a repair restores of each task.
-  std::vector<std::string> repaired(std::int64_t tasks) const {
+  // What a repair restores of each task, and of each logical file that was added.
+  std::vector<std::string> repaired(std::int64_t tasks, const std::vector<std::string>& names = {}) const {
     std::vector<std::string> all;
     tw_multifile* in = nullptr;
     EXPECT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_ERR_NOT_CLOSED) << tw_last_error();
     EXPECT_EQ(tw_multifile_repair(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_OK) << tw_last_error();
     if (in == nullptr) return all;
-    for (std::int64_t task = 0; task < tasks; ++task) {
-      std::string read(2 * kBytes, '-');
-      std::size_t got = 0;
-      EXPECT_EQ(tw_multifile_seek_to(in, task, 0), TW_OK);
-      EXPECT_EQ(tw_multifile_read(in, read.data(), read.size(), &got), TW_OK);
-      all.push_back(read.substr(0, got));
+    for (std::int64_t task = 0; task < tasks; ++task) all.push_back(read(in, task));
+    for (const std::string& name : names) {
+      std::int64_t rank = 0;
+      EXPECT_EQ(tw_multifile_find(in, name.c_str(), &rank), TW_OK) << tw_last_error();
+      all.push_back(read(in, rank));
     }
     EXPECT_EQ(tw_multifile_close(&in), TW_OK);
     return all;
@@ -145,19 +169,79 @@ TEST_F(Unclosed, StreamsOfStdioAreFlushed) {
 
 TEST_F(Unclosed, CompressedPiecesOfThreadsAreFlushed) {
   const std::string told = end_after([&] {
-    on_team(3, [&](tw_group* group, std::int64_t task) {
-      tw_options* config = nullptr;
-      tw_multifile* file = nullptr;
-      EXPECT_EQ(tw_options_create(&config), TW_OK);
-      EXPECT_EQ(tw_options_set_hint(config, "compression", "zstd"), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_multifile_open(group, path().c_str(), TW_CREATE | TW_TRUNCATE, config, &file), TW_OK)
-          << tw_last_error();
-      tw_options_free(&config);
-      EXPECT_EQ(tw_multifile_write(file, bytes_of(task).data(), kBytes), TW_OK);
-    });
+    on_team(3,
+            [&](tw_group* group, std::int64_t task) { write(create(group, "compression", "zstd"), bytes_of(task)); });
   });
   expect_told_once(told);
   EXPECT_EQ(repaired(3), (std::vector{bytes_of(0), bytes_of(1), bytes_of(2)}));
+}
+
+TEST_F(Unclosed, AddedLogicalFilesOfThreadsAreFlushedWithTheirNames) {
+  const std::string told = end_after([&] {
+    on_team(3, [&](tw_group* group, std::int64_t task) {
+      tw_multifile* file = create(group);
+      write(file, bytes_of(task));
+      add(file, name_of(task), bytes_of(task + 10));
+      add(file, name_of(task + 3), "");
+    });
+  });
+  expect_told_once(told);
+  const std::string none;
+  EXPECT_EQ(repaired(3, {name_of(0), name_of(1), name_of(2), name_of(3), name_of(5)}),
+            (std::vector{bytes_of(0), bytes_of(1), bytes_of(2), bytes_of(10), bytes_of(11), bytes_of(12), none, none}));
+}
+
+// Some transfers may be in flight, the last bytes are in a buffer.
+TEST_F(Unclosed, DirectWritesAreFlushed) {
+  const std::string large(3'000'001, 'd');
+  const std::string told = end_after([&] {
+    tw_multifile* file = create(nullptr, "io", "direct");
+    write(file, large);
+    add(file, name_of(0), large);
+    add(file, name_of(1), bytes_of(1));
+  });
+  expect_told_once(told);
+  EXPECT_TRUE(repaired(1, {name_of(0), name_of(1)}) == (std::vector{large, large, bytes_of(1)}));
+}
+
+TEST_F(Unclosed, ASyncThatNobodyWaitedForAndWhatWasWrittenBehindIt) {
+  for (const char* io : {"buffered", "direct"}) {
+    const std::string large(3'000'001, 's');
+    const std::string told = end_after([&] {
+      static tw_request* request = nullptr;
+      tw_multifile* file = create(nullptr, "io", io);
+      write(file, large);
+      EXPECT_EQ(tw_multifile_isync(file, &request), TW_OK) << tw_last_error();
+      write(file, bytes_of(1));
+      add(file, name_of(0), bytes_of(2));
+    });
+    expect_told_once(told);
+    EXPECT_TRUE(repaired(1, {name_of(0)}) == (std::vector{large + bytes_of(1), bytes_of(2)})) << io;
+  }
+}
+
+// exit() does not destroy the objects of the function that calls it.
+TEST_F(Unclosed, AMultifileOfCppIsFlushed) {
+  const std::string told = end_after([&] {
+    v1::Multifile file(path(), TW_CREATE | TW_TRUNCATE);
+    file.write(bytes_of(0));
+    file.add(name_of(0));
+    file.write(bytes_of(1));
+    end_here();
+  });
+  expect_told_once(told);
+  EXPECT_EQ(repaired(1, {name_of(0)}), (std::vector{bytes_of(0), bytes_of(1)}));
+}
+
+TEST_F(Unclosed, AVpfileOfCppIsFlushed) {
+  const std::string told = end_after([&] {
+    v1::vp::File file(path(), TW_CREATE | TW_TRUNCATE, v1::vp::Shape{2});
+    file.write_all(std::string_view("01234567"), 4);
+    file.stream(1).write(bytes_of(1));
+    end_here();
+  });
+  expect_told_once(told);
+  EXPECT_EQ(repaired_vps(2), (std::vector<std::string>{"0123", "4567" + bytes_of(1)}));
 }
 
 // Data of collective and of independent writes is still in memory.

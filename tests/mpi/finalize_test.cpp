@@ -116,8 +116,8 @@ class Unclosed {
   void expect_flushed(const std::string& said) {
     const bool is_open = vpfile_ != nullptr;
     const std::int64_t first_that_forgot = closed_by_some_ && is_closer(0) ? 1 : 0;
-    const bool names_it = said.find("'" + vpfile_path() + "' was not closed") != std::string::npos;
-    EXPECT_EQ(names_it, rank_ == first_that_forgot) << said;
+    EXPECT_EQ(is_told(said, vpfile_path()), rank_ == first_that_forgot) << said;
+    EXPECT_EQ(is_told(said, multifile_path()), rank_ == 0 && is_open) << said;
     if (is_open) {
       EXPECT_EQ(tw_multifile_write(multifile_, "late", 4), TW_ERR_INVALID);
       EXPECT_EQ(tw_multifile_close(&multifile_), TW_ERR_INVALID);
@@ -149,6 +149,14 @@ class Unclosed {
   }
 
  private:
+  // Whether a line names the file and the command.
+  static bool is_told(const std::string& said, const std::string& path) {
+    const std::size_t at = said.find("thalweg: '" + path + "' was not closed; ");
+    if (at == std::string::npos) return false;
+    const std::string line = said.substr(at, said.find('\n', at) - at);
+    EXPECT_TRUE(line.ends_with("; `thalweg repair " + path + "` makes it readable")) << line;
+    return true;
+  }
   // The close tells that other ranks do not close.
   void close_here() {
     EXPECT_EQ(tw_multifile_close(&multifile_), TW_ERR_NOT_CLOSED);

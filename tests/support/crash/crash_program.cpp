@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <utility>
 
 #include "multifile/format/layout.hpp"
 #include "sim/memory_backend.hpp"
@@ -45,7 +46,7 @@ std::vector<ProgramShape> program_shapes() {
   std::vector<ProgramShape> shapes;
   const auto add = [&](std::string name, std::int64_t tasks, std::int64_t per_process,
                        std::int64_t n) -> ProgramShape& {
-    shapes.push_back({std::move(name), tasks, per_process, n, 8, 0, small_options(), {}});
+    shapes.push_back({std::move(name), tasks, per_process, n, 8, 0, false, small_options(), {}});
     return shapes.back();
   };
   add("OneTask", 1, 1, 1).steps = 24;
@@ -81,6 +82,15 @@ std::vector<ProgramShape> program_shapes() {
   only_added.adds = 12;
   only_added.options.added_bytes = 300;  // three in memory
   only_added.steps = 16;
+  const auto in_background = [&](const char* name) -> ProgramShape& {
+    ProgramShape& shape = add(name, 2, 2, 3);
+    shape.in_background = true;
+    shape.steps = 20;
+    return shape;
+  };
+  in_background("Background").adds = 6;
+  in_background("BackgroundDirect").options = small_direct_options();
+  in_background("BackgroundUnchecked").options.checksum = format::Checksum::none;
   ProgramShape& mapped = add("Mapped", 3, 2, 7);
   mapped.options.physical_files = 3;
   mapped.mapping = [](std::int64_t rank, std::int64_t, std::int32_t m) {
@@ -108,22 +118,22 @@ OpenRequest CrashProgram::request(MultifileMode access, std::int64_t task) const
   return request;
 }
 
-bool CrashProgram::run_session(MultifileMode access) {
+bool CrashProgram::run_session(MultifileMode access, End end) {
   SimWorld world({.tasks = shape_.tasks, .seed = seed_, .tasks_per_process = shape_.tasks_per_process});
   opened_.assign(static_cast<std::size_t>(shape_.tasks), {});
   closed_ = opened_;
   std::vector<Op<Status>> ops;
-  for (TaskRank r = 0; r < shape_.tasks; ++r) ops.push_back(session(world.group(r), access));
-  const Status end = world.run(std::span(ops));
-  EXPECT_TRUE(end.ok()) << end.message();
+  for (TaskRank r = 0; r < shape_.tasks; ++r) ops.push_back(session(world.group(r), access, end));
+  const Status ran = world.run(std::span(ops));
+  EXPECT_TRUE(ran.ok()) << ran.message();
   ++seed_;
   is_closed_ = true;
   for (const Status& status : closed_) is_closed_ &= status.ok();
   if (is_closed_) all_is_durable();
-  return end.ok();
+  return ran.ok();
 }
 
-Op<Status> CrashProgram::session(Group& group, MultifileMode access) {
+Op<Status> CrashProgram::session(Group& group, MultifileMode access, End end) {
   const auto task = static_cast<std::size_t>(group.rank());
   auto file = co_await open_multifile(group, request(access, group.rank()));
   opened_[task] = closed_[task] = file.status();
@@ -133,8 +143,15 @@ Op<Status> CrashProgram::session(Group& group, MultifileMode access) {
     if (i % 3 == 0) (void)(co_await group.barrier()).ok();
     step(*(*file)->writing, group.rank(), random);
   }
-  closed_[task] = co_await close_multifile(group, std::move(file).value());
+  closed_[task] = co_await leave(group, std::move(file).value(), end);
   co_return Status{};
+}
+
+Op<Status> CrashProgram::leave(Group& group, std::unique_ptr<Multifile> file, End end) {
+  await_stores();
+  if (end == End::close) co_return co_await close_multifile(group, std::move(file));
+  if (leave_multifile(*file, Call::tw_multifile_abandon).ok()) of_task(group.rank()).note_flush();
+  co_return Status::error(Code::not_closed, "abandoned");
 }
 
 void CrashProgram::write(WriteHandle& handle, std::uint64_t rank, std::uint64_t offset, std::uint64_t bytes) {
@@ -168,6 +185,42 @@ void CrashProgram::add(WriteHandle& handle, std::int64_t task, Random& random) {
   }
 }
 
+TaskHistories CrashProgram::of_task(std::int64_t task) {
+  TaskHistories all;
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t number = begin; number < end; ++number) all.add(histories_[static_cast<std::size_t>(number)]);
+  };
+  add(first_of(shape_, task), first_of(shape_, task + 1));
+  add(shape_.n_logical + task * shape_.adds, shape_.n_logical + (task + 1) * shape_.adds);
+  return all;
+}
+
+void CrashProgram::store(WriteHandle& handle, std::int64_t task, bool by_sync) {
+  const Status status = by_sync ? handle.sync() : handle.flush();
+  if (!status.ok()) return;
+  was_synced_ |= by_sync;
+  TaskHistories mine = of_task(task);
+  mine.note(mine.written(), by_sync);
+}
+
+void CrashProgram::begin_to_store(WriteHandle& handle, std::int64_t task, bool by_sync) {
+  if (held_ == nullptr) held_ = std::make_unique<HeldSyncs>();
+  TaskHistories mine = of_task(task);
+  TaskHistories::Written written = mine.written();
+  auto request = handle.begin(by_sync);
+  if (request.has_value()) stores_.push_back({*request, std::move(mine), std::move(written), by_sync});
+}
+
+void CrashProgram::await_stores() {
+  held_.reset();
+  for (Store& store : std::exchange(stores_, {})) {
+    wait_for(*store.request);
+    if (!store.request->outcome().status.ok()) continue;
+    was_synced_ |= store.by_sync;
+    store.of_task.note(store.written, store.by_sync);
+  }
+}
+
 // Mostly appends records; also overwrites, leaves gaps, writes large blocks, flushes and syncs.
 void CrashProgram::step(WriteHandle& handle, std::int64_t task, Random& random) {
   const std::int64_t first = first_of(shape_, task), count = first_of(shape_, task + 1) - first;
@@ -181,19 +234,9 @@ void CrashProgram::step(WriteHandle& handle, std::int64_t task, Random& random) 
   if (kind < 10) return write(handle, rank, size, 3000 + next(random) % 9000);
   if (kind < 13) return write(handle, rank, next(random) % (size + 1), 1 + next(random) % 700);
   if (kind < 14) return write(handle, rank, size + next(random) % 2000, 1 + next(random) % 300);
-  const bool by_sync = kind >= 17;
-  const Status status = by_sync ? handle.sync() : handle.flush();
-  if (!status.ok()) return;
-  was_synced_ |= by_sync;
-  const auto note = [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t number = begin; number < end; ++number) {
-      History& history = histories_[static_cast<std::size_t>(number)];
-      history.flushed = history.writes.size();
-      if (by_sync) history.synced = history.writes.size();
-    }
-  };
-  note(first, first + count);
-  note(shape_.n_logical + task * shape_.adds, shape_.n_logical + (task + 1) * shape_.adds);
+  if (!shape_.in_background || next(random) % 2 == 0) return store(handle, task, kind >= 17);
+  if (next(random) % 3 == 0) await_stores();
+  begin_to_store(handle, task, kind >= 17);
 }
 
 void CrashProgram::all_is_durable() {

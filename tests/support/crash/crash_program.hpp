@@ -11,6 +11,7 @@
 #include "multifile/multifile.hpp"
 #include "sim/sim_group.hpp"
 #include "support/crash/write_history.hpp"
+#include "support/files/held_syncs.hpp"
 
 namespace thalweg::test {
 
@@ -19,8 +20,9 @@ struct ProgramShape {
   std::int64_t tasks = 1;
   std::int64_t tasks_per_process = 1;
   std::int64_t n_logical = 1;
-  int steps = 8;  // of each task, per session
-  int adds = 0;   // most logical files that each task adds, in all sessions
+  int steps = 8;               // of each task, per session
+  int adds = 0;                // most logical files that each task adds, in all sessions
+  bool in_background = false;  // half of the flushes and syncs go on while the tasks write
   MultifileOptions options;
   MappingFunction mapping;
 };
@@ -36,10 +38,9 @@ class CrashProgram {
  public:
   CrashProgram(ProgramShape shape, std::shared_ptr<Backend> backend, std::string path, std::uint64_t seed);
 
+  enum class End { close, abandon };  // of all tasks: simulated ones are not told of one that abandons the file
   // Runs all tasks of one session, simulated. False: the simulated world deadlocked.
-  bool run_session(MultifileMode access);
-  // Runs one task on any group of shape.tasks tasks. The statuses of its calls are recorded, not returned.
-  Op<Status> session(Group& group, MultifileMode access);
+  bool run_session(MultifileMode access, End end = End::close);
 
   // First those of the numbered logical files, then those of the logical files that tasks add.
   const std::vector<History>& histories() const { return histories_; }
@@ -62,6 +63,12 @@ class CrashProgram {
   void write(WriteHandle& handle, std::uint64_t rank, std::uint64_t offset, std::uint64_t bytes);
   void record(WriteHandle& handle, std::uint64_t number, std::uint64_t offset, std::uint64_t bytes, Status status);
   void add(WriteHandle& handle, std::int64_t task, Random& random);
+  void store(WriteHandle& handle, std::int64_t task, bool by_sync);
+  void begin_to_store(WriteHandle& handle, std::int64_t task, bool by_sync);
+  void await_stores();
+  Op<Status> session(Group& group, MultifileMode access, End end);
+  Op<Status> leave(Group& group, std::unique_ptr<Multifile> file, End end);
+  TaskHistories of_task(std::int64_t task);
   void all_is_durable();
 
   const ProgramShape shape_;
@@ -72,6 +79,16 @@ class CrashProgram {
   // to its history.
   std::vector<History> histories_;
   std::vector<Status> opened_, closed_;
+  // Flushes and syncs of all tasks that were begun. They are held until await_stores(), so that equal seeds make equal
+  // calls.
+  struct Store {
+    std::shared_ptr<AccessRequest> request;
+    TaskHistories of_task;
+    TaskHistories::Written written;
+    bool by_sync;
+  };
+  std::vector<Store> stores_;
+  std::unique_ptr<HeldSyncs> held_;
   bool is_closed_ = false;
   bool was_synced_ = false;
 };

@@ -23,6 +23,7 @@ ProgramShape draw_shape(Random& random) {
   shape.n_logical = shape.tasks + static_cast<std::int64_t>(below(random, one_of<std::uint64_t>(random, {1, 4, 40})));
   shape.steps = 3 + static_cast<int>(below(random, 14));
   shape.adds = one_of(random, {0, 0, 3, 12});
+  shape.in_background = below(random, 3) == 0;
   MultifileOptions& options = shape.options = small_options();
   options.physical_files = static_cast<std::uint32_t>(one_of(random, {1, 1, 2, 3}));
   options.first_bytes = one_of<std::uint64_t>(random, {1, 3000, 20000});
@@ -52,16 +53,19 @@ class DyingMultifile final : public DyingFile {
     const auto number = [](auto value) { return std::to_string(value); };
     return "a multifile of " + number(shape_.n_logical) + " logical files, " + number(shape_.tasks) + " tasks, " +
            number(shape_.tasks_per_process) + " in a process, " + number(shape_.steps) + " steps, " +
-           number(shape_.adds) + " adds; physical files " + number(options.physical_files) + " (first bytes " +
-           number(options.first_bytes) + "), chunks " + number(options.chunk_bytes) + ", buffer " +
-           number(options.buffer_bytes) + ", codec " + number(static_cast<int>(options.codec)) + ", checksum " +
-           number(static_cast<int>(options.checksum)) + (options.sync_on_close ? ", synced on close" : "") +
-           (options.storage_hints.empty() ? "" : ", direct") + (shape_.mapping ? ", mapped" : "");
+           number(shape_.adds) + " adds" + (shape_.in_background ? ", in the background" : "") + "; physical files " +
+           number(options.physical_files) + " (first bytes " + number(options.first_bytes) + "), chunks " +
+           number(options.chunk_bytes) + ", buffer " + number(options.buffer_bytes) + ", codec " +
+           number(static_cast<int>(options.codec)) + ", checksum " + number(static_cast<int>(options.checksum)) +
+           (options.sync_on_close ? ", synced on close" : "") + (options.storage_hints.empty() ? "" : ", direct") +
+           (shape_.mapping ? ", mapped" : "");
   }
   void run_session(const std::shared_ptr<FaultBackend>& storage) override {
     const bool first = sessions_++ == 0;
     if (first) program_ = std::make_unique<CrashProgram>(shape_, storage, kPath, seed_);
-    program_->run_session(first ? MultifileMode::create : MultifileMode::append);
+    const bool abandons = below(random_, 6) == 0;
+    program_->run_session(first ? MultifileMode::create : MultifileMode::append,
+                          abandons ? CrashProgram::End::abandon : CrashProgram::End::close);
   }
   Status repair(const std::shared_ptr<Backend>& storage) override {
     CheckResult health;

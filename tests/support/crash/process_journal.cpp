@@ -30,9 +30,10 @@ MappedJournal::MappedJournal(const std::string& path) {
 
 MappedJournal::~MappedJournal() { ::munmap(journal_, sizeof(Journal)); }
 
-History MappedJournal::history(int rank) const {
-  const JournalFile& file = journal_->files[rank];
+History MappedJournal::history(int number) const {
+  const JournalFile& file = journal_->files[number];
   History history;
+  if (file.added.load() != 0) history.name = name_of(number);
   history.flushed = file.flushed.load();
   for (std::uint64_t i = 0; i < file.begun.load(); ++i) history.begin(file.writes[i].offset, file.writes[i].bytes);
   return history;

@@ -13,13 +13,14 @@
 
 namespace thalweg::test {
 
-inline constexpr int kMostLogical = 32;
+inline constexpr int kMostLogical = 64;
 inline constexpr std::uint64_t kMostWrites = 512;  // per logical file
 
 enum class Doing : std::uint32_t { nothing, creating, writing, flushing, syncing, closing, done, count };
 const char* name_of(Doing doing);
 
 struct JournalFile {
+  std::atomic<std::uint32_t> added;    // not 0: it is added by its name
   std::atomic<std::uint64_t> begun;    // number of writes
   std::atomic<std::uint64_t> flushed;  // number of writes that survive the death of the process
   struct Record {
@@ -44,8 +45,9 @@ class MappedJournal {
   MappedJournal& operator=(const MappedJournal&) = delete;
   Journal* operator->() const { return journal_; }
 
-  // The recorded writes of logical file `rank`.
-  History history(int rank) const;
+  // The recorded writes of logical file `number`.
+  History history(int number) const;
+  static std::string name_of(int number) { return "added/" + std::to_string(number); }
 
  private:
   Journal* journal_;
