@@ -516,6 +516,21 @@ class Tune(CliTest):
             self.assertEqual("6 per node as `thalweg tune` measured on" in info["strategy"], planned == 6)
             self.thalweg("verify", "data/t.tw")
 
+    def test_a_profile_makes_multifiles_be_written_past_the_page_cache(self):
+        content = os.urandom(3_000_001)
+        self.write("f", content)
+        as_measured = "; direct writes of 128 KiB, 5 in flight (measured by `thalweg tune`); "
+        for direct_ns, hints in ((0.1, []), (0.1, ["--hint", "io=buffered"]), (0.9, [])):
+            self.keep_entry(direct_writes=True, queue_depth=5, transfer_bytes=128 << 10, buffered={"write_byte_ns": 0.5},
+                            direct={"write_byte_ns": direct_ns})
+            possible = self.way("--length", "1GiB") != "way: through the page cache: this file system has no direct I/O"
+            self.thalweg("pack", "-f", *hints, "data/t.tw", "f", env=self.environment)
+            strategy = self.json("info", "data/t.tw")["strategy"]
+            cheaper = direct_ns < 0.5 and not hints
+            self.assertEqual(as_measured in strategy, possible and cheaper, strategy)
+            self.assertEqual("; buffered writes" in strategy, not (possible and cheaper), strategy)
+            self.assertEqual(self.thalweg("cat", "data/t.tw", "f")[0], content)
+
     def test_physical_files_behind_missing_ones_are_moved_and_replaced(self):
         """Which of the up to six physical files are made depends on the tasks whose data do not fit into the first one."""
         names = [f"{i}" for i in range(8)]

@@ -37,6 +37,7 @@ struct Scene {
   bool appends = false;  // the file was closed before
   bool closes = false;   // no process is killed, and all ranks close
   bool early = false;    // commands run before the writers open the file
+  bool adds = false;     // multifile: each record is also stored in a logical file that is added by a name
   std::string hints;
 };
 
@@ -50,11 +51,22 @@ Scene draw_scene(std::uint64_t seed) {
   scene.appends = below(random, 2) == 0;
   scene.closes = below(random, 5) == 0;
   scene.early = below(random, 4) == 0;
-  const char* const multifile_hints[] = {"", "physical_files=2", "checksum=none,buffer_bytes=1KiB", "compression=lz4"};
+  const char* const multifile_hints[] = {"",
+                                         "physical_files=2",
+                                         "checksum=none,buffer_bytes=1KiB",
+                                         "compression=lz4",
+                                         "io=direct,transfer_bytes=64KiB",
+                                         "physical_files=2,io=direct,chunk_bytes=20000"};
   const char* const vpfile_hints[] = {"", "block_bytes=64,superblock_bytes=4KiB", "block_bytes=1KiB",
                                       "cache_bytes=64KiB"};
-  scene.hints = (scene.vpfile ? vpfile_hints : multifile_hints)[below(random, 4)];
+  scene.hints = scene.vpfile ? vpfile_hints[below(random, std::size(vpfile_hints))]
+                             : multifile_hints[below(random, std::size(multifile_hints))];
+  scene.adds = !scene.vpfile && below(random, 2) == 0;
   return scene;
+}
+
+std::string name_of(int session, std::int64_t rank, int number) {
+  return std::to_string(session) + "/" + std::to_string(rank) + "/" + std::to_string(number);
 }
 
 // Record `number` of a rank in a session.
@@ -91,8 +103,13 @@ class Writer {
     tw_options_free(&config);
   }
   tw_status write(const std::string& bytes) {
-    return vpfile_ != nullptr ? tw_vpfile_write(vpfile_, rank_, bytes.data(), bytes.size(), nullptr)
-                              : tw_multifile_write(multifile_, bytes.data(), bytes.size());
+    if (vpfile_ != nullptr) return tw_vpfile_write(vpfile_, rank_, bytes.data(), bytes.size(), nullptr);
+    const tw_status found = tw_multifile_seek_to(multifile_, rank_, -1);
+    return found == TW_OK ? tw_multifile_write(multifile_, bytes.data(), bytes.size()) : found;
+  }
+  tw_status add(const std::string& name, const std::string& bytes) {
+    const tw_status added = tw_multifile_add(multifile_, name.c_str(), 0100600);
+    return added == TW_OK ? tw_multifile_write(multifile_, bytes.data(), bytes.size()) : added;
   }
   tw_status flush() { return vpfile_ != nullptr ? tw_vpfile_flush(vpfile_, rank_) : tw_multifile_flush(multifile_); }
   tw_status close() { return vpfile_ != nullptr ? tw_vpfile_close(&vpfile_) : tw_multifile_close(&multifile_); }
@@ -116,7 +133,10 @@ void write_session(const Scene& scene, int session, tw_group* group, const std::
   for (int step = 1; step <= scene.steps; ++step) {
     steps.wait_until_allowed(kOpened + step);
     for (int left = records_of_step(scene, rank, step); left > 0; --left) {
-      tw_status status = writer.write(record(scene, session, rank, number++));
+      const std::string bytes = record(scene, session, rank, number);
+      tw_status status = writer.write(bytes);
+      if (status == TW_OK && scene.adds) status = writer.add(name_of(session, rank, number), bytes);
+      ++number;
       if (status == TW_OK && (left == 1 || number % 2 == 0)) {
         status = writer.flush();
         if (status == TW_OK) steps.results[kFlushedResult] = number;
@@ -396,6 +416,35 @@ class Direction {
       else if (found != all.substr(0, found.size()))
         wrong("rank " + std::to_string(r) + " has bytes that it did not write");
     }
+    if (scene_.adds && good()) check_added();
+  }
+  void check_added() {
+    tw_multifile* file = nullptr;
+    if (tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &file) != TW_OK) return wrong(tw_last_error());
+    for (int r = 0; r < scene_.ranks; ++r) {
+      if (scene_.appends) check_records(file, 0, r, number_of_records(r));
+      const int session = scene_.appends ? 1 : 0;
+      if (!kept_away_) check_records(file, session, r, flushed_[static_cast<std::size_t>(r)]);
+    }
+    (void)tw_multifile_close(&file);
+  }
+  // The first `flushed` records of a session are whole, under their names.
+  void check_records(tw_multifile* file, int session, int rank, int flushed) {
+    for (int number = 0; number < number_of_records(rank); ++number) {
+      const std::string name = name_of(session, rank, number), bytes = record(scene_, session, rank, number);
+      std::int64_t at = 0;
+      const tw_status status = tw_multifile_find(file, name.c_str(), &at);
+      if (status == TW_ERR_NOT_FOUND && number >= flushed) continue;
+      if (status != TW_OK) return wrong("'" + name + "' is not found: " + tw_last_error());
+      std::string found(bytes.size() + 1, '\0');
+      std::size_t got = 0;
+      if (tw_multifile_seek_to(file, at, 0) != TW_OK ||
+          tw_multifile_read(file, found.data(), found.size(), &got) != TW_OK)
+        return wrong("'" + name + "' cannot be read: " + tw_last_error());
+      found.resize(got);
+      if (found != bytes.substr(0, got) || (number < flushed && got < bytes.size()))
+        return wrong("'" + name + "' has " + std::to_string(got) + " bytes of " + std::to_string(bytes.size()));
+    }
   }
   int number_of_records(int rank) const {
     int records = 0;
@@ -447,7 +496,8 @@ std::string describe_live_file(std::uint64_t seed) {
   const Scene scene = draw_scene(seed);
   return std::string(scene.vpfile ? "a vpfile of " : "a multifile of ") + std::to_string(scene.ranks) + " processes, " +
          std::to_string(scene.steps) + " steps, hints '" + scene.hints + "'" + (scene.appends ? ", appended to" : "") +
-         (scene.closes ? ", closed" : "") + (scene.early ? ", commands before the open" : "") + '\n';
+         (scene.adds ? ", with names" : "") + (scene.closes ? ", closed" : "") +
+         (scene.early ? ", commands before the open" : "") + '\n';
 }
 
 Beside run_beside_writers(const std::string& thalweg, std::uint64_t seed) {
