@@ -12,6 +12,7 @@ namespace thalweg::mpiio {
 namespace {
 
 constexpr std::string_view kOwn = "thalweg_";
+constexpr const char* kVersion = "thalweg_version";  // in what a program is given, and may pass on
 
 // A hint of MPI or ROMIO, and the hint of the library that has its meaning ("": it is kept, and changes nothing).
 struct Known {
@@ -71,6 +72,7 @@ std::string translated(std::string_view own, const std::string& value) {
 }
 
 void add_hint(const std::string& name, const std::string& value, bool warn, Hints& hints) {
+  if (name == kVersion) return;
   const bool is_own = name.starts_with(kOwn);
   if (is_own ? is_own_hint(std::string_view(name).substr(kOwn.size())) : known(name) != nullptr) {
     hints[name] = value;
@@ -112,7 +114,7 @@ void apply_hints(const Hints& hints, tw_options* options) {
 void to_info(const Hints& hints, MPI_Info* info) {
   MPI_Info_create(info);
   for (const auto& [name, value] : hints) MPI_Info_set(*info, name.c_str(), value.c_str());
-  MPI_Info_set(*info, "thalweg_version", tw_version_string());
+  MPI_Info_set(*info, kVersion, tw_version_string());
 }
 
 }  // namespace thalweg::mpiio
