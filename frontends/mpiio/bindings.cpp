@@ -14,11 +14,17 @@
 #define TW_EXPORT [[gnu::visibility("default")]]
 
 // FUNCTION(result, name after MPI_, parameters, what is returned)
-#define FUNCTION(result, name, parameters, ...)                   \
-  extern "C" TW_EXPORT result MPI_##name parameters;              \
-  extern "C" TW_EXPORT result PMPI_##name parameters;             \
-  extern "C" result MPI_##name parameters { return __VA_ARGS__; } \
-  extern "C" result PMPI_##name parameters { return __VA_ARGS__; }
+#define FUNCTION(result, name, parameters, ...)                  \
+  extern "C" TW_EXPORT result MPI_##name parameters;             \
+  extern "C" TW_EXPORT result PMPI_##name parameters;            \
+  extern "C" result MPI_##name parameters {                      \
+    [[maybe_unused]] constexpr auto layer = m::Layer::tool;      \
+    return __VA_ARGS__;                                          \
+  }                                                              \
+  extern "C" result PMPI_##name parameters {                     \
+    [[maybe_unused]] constexpr auto layer = m::Layer::profiling; \
+    return __VA_ARGS__;                                          \
+  }
 
 namespace m = thalweg::mpiio;
 using m::Pointer;
@@ -134,47 +140,48 @@ FUNCTION(int, File_call_errhandler, (MPI_File fh, int code), m::call_handler(fh,
 
 namespace {
 
-int free_handler(MPI_Errhandler* handler) {
+int free_handler(m::Layer layer, MPI_Errhandler* handler) {
   int error = MPI_SUCCESS;
   if (m::release_handler(handler, &error)) return error;
-  return m::next_mpi<int(MPI_Errhandler*)>("MPI_Errhandler_free")(handler);
+  return m::next_mpi<int(MPI_Errhandler*)>("PMPI_Errhandler_free", layer)(handler);
 }
 
-int error_string(int code, char* text, int* length) {
+int error_string(m::Layer layer, int code, char* text, int* length) {
   if (m::last_message(code, text, length)) return MPI_SUCCESS;
-  return m::next_mpi<int(int, char*, int*)>("MPI_Error_string")(code, text, length);
+  return m::next_mpi<int(int, char*, int*)>("PMPI_Error_string", layer)(code, text, length);
 }
 
 // The library's thread advances accesses while the program computes, for which MPI must permit calls of any thread.
-int begin_mpi(int* argc, char*** argv, int* provided) {
+int begin_mpi(m::Layer layer, int* argc, char*** argv, int* provided) {
   m::check_family();
-  return m::next_mpi<int(int*, char***, int, int*)>("MPI_Init_thread")(argc, argv, MPI_THREAD_MULTIPLE, provided);
+  return m::next_mpi<int(int*, char***, int, int*)>("PMPI_Init_thread", layer)(argc, argv, MPI_THREAD_MULTIPLE,
+                                                                               provided);
 }
 
-int begin_mpi(int* argc, char*** argv) {
+int begin_mpi(m::Layer layer, int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
-  return begin_mpi(argc, argv, &provided);
+  return begin_mpi(layer, argc, argv, &provided);
 }
 
 }  // namespace
 
-FUNCTION(int, Errhandler_free, (MPI_Errhandler * handler), free_handler(handler))
-FUNCTION(int, Error_string, (int code, char* text, int* length), error_string(code, text, length))
-FUNCTION(int, Init, (int* argc, char*** argv), begin_mpi(argc, argv))
-FUNCTION(int, Init_thread, (int* argc, char*** argv, int, int* provided), begin_mpi(argc, argv, provided))
-FUNCTION(int, Wait, (MPI_Request * request, MPI_Status* status), m::wait(request, status))
-FUNCTION(int, Test, (MPI_Request * request, int* flag, MPI_Status* status), m::test(request, flag, status))
-FUNCTION(int, Waitall, (int n, MPI_Request* requests, MPI_Status* statuses), m::wait_all(n, requests, statuses))
+FUNCTION(int, Errhandler_free, (MPI_Errhandler * handler), free_handler(layer, handler))
+FUNCTION(int, Error_string, (int code, char* text, int* length), error_string(layer, code, text, length))
+FUNCTION(int, Init, (int* argc, char*** argv), begin_mpi(layer, argc, argv))
+FUNCTION(int, Init_thread, (int* argc, char*** argv, int, int* provided), begin_mpi(layer, argc, argv, provided))
+FUNCTION(int, Wait, (MPI_Request * request, MPI_Status* status), m::wait(layer, request, status))
+FUNCTION(int, Test, (MPI_Request * request, int* flag, MPI_Status* status), m::test(layer, request, flag, status))
+FUNCTION(int, Waitall, (int n, MPI_Request* requests, MPI_Status* statuses), m::wait_all(layer, n, requests, statuses))
 FUNCTION(int, Testall, (int n, MPI_Request* requests, int* flag, MPI_Status* statuses),
-         m::test_all(n, requests, flag, statuses))
+         m::test_all(layer, n, requests, flag, statuses))
 FUNCTION(int, Waitany, (int n, MPI_Request* requests, int* index, MPI_Status* status),
-         m::wait_any(n, requests, index, status))
+         m::wait_any(layer, n, requests, index, status))
 FUNCTION(int, Testany, (int n, MPI_Request* requests, int* index, int* flag, MPI_Status* status),
-         m::test_any(n, requests, index, flag, status))
+         m::test_any(layer, n, requests, index, flag, status))
 FUNCTION(int, Waitsome, (int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses),
-         m::wait_some(n, requests, n_done, indices, statuses))
+         m::wait_some(layer, n, requests, n_done, indices, statuses))
 FUNCTION(int, Testsome, (int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses),
-         m::test_some(n, requests, n_done, indices, statuses))
+         m::test_some(layer, n, requests, n_done, indices, statuses))
 FUNCTION(int, Request_get_status, (MPI_Request request, int* flag, MPI_Status* status),
-         m::request_get_status(request, flag, status))
-FUNCTION(int, Request_free, (MPI_Request * request), m::request_free(request))
+         m::request_get_status(layer, request, flag, status))
+FUNCTION(int, Request_free, (MPI_Request * request), m::request_free(layer, request))

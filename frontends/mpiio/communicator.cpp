@@ -81,6 +81,8 @@ Kept make(MPI_Comm given, Failure& failure) {
   MPI_Comm_dup(given, &made->ranks);
   MPI_Comm_rank(made->ranks, &made->rank);
   MPI_Comm_size(made->ranks, &made->size);
+  made->reports = is_report_wanted() ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &made->reports, 1, MPI_INT, MPI_MAX, made->ranks);
   failure = failure_of(tw_group_mpi(made->ranks, &made->group));
   Live& live = live_ones();
   const std::scoped_lock lock(live.mutex);
@@ -152,11 +154,15 @@ void SharedNumbers::clear(int number) {
 }
 
 void SharedNumbers::await(int number, std::int64_t least) {
-  for (int tries = 0; at(number).load(std::memory_order_acquire) < least; ++tries)
+  for (int tries = 0; at(number).load(std::memory_order_acquire) < least; ++tries) {
+    // Messages of the program to the ranks that this one waits for go on meanwhile.
+    int flag = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, ranks_, &flag, MPI_STATUS_IGNORE);
     if (tries < 1000)
       ::sched_yield();
     else
       ::usleep(50);
+  }
 }
 
 void SharedNumbers::await_turn(int number, std::int64_t round) {

@@ -61,6 +61,7 @@ struct Communicator {
   tw_group* group = nullptr;
   int rank = 0;
   int size = 1;
+  int reports = 0;  // not 0: some rank wants reports
   std::vector<std::unique_ptr<SharedNumbers>> numbers;
 
   Communicator() = default;

@@ -49,13 +49,16 @@ Failure check_numbers(const OpenFile& file, const DataAccess& asked, std::int64_
 }
 
 // The access moves the bytes of a conversion.
-Failure convert(const OpenFile& file, const DataAccess& asked, Prepared& made) {
+Failure convert(const OpenFile& file, const DataAccess& asked, Prepared& made) try {
   made.conversion = std::make_unique<Conversion>(*file.view.representation, asked.direction,
                                                  const_cast<void*>(asked.data), asked.count, asked.type);
   made.memory = {};
   made.bytes = made.memory.size = made.conversion->file_bytes();
   const Failure failure = asked.direction == TW_ACCESS_WRITE ? made.conversion->begin() : Failure{};
   return failure.none() ? failure : wrong(failure.error_class, asked, failure.message);
+} catch (const std::exception&) {  // no memory, or a vector of more bytes than there can be
+  made.conversion.reset();
+  return wrong(MPI_ERR_NO_MEM, asked, "out of memory for converting " + std::to_string(asked.count) + " items");
 }
 
 Failure lay_memory(const OpenFile& file, const DataAccess& asked, Prepared& made) {
@@ -101,14 +104,17 @@ std::int64_t take_position(OpenFile& file, const DataAccess& asked, std::int64_t
   }
 }
 
-// The members of `made` point to one another: it stays where it is.
-void prepare(OpenFile& file, const DataAccess& asked, Prepared& made) {
-  // Ordered accesses of a view without holes lie one behind the other: joining them would only cost messages.
-  made.collective = asked.collective && (asked.pointer != Pointer::ordered || file.view.has_holes);
+// The members of `made` point to one another: it stays where it is. Locks the file, but for an ordered access while it
+// waits for other ranks: another thread of this one may have to do something before they come.
+std::unique_lock<std::mutex> prepare(OpenFile& file, const DataAccess& asked, Prepared& made) {
+  std::unique_lock lock(file.mutex, std::defer_lock);
+  if (asked.pointer != Pointer::ordered) lock.lock();
+  // Ordered accesses lie one behind the other, and their ranks meet for the pointer: each rank moves its own bytes.
+  made.collective = asked.collective && asked.pointer != Pointer::ordered;
   made.failure = lay_memory(file, asked, made);
   made.etypes = made.failure.none() ? made.bytes / file.view.etype_bytes : 0;
   fill(asked, made);
-  if (!made.failure.none() && asked.pointer != Pointer::ordered) return;
+  if (!made.failure.none() && asked.pointer != Pointer::ordered) return lock;
   const std::int64_t position = take_position(file, asked, made.etypes);
   std::int64_t offset = 0;
   if (made.failure.none() && __builtin_mul_overflow(position, file.view.etype_bytes, &offset)) {
@@ -116,6 +122,8 @@ void prepare(OpenFile& file, const DataAccess& asked, Prepared& made) {
     fill(asked, made);
   }
   made.access.offset = offset;
+  if (!lock) lock.lock();
+  return lock;
 }
 
 Failure named(const DataAccess& asked, Failure failure) {
@@ -188,8 +196,7 @@ int access(MPI_File handle, const DataAccess& asked, MPI_Status* status) {
   bool is_done = false;
   const Stopwatch time(file->activity);
   {
-    const std::scoped_lock lock(file->mutex);
-    prepare(*file, asked, made);
+    const auto lock = prepare(*file, asked, made);
     is_done = file->atomic;
     if (is_done) failure = carry_out_locked(*file, asked, made, moved);
   }
@@ -209,8 +216,7 @@ int start(MPI_File handle, const DataAccess& asked, MPI_Request* request) {
   Failure failure;
   const Stopwatch time(file->activity);
   {
-    const std::scoped_lock lock(file->mutex);
-    prepare(*file, asked, made);
+    const auto lock = prepare(*file, asked, made);
     failure = start_prepared(*file, asked, made, *started);
   }
   *request = failure.none() ? publish(std::move(started)) : MPI_REQUEST_NULL;
@@ -220,15 +226,14 @@ int start(MPI_File handle, const DataAccess& asked, MPI_Request* request) {
 namespace {
 
 Failure begin(const std::shared_ptr<OpenFile>& file, const DataAccess& asked) {
-  const std::scoped_lock lock(file->mutex);
+  auto started = std::make_unique<Request>();
+  started->file = file;
+  Prepared made;
+  const auto lock = prepare(*file, asked, made);
   if (file->split != nullptr)
     return wrong(MPI_ERR_OTHER, asked,
                  std::string(file->split_call) + " has begun on '" + file->path +
                      "' and has not ended; a file has one split collective call at a time");
-  auto started = std::make_unique<Request>();
-  started->file = file;
-  Prepared made;
-  prepare(*file, asked, made);
   Failure failure = start_prepared(*file, asked, made, *started);
   if (!failure.none()) return failure;
   file->split = std::move(started);

@@ -23,7 +23,8 @@ using Forms = std::unordered_map<MPI_Datatype, ExternalForm>;
 
 // MPI 4.1, 14.5.2. Datatypes whose sizes are those of memory are added by sized().
 Forms listed() {
-  constexpr auto kInteger = NumberKind::integer, kUnsigned = NumberKind::unsigned_integer, kReal = NumberKind::real;
+  constexpr auto kInteger = NumberKind::integer, kUnsigned = NumberKind::unsigned_integer, kReal = NumberKind::real,
+                 kLong = NumberKind::long_double;
   const Row rows[] = {
       {MPI_WCHAR, kUnsigned, 2},
       {MPI_SHORT, kInteger, 2},
@@ -36,7 +37,7 @@ Forms listed() {
       {MPI_UNSIGNED_LONG_LONG, kUnsigned, 8},
       {MPI_FLOAT, kReal, 4},
       {MPI_DOUBLE, kReal, 8},
-      {MPI_LONG_DOUBLE, kReal, 16},
+      {MPI_LONG_DOUBLE, kLong, 16},
       {MPI_INT16_T, kInteger, 2},
       {MPI_INT32_T, kInteger, 4},
       {MPI_INT64_T, kInteger, 8},
@@ -48,7 +49,10 @@ Forms listed() {
       {MPI_OFFSET, kInteger, 8},
       {MPI_C_COMPLEX, kReal, 4, 2},
       {MPI_C_DOUBLE_COMPLEX, kReal, 8, 2},
-      {MPI_C_LONG_DOUBLE_COMPLEX, kReal, 16, 2},
+      {MPI_C_LONG_DOUBLE_COMPLEX, kLong, 16, 2},
+      {MPI_CXX_FLOAT_COMPLEX, kReal, 4, 2},
+      {MPI_CXX_DOUBLE_COMPLEX, kReal, 8, 2},
+      {MPI_CXX_LONG_DOUBLE_COMPLEX, kLong, 16, 2},
       {MPI_LOGICAL, kInteger, 4},
       {MPI_INTEGER, kInteger, 4},
       {MPI_REAL, kReal, 4},
@@ -61,7 +65,7 @@ Forms listed() {
       {MPI_2DOUBLE_PRECISION, kReal, 8, 2},
       {MPI_FLOAT_INT, kReal, 4, 1, true},
       {MPI_DOUBLE_INT, kReal, 8, 1, true},
-      {MPI_LONG_DOUBLE_INT, kReal, 16, 1, true},
+      {MPI_LONG_DOUBLE_INT, kLong, 16, 1, true},
       {MPI_SHORT_INT, kInteger, 2, 1, true},
       {MPI_LONG_INT, kInteger, 4, 1, true},
   };
@@ -132,7 +136,7 @@ bool resize(NumberKind kind, const std::byte* from, std::size_t from_bytes, std:
 bool number_to_file(NumberKind kind, const std::byte* memory, std::size_t bytes, std::byte* file, std::size_t in_file) {
   std::byte native[16];
   bool fits = true;
-  if (kind == NumberKind::real && bytes == sizeof(long double) && in_file == sizeof(Quad)) {
+  if (kind == NumberKind::long_double) {
     long double value = 0;
     std::memcpy(&value, memory, sizeof value);
     const Quad wide = value;
@@ -150,7 +154,7 @@ bool number_from_file(NumberKind kind, const std::byte* file, std::size_t in_fil
                       std::size_t bytes) {
   std::byte native[16];
   reverse_copy(file, in_file, native);
-  if (kind == NumberKind::real && bytes == sizeof(long double) && in_file == sizeof(Quad)) {
+  if (kind == NumberKind::long_double) {
     Quad wide = 0;
     std::memcpy(&wide, native, sizeof wide);
     const auto value = static_cast<long double>(wide);

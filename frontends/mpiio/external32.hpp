@@ -8,7 +8,8 @@
 
 namespace thalweg::mpiio {
 
-enum class NumberKind : std::uint8_t { bytes, integer, unsigned_integer, real };
+// long_double: the format of C's type, where that is not the one of the file.
+enum class NumberKind : std::uint8_t { bytes, integer, unsigned_integer, real, long_double };
 
 // A predefined datatype: `components` numbers of one kind (2: complex); of a pair, the int that follows them.
 struct ExternalForm {

@@ -38,7 +38,12 @@ Handlers& handlers() {
 
 int class_of_invalid(int os_errno) { return os_errno != 0 ? class_of_errno(os_errno) : MPI_ERR_ARG; }
 
-MPI_Errhandler handler_of(const OpenFile* file) { return file != nullptr ? file->handler : default_handler(); }
+MPI_Errhandler handler_of(const OpenFile* file) {
+  if (file != nullptr) return file->handler;
+  Handlers& all = handlers();
+  const std::scoped_lock lock(all.mutex);
+  return all.of_no_file.value_or(MPI_ERRORS_RETURN);
+}
 
 [[noreturn]] void abort_for(const Failure& failure) {
   std::fprintf(stderr, "thalweg: %s (the error handler of the file is MPI_ERRORS_ARE_FATAL)\n",
@@ -79,7 +84,7 @@ int drop_user(Handlers& all, MPI_Errhandler handler) {
   const auto found = all.made.find(handler);
   if (found == all.made.end() || --found->second.users > 0) return MPI_SUCCESS;
   all.made.erase(found);
-  return next_mpi<int(MPI_Errhandler*)>("MPI_Errhandler_free")(&handler);
+  return next_mpi<int(MPI_Errhandler*)>("PMPI_Errhandler_free")(&handler);
 }
 
 }  // namespace
@@ -165,16 +170,23 @@ bool last_message(int error_class, char* text, int* length) {
   return true;
 }
 
-MPI_Errhandler default_handler() {
+MPI_Errhandler take_default_handler() {
   Handlers& all = handlers();
   const std::scoped_lock lock(all.mutex);
   const MPI_Errhandler handler = all.of_no_file.value_or(MPI_ERRORS_RETURN);
+  add_user(all, handler);
   return handler;
+}
+
+void drop_handler(MPI_Errhandler handler) {
+  Handlers& all = handlers();
+  const std::scoped_lock lock(all.mutex);
+  drop_user(all, handler);
 }
 
 int create_handler(MPI_File_errhandler_function* function, MPI_Errhandler* handler) {
   const int error =
-      next_mpi<int(MPI_File_errhandler_function*, MPI_Errhandler*)>("MPI_File_create_errhandler")(function, handler);
+      next_mpi<int(MPI_File_errhandler_function*, MPI_Errhandler*)>("PMPI_File_create_errhandler")(function, handler);
   if (error != MPI_SUCCESS) return error;
   Handlers& all = handlers();
   const std::scoped_lock lock(all.mutex);

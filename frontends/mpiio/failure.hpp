@@ -36,8 +36,9 @@ int get_handler(MPI_File handle, MPI_Errhandler* handler);
 int call_handler(MPI_File handle, int error_code);
 // Drops one user; false where the handler was not made by create_handler(), so that MPI frees it.
 bool release_handler(MPI_Errhandler* handler, int* error);
-// Copies the handler of MPI_FILE_NULL into a new file.
-MPI_Errhandler default_handler();
+// The handler of MPI_FILE_NULL for a new file, which becomes a user of it; and the end of that.
+MPI_Errhandler take_default_handler();
+void drop_handler(MPI_Errhandler handler);
 // Puts the message of this thread's last failure, if it is of this class, into `text`.
 bool last_message(int error_class, char* text, int* length);
 

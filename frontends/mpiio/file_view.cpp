@@ -24,19 +24,25 @@ Failure find_representation(const char* datarep, const Representation*& found) {
   return failure;
 }
 
-// Sets the displacement that is meant: MPI_DISPLACEMENT_CURRENT is that of the shared pointer.
-Failure find_displacement(OpenFile& file, MPI_Offset& displacement) {
-  const bool sequential = (file.amode & MPI_MODE_SEQUENTIAL) != 0;
-  if (displacement != MPI_DISPLACEMENT_CURRENT) {
-    if (displacement >= 0) return {};
-    return wrong(MPI_ERR_ARG, "displacement is " + std::to_string(displacement) + "; 0 or more bytes");
-  }
-  if (!sequential) return wrong(MPI_ERR_ARG, "displacement is MPI_DISPLACEMENT_CURRENT; only with MPI_MODE_SEQUENTIAL");
-  std::int64_t offset = 0;
-  const std::int64_t position = advance_shared(file, 0) * file.view.etype_bytes;
-  Failure failure = failure_of(tw_file_view_offset(file.file, position, &offset));
-  displacement = offset;
+// What MPI_DISPLACEMENT_CURRENT stands for: where the shared pointer is. Collective in sequential mode. Each rank reads
+// the pointer behind its own accesses: the largest value is behind those of all.
+Failure find_current(OpenFile& file, std::int64_t& displacement) {
+  if ((file.amode & MPI_MODE_SEQUENTIAL) == 0) return {};
+  std::int64_t position = advance_shared(file, 0);
+  Failure failure = failure_of(tw_group_allreduce(file.communicator->group, &position, 1, TW_MAX));
+  if (failure.none())
+    failure = failure_of(tw_file_view_offset(file.file, position * file.view.etype_bytes, &displacement));
   return failure;
+}
+
+Failure choose_displacement(const OpenFile& file, std::int64_t current, MPI_Offset& displacement) {
+  const bool wants_current = displacement == MPI_DISPLACEMENT_CURRENT;
+  if (wants_current && (file.amode & MPI_MODE_SEQUENTIAL) == 0)
+    return wrong(MPI_ERR_ARG, "displacement is MPI_DISPLACEMENT_CURRENT; only with MPI_MODE_SEQUENTIAL");
+  if (!wants_current && displacement < 0)
+    return wrong(MPI_ERR_ARG, "displacement is " + std::to_string(displacement) + "; 0 or more bytes");
+  if (wants_current) displacement = current;
+  return {};
 }
 
 struct Asked {
@@ -82,11 +88,12 @@ MPI_Datatype kept(MPI_Datatype type) {
   return copy;
 }
 
-void keep_view(OpenFile& file, const Asked& asked, const Found& found, bool has_holes) {
+void keep_view(OpenFile& file, const Asked& asked, const Found& found) {
+  const std::scoped_lock lock(file.mutex);
   for (MPI_Datatype* type : {&file.view.etype, &file.view.filetype})
     if (!is_predefined(*type)) MPI_Type_free(type);
-  file.view = {asked.displacement, kept(asked.etype), kept(asked.filetype), asked.datarep, found.representation,
-               found.etype->size,  has_holes};
+  file.view = {asked.displacement, kept(asked.etype),    kept(asked.filetype),
+               asked.datarep,      found.representation, found.etype->size};
   file.position = 0;
   set_shared(file, 0);
 }
@@ -95,16 +102,18 @@ void keep_view(OpenFile& file, const Asked& asked, const Found& found, bool has_
 Failure change_view(OpenFile& file, Asked asked) {
   Found found;
   ViewPtr view;
+  std::int64_t current = 0;
+  if (Failure failure = find_current(file, current); !failure.none()) return failure;
   Failure mine = find_representation(asked.datarep, found.representation);
   if (mine.none()) mine = check_types(asked, found);
-  if (mine.none()) mine = find_displacement(file, asked.displacement);
+  if (mine.none()) mine = choose_displacement(file, current, asked.displacement);
   if (mine.none()) view = library_view(*found.filetype, mine);
   const tw_status status = tw_file_set_view(file.file, mine.none() ? asked.displacement : -1, view.get());
   if (!mine.none()) return mine;
   Failure failure = failure_of(status);
   if (status == TW_ERR_INVALID) failure.error_class = MPI_ERR_IO;  // bytes twice in a file that may be written
   if (failure.none())
-    keep_view(file, asked, found, view != nullptr);
+    keep_view(file, asked, found);
   else
     failure.message = std::string(kSetView) + ": " + failure.message;
   return failure;
@@ -116,13 +125,11 @@ int set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, MPI_D
              MPI_Info info) {
   const auto file = file_of(handle);
   if (file == nullptr) return conclude(nullptr, not_open(kSetView));
-  Failure failure;
   {
     const std::scoped_lock lock(file->mutex);
     add_hints(info, file->communicator->rank == 0, file->info);
-    failure = change_view(*file, {displacement, etype, filetype, datarep});
   }
-  return conclude(file.get(), failure);
+  return conclude(file.get(), change_view(*file, {displacement, etype, filetype, datarep}));
 }
 
 int get_view(MPI_File handle, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype, char* datarep) {

@@ -1,6 +1,7 @@
 #include "mpiio/layout.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -392,6 +393,9 @@ const Layout* find_layout(MPI_Datatype type) {
   // Predefined datatypes live as long as MPI, so that a thread may keep their layouts.
   thread_local std::unordered_map<MPI_Datatype, Layout> predefined_ones;
   if (const auto known = predefined_ones.find(type); known != predefined_ones.end()) return &known->second;
+  // Two threads may meet a datatype for the first time at once.
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
   void* value = nullptr;
   int found = 0;
   MPI_Type_get_attr(type, keyval(), static_cast<void*>(&value), &found);

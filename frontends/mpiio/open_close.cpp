@@ -54,6 +54,15 @@ struct FreeOptions {
   void operator()(tw_options* options) const { tw_options_free(&options); }
 };
 
+// Modes that differ would make ranks wait for each other in different calls.
+Failure check_same_amode(const OpenFile& file) {
+  std::int64_t most[2] = {file.amode, -std::int64_t{file.amode}};
+  const Failure failure = failure_of(tw_group_allreduce(file.communicator->group, most, 2, TW_MAX));
+  if (!failure.none() || most[0] == -most[1]) return failure;
+  return {MPI_ERR_NOT_SAME, "MPI_File_open: amode differs between ranks (" + std::to_string(-most[1]) + " and " +
+                                std::to_string(most[0]) + ")"};
+}
+
 // Opens the file of the library. Where this rank's arguments are wrong it passes no flags, which fails on all ranks.
 Failure open_library_file(OpenFile& made, const Failure& mine) {
   tw_options* options = nullptr;
@@ -89,11 +98,15 @@ Failure open_file(MPI_Comm communicator, const char* path, int amode, MPI_Info i
   if (path == nullptr || *path == '\0') mine = {MPI_ERR_BAD_FILE, "MPI_File_open: the name is empty"};
   made->path = path != nullptr ? without_prefix(path) : "";
   made->amode = amode;
-  made->handler = default_handler();
+  made->handler = take_default_handler();
   add_hints(info, made->communicator->rank == 0, made->info);
-  failure = open_library_file(*made, mine);
+  failure = check_same_amode(*made);
+  if (failure.none()) failure = open_library_file(*made, mine);
   if (failure.none()) failure = set_pointers(*made);
-  if (failure.none()) *handle = register_file(std::move(made));
+  if (failure.none())
+    *handle = register_file(std::move(made));
+  else
+    drop_handler(made->handler);
   return failure;
 }
 
@@ -113,9 +126,10 @@ void complete_all(OpenFile& file) {
 Failure close_file(OpenFile& file) {
   complete_all(file);
   report(file);
-  Failure failure = failure_of(tw_file_close(&file.file));
   const Communicator& all = *file.communicator;
+  // Before the collective call: another rank may make a file of this name as soon as it has returned.
   if (all.rank == 0 && (file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) ::unlink(file.path.c_str());
+  Failure failure = failure_of(tw_file_close(&file.file));
   // All ranks are closing: none uses the pointer any more.
   const SharedSlot& slot = file.shared.slot;
   if (all.rank == 0)
@@ -139,6 +153,7 @@ int close(MPI_File* handle) {
   if (file == nullptr) return conclude(nullptr, not_open("MPI_File_close"));
   const Failure failure = close_file(*file);
   const int error = conclude(file.get(), failure);
+  drop_handler(file->handler);
   forget_file(*handle);
   *handle = MPI_FILE_NULL;
   return error;

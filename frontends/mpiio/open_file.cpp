@@ -1,5 +1,6 @@
 #include "mpiio/open_file.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <deque>
 
@@ -18,6 +19,7 @@ struct Slot {
 struct Slots {
   std::mutex mutex;
   std::deque<Slot> all;
+  std::atomic<bool> is_over{false};  // MPI ends: no file can be used any more
 };
 
 Slots& slots() {
@@ -28,7 +30,7 @@ Slots& slots() {
 MPI_File handle_of_slot(Slot& slot) { return reinterpret_cast<MPI_File>(&slot); }
 
 Slot* slot_of(MPI_File handle) {
-  if (handle == MPI_FILE_NULL) return nullptr;
+  if (handle == MPI_FILE_NULL || reinterpret_cast<std::uintptr_t>(handle) == 0 || slots().is_over) return nullptr;
   auto* const slot = reinterpret_cast<Slot*>(handle);
   return slot->magic == kMagic ? slot : nullptr;
 }
@@ -83,6 +85,7 @@ MPI_File handle_of_number(MPI_Fint number) {
 
 void name_unclosed() {
   Slots& known = slots();
+  known.is_over = true;
   const std::scoped_lock lock(known.mutex);
   for (const Slot& slot : known.all)
     if (slot.file != nullptr && slot.file->communicator->rank == 0)

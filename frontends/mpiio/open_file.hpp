@@ -28,7 +28,6 @@ struct FileView {
   std::string datarep = "native";
   const Representation* representation = nullptr;  // null: the bytes of memory
   std::int64_t etype_bytes = 1;                    // in the file
-  bool has_holes = false;
 };
 
 // The shared file pointer, in etypes: `base`, which all ranks know, and what they have added since it was set. The file has

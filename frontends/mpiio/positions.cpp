@@ -55,7 +55,7 @@ Failure check_same(const OpenFile& file, MPI_Offset offset, int whence) {
                                 " .. " + std::to_string(most[0]) + ")"};
 }
 
-// All ranks have come here, so that no access of before moves the pointer any more; rank 0 tells what it finds.
+// Every rank has arrived, so that the pointer is final; rank 0 reads it and broadcasts it.
 Failure agreed_origin(OpenFile& file, int whence, std::int64_t& origin) {
   Failure failure;
   if (file.communicator->rank == 0) {
@@ -106,20 +106,24 @@ int seek(MPI_File handle, MPI_Offset offset, int whence) {
   constexpr const char* kCall = "MPI_File_seek";
   const auto file = file_of(handle);
   if (file == nullptr) return conclude(nullptr, not_open(kCall));
-  const std::scoped_lock lock(file->mutex);
   std::int64_t origin = 0;
   Failure failure = refuse_sequential(*file, kCall);
-  if (failure.none()) failure = origin_of(*file, kCall, whence, file->position, origin);
-  if (failure.none()) failure = move(kCall, origin, offset, file->position);
+  {
+    const std::scoped_lock lock(file->mutex);
+    if (failure.none()) failure = origin_of(*file, kCall, whence, file->position, origin);
+    if (failure.none()) failure = move(kCall, origin, offset, file->position);
+  }
   return conclude(file.get(), failure);
 }
 
 int get_position(MPI_File handle, MPI_Offset* offset) {
   const auto file = file_of(handle);
   if (file == nullptr) return conclude(nullptr, not_open("MPI_File_get_position"));
-  const std::scoped_lock lock(file->mutex);
   const Failure failure = refuse_sequential(*file, "MPI_File_get_position");
-  if (failure.none()) *offset = file->position;
+  if (failure.none()) {
+    const std::scoped_lock lock(file->mutex);
+    *offset = file->position;
+  }
   return conclude(file.get(), failure);
 }
 

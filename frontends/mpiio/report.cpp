@@ -12,11 +12,6 @@ namespace thalweg::mpiio {
 
 namespace {
 
-bool is_wanted() {
-  static const bool wanted = std::getenv("THALWEG_MPIIO_REPORT") != nullptr;
-  return wanted;
-}
-
 std::int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
@@ -36,6 +31,8 @@ std::string amount(std::int64_t bytes, std::int64_t calls, const char* done) {
 
 }  // namespace
 
+bool is_report_wanted() { return std::getenv("THALWEG_MPIIO_REPORT") != nullptr; }
+
 void Activity::add(tw_direction direction, std::int64_t bytes) {
   add_to(direction == TW_ACCESS_READ ? calls_read : calls_written, 1);
   add_to(direction == TW_ACCESS_READ ? bytes_read : bytes_written, bytes);
@@ -45,7 +42,7 @@ Stopwatch::Stopwatch(Activity& activity) : activity_(activity), begin_(now()) {}
 Stopwatch::~Stopwatch() { add_to(activity_.nanoseconds, now() - begin_); }
 
 void report(OpenFile& file) {
-  if (!is_wanted()) return;
+  if (file.communicator->reports == 0) return;
   const Activity& mine = file.activity;
   std::int64_t sums[4] = {mine.calls_read, mine.calls_written, mine.bytes_read, mine.bytes_written};
   std::int64_t longest = mine.nanoseconds;

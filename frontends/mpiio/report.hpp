@@ -9,7 +9,7 @@ namespace thalweg::mpiio {
 
 struct OpenFile;
 
-// What one rank has done with a file. In the order in which ranks add theirs.
+// What one rank has done with a file.
 struct Activity {
   std::int64_t calls_read = 0, calls_written = 0;
   std::int64_t bytes_read = 0, bytes_written = 0;  // of memory
@@ -31,6 +31,8 @@ class Stopwatch {
   std::int64_t begin_;
 };
 
+// Whether THALWEG_MPIIO_REPORT is set for this rank.
+bool is_report_wanted();
 // Prints the line, with the sums of all ranks. Collective; nothing where no report is wanted.
 void report(OpenFile& file);
 

@@ -158,6 +158,14 @@ class OfFiles {
   std::vector<Failed> failed_;
 };
 
+// The function behind this library, looked up once for each layer.
+#define NEXT(call)                                                                                   \
+  [](Layer of) {                                                                                     \
+    static decltype(call)* const layers[] = {next_mpi<decltype(call)>("P" #call, Layer::tool),       \
+                                             next_mpi<decltype(call)>("P" #call, Layer::profiling)}; \
+    return layers[static_cast<std::size_t>(of)];                                                     \
+  }(layer)
+
 std::span<MPI_Request> list(int n, MPI_Request* requests) {
   return {requests, n > 0 && requests != nullptr ? static_cast<std::size_t>(n) : 0};
 }
@@ -227,43 +235,43 @@ void set_status(MPI_Status* status, std::int64_t moved) {
   MPI_Status_set_cancelled(status, 0);
 }
 
-int wait(MPI_Request* request, MPI_Status* status) {
-  static auto* const next = next_mpi<decltype(MPI_Wait)>("MPI_Wait");
+int wait(Layer layer, MPI_Request* request, MPI_Status* status) {
+  const auto next = NEXT(MPI_Wait);
   if (none_is_of_a_file()) return next(request, status);
   OfFiles ours(list(1, request));
   ours.wait();
   return ours.conclude_one(next(request, status));
 }
 
-int test(MPI_Request* request, int* flag, MPI_Status* status) {
-  static auto* const next = next_mpi<decltype(MPI_Test)>("MPI_Test");
+int test(Layer layer, MPI_Request* request, int* flag, MPI_Status* status) {
+  const auto next = NEXT(MPI_Test);
   if (none_is_of_a_file()) return next(request, flag, status);
   OfFiles ours(list(1, request));
   ours.advance();
   return ours.conclude_one(next(request, flag, status));
 }
 
-int wait_all(int n, MPI_Request* requests, MPI_Status* statuses) {
-  static auto* const next = next_mpi<decltype(MPI_Waitall)>("MPI_Waitall");
+int wait_all(Layer layer, int n, MPI_Request* requests, MPI_Status* statuses) {
+  const auto next = NEXT(MPI_Waitall);
   if (none_is_of_a_file()) return next(n, requests, statuses);
   OfFiles ours(list(n, requests));
   ours.wait();
   return ours.conclude_all(next(n, requests, statuses), statuses, n, same_place);
 }
 
-int test_all(int n, MPI_Request* requests, int* flag, MPI_Status* statuses) {
-  static auto* const next = next_mpi<decltype(MPI_Testall)>("MPI_Testall");
+int test_all(Layer layer, int n, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+  const auto next = NEXT(MPI_Testall);
   if (none_is_of_a_file()) return next(n, requests, flag, statuses);
   OfFiles ours(list(n, requests));
   ours.advance();
   return ours.conclude_all(next(n, requests, flag, statuses), statuses, n, same_place);
 }
 
-int wait_any(int n, MPI_Request* requests, int* index, MPI_Status* status) {
-  static auto* const next = next_mpi<decltype(MPI_Waitany)>("MPI_Waitany");
+int wait_any(Layer layer, int n, MPI_Request* requests, int* index, MPI_Status* status) {
+  const auto next = NEXT(MPI_Waitany);
   OfFiles ours(list(n, requests));
   if (ours.empty()) return next(n, requests, index, status);
-  static auto* const test = next_mpi<decltype(MPI_Testany)>("MPI_Testany");
+  const auto test = NEXT(MPI_Testany);
   const int error = poll(ours, [&](bool* done) {
     int flag = 0;
     const int tested = test(n, requests, index, &flag, status);
@@ -273,18 +281,18 @@ int wait_any(int n, MPI_Request* requests, int* index, MPI_Status* status) {
   return ours.conclude_one(error);
 }
 
-int test_any(int n, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
-  static auto* const next = next_mpi<decltype(MPI_Testany)>("MPI_Testany");
+int test_any(Layer layer, int n, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+  const auto next = NEXT(MPI_Testany);
   OfFiles ours(list(n, requests));
   ours.advance();
   return ours.conclude_one(next(n, requests, index, flag, status));
 }
 
-int wait_some(int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses) {
-  static auto* const next = next_mpi<decltype(MPI_Waitsome)>("MPI_Waitsome");
+int wait_some(Layer layer, int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses) {
+  const auto next = NEXT(MPI_Waitsome);
   OfFiles ours(list(n, requests));
   if (ours.empty()) return next(n, requests, n_done, indices, statuses);
-  static auto* const test = next_mpi<decltype(MPI_Testsome)>("MPI_Testsome");
+  const auto test = NEXT(MPI_Testsome);
   const int error = poll(ours, [&](bool* done) {
     const int tested = test(n, requests, n_done, indices, statuses);
     *done = *n_done != 0;
@@ -293,23 +301,23 @@ int wait_some(int n, MPI_Request* requests, int* n_done, int* indices, MPI_Statu
   return ours.conclude_all(error, statuses, *n_done, [&](int k) { return indices[k]; });
 }
 
-int test_some(int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses) {
-  static auto* const next = next_mpi<decltype(MPI_Testsome)>("MPI_Testsome");
+int test_some(Layer layer, int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses) {
+  const auto next = NEXT(MPI_Testsome);
   OfFiles ours(list(n, requests));
   ours.advance();
   const int error = next(n, requests, n_done, indices, statuses);
   return ours.conclude_all(error, statuses, *n_done, [&](int k) { return indices[k]; });
 }
 
-int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  static auto* const next = next_mpi<decltype(MPI_Request_get_status)>("MPI_Request_get_status");
+int request_get_status(Layer layer, MPI_Request request, int* flag, MPI_Status* status) {
+  const auto next = NEXT(MPI_Request_get_status);
   OfFiles ours(list(1, &request));
   ours.advance();
   return next(request, flag, status);
 }
 
-int request_free(MPI_Request* request) {
-  static auto* const next = next_mpi<decltype(MPI_Request_free)>("MPI_Request_free");
+int request_free(Layer layer, MPI_Request* request) {
+  const auto next = NEXT(MPI_Request_free);
   Published* const published =
       request != nullptr && *request != MPI_REQUEST_NULL && !none_is_of_a_file() ? find(*request) : nullptr;
   if (published != nullptr && !std::exchange(published->completed, true)) {
@@ -317,6 +325,7 @@ int request_free(MPI_Request* request) {
     const std::shared_ptr<OpenFile> file = published->request->file;
     {
       const std::scoped_lock lock(file->mutex);
+      std::erase_if(file->freed, [](const auto& earlier) { return earlier->test(); });
       file->freed.push_back(std::move(published->request));
     }
     MPI_Grequest_complete(*request);

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "mpiio/failure.hpp"
+#include "mpiio/mpi_library.hpp"
 #include "mpiio/representation.hpp"
 #include "thalweg/request.h"
 
@@ -37,15 +38,15 @@ MPI_Request publish(std::unique_ptr<Request> request);
 void set_status(MPI_Status* status, std::int64_t moved);
 
 // The calls of MPI that complete requests, which advance and complete those of files first.
-int wait(MPI_Request* request, MPI_Status* status);
-int test(MPI_Request* request, int* flag, MPI_Status* status);
-int wait_all(int n, MPI_Request* requests, MPI_Status* statuses);
-int test_all(int n, MPI_Request* requests, int* flag, MPI_Status* statuses);
-int wait_any(int n, MPI_Request* requests, int* index, MPI_Status* status);
-int test_any(int n, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
-int wait_some(int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses);
-int test_some(int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses);
-int request_get_status(MPI_Request request, int* flag, MPI_Status* status);
-int request_free(MPI_Request* request);
+int wait(Layer layer, MPI_Request* request, MPI_Status* status);
+int test(Layer layer, MPI_Request* request, int* flag, MPI_Status* status);
+int wait_all(Layer layer, int n, MPI_Request* requests, MPI_Status* statuses);
+int test_all(Layer layer, int n, MPI_Request* requests, int* flag, MPI_Status* statuses);
+int wait_any(Layer layer, int n, MPI_Request* requests, int* index, MPI_Status* status);
+int test_any(Layer layer, int n, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
+int wait_some(Layer layer, int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses);
+int test_some(Layer layer, int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses);
+int request_get_status(Layer layer, MPI_Request request, int* flag, MPI_Status* status);
+int request_free(Layer layer, MPI_Request* request);
 
 }  // namespace thalweg::mpiio
