@@ -101,7 +101,7 @@ Failure open_file(MPI_Comm communicator, const char* path, int amode, MPI_Info i
   made->handler = take_default_handler();
   add_hints(info, made->communicator->rank == 0, made->info);
   failure = check_same_amode(*made);
-  if (failure.none()) failure = open_library_file(*made, mine);
+  failure = failure.none() ? open_library_file(*made, mine) : mine.none() ? failure : mine;
   if (failure.none()) failure = set_pointers(*made);
   if (failure.none())
     *handle = register_file(std::move(made));
