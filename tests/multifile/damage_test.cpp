@@ -20,7 +20,7 @@ constexpr int kMostFailures = 10;          // printed failures
 
 // THALWEG_DAMAGE_STRIDE in the environment, else a number prime to 8: all bits of a byte are covered.
 std::uint64_t stride() {
-  const std::uint64_t usual = tries_less() ? 211 : 7;
+  const std::uint64_t usual = tries_less() ? 211 : 23;
   const char* text = std::getenv("THALWEG_DAMAGE_STRIDE");
   return text == nullptr ? usual : std::max<std::uint64_t>(1, std::strtoull(text, nullptr, 10));
 }
