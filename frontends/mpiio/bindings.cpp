@@ -184,4 +184,17 @@ FUNCTION(int, Testsome, (int n, MPI_Request* requests, int* n_done, int* indices
          m::test_some(layer, n, requests, n_done, indices, statuses))
 FUNCTION(int, Request_get_status, (MPI_Request request, int* flag, MPI_Status* status),
          m::request_get_status(layer, request, flag, status))
+// Those of MPI 4.1, which an older MPI library lacks: they are looked up when they are called.
+FUNCTION(int, Request_get_status_any, (int n, const MPI_Request* requests, int* index, int* flag, MPI_Status* status),
+         (m::advance(n, requests),
+          m::next_mpi<int(int, const MPI_Request*, int*, int*, MPI_Status*)>("PMPI_Request_get_status_any",
+                                                                             layer)(n, requests, index, flag, status)))
+FUNCTION(int, Request_get_status_all, (int n, const MPI_Request* requests, int* flag, MPI_Status* statuses),
+         (m::advance(n, requests),
+          m::next_mpi<int(int, const MPI_Request*, int*, MPI_Status*)>("PMPI_Request_get_status_all",
+                                                                       layer)(n, requests, flag, statuses)))
+FUNCTION(int, Request_get_status_some,
+         (int n, const MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses),
+         (m::advance(n, requests), m::next_mpi<int(int, const MPI_Request*, int*, int*, MPI_Status*)>(
+                                       "PMPI_Request_get_status_some", layer)(n, requests, n_done, indices, statuses)))
 FUNCTION(int, Request_free, (MPI_Request * request), m::request_free(layer, request))

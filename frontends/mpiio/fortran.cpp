@@ -30,5 +30,6 @@ void create(const char* name, m::FortranHandler* function, MPI_Fint* handler, MP
   }
 
 FORTRAN_NAME(mpi_file_create_errhandler_)
+FORTRAN_NAME(pmpi_file_create_errhandler_)
 FORTRAN_NAME(mpi_file_create_errhandler_f08_)
 FORTRAN_NAME(ompi_file_create_errhandler_f)

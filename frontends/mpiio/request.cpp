@@ -316,6 +316,11 @@ int request_get_status(Layer layer, MPI_Request request, int* flag, MPI_Status* 
   return next(request, flag, status);
 }
 
+void advance(int n, const MPI_Request* requests) {
+  OfFiles ours(list(n, const_cast<MPI_Request*>(requests)));
+  ours.advance();
+}
+
 int request_free(Layer layer, MPI_Request* request) {
   const auto next = NEXT(MPI_Request_free);
   Published* const published =

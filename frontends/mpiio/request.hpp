@@ -47,6 +47,8 @@ int test_any(Layer layer, int n, MPI_Request* requests, int* index, int* flag, M
 int wait_some(Layer layer, int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses);
 int test_some(Layer layer, int n, MPI_Request* requests, int* n_done, int* indices, MPI_Status* statuses);
 int request_get_status(Layer layer, MPI_Request request, int* flag, MPI_Status* status);
+// Before a call that only asks: advances the requests of files in a list, and tells MPI which are complete.
+void advance(int n, const MPI_Request* requests);
 int request_free(Layer layer, MPI_Request* request);
 
 }  // namespace thalweg::mpiio
