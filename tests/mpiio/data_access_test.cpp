@@ -282,6 +282,7 @@ TEST_F(MpiioPointers, AppendBeginsAtTheEnd) {
     const OpenFile file(path(), MPI_MODE_WRONLY | MPI_MODE_APPEND);
     EXPECT_EQ(position_of(file), 16);
     EXPECT_EQ(shared_position_of(file), 16);
+    barrier();  // rank 0 moves the pointer as soon as it writes
     const int value = 4 + world_rank();
     EXPECT_MPI(MPI_File_write_ordered(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
   }
