@@ -255,6 +255,18 @@ void release(MPI_Datatype type) {
   if (std::ranges::none_of(leaves(), same)) MPI_Type_free(&type);
 }
 
+MPI_Datatype dup_of(MPI_Datatype type) {
+  MPI_Datatype copy = MPI_DATATYPE_NULL;
+  MPI_Type_dup(type, &copy);
+  return copy;
+}
+
+MPI_Datatype one_of(MPI_Datatype type) {
+  MPI_Datatype copy = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(1, type, &copy);
+  return copy;
+}
+
 class Maker {
  public:
   Maker(Random& random, const TypeRules& rules) : random_(random), rules_(rules) {
@@ -268,25 +280,25 @@ class Maker {
     old_ = extent_of(old.type);
     span_ = span_of(old.places, old_.extent);
     if (span_ > kLargest) return old;
-    large_ = random_.one_in(2);
+    large_ = !rules_.plain && random_.one_in(2);
     // The library refuses arrays of elements with a negative extent.
-    Made made = construct(old, random_.up_to(old_.extent < 0 ? 8 : 10));
+    Made made = construct(old, old_.extent < 0 ? random_.up_to(7) : random_.up_to(rules_.plain ? 9 : 10));
     if (made.type == MPI_DATATYPE_NULL) {  // Open MPI refuses some arrays of which a rank has no element
-      made = {old.type, old.text, old.places};
-      MPI_Type_dup(old.type, &made.type);
+      made = {copy_of(old.type), old.text, old.places};
     }
     release(old.type);
     return made;
   }
 
  private:
+  MPI_Datatype copy_of(MPI_Datatype type) const { return rules_.plain ? one_of(type) : dup_of(type); }
+
   Made leaf() {
     if (rules_.unit != MPI_DATATYPE_NULL) {
-      MPI_Datatype copy = MPI_DATATYPE_NULL;
-      MPI_Type_dup(rules_.unit, &copy);
-      return {copy, "unit", places_of_leaf(rules_.unit)};
+      return {copy_of(rules_.unit), "unit", places_of_leaf(rules_.unit)};
     }
-    const auto& [name, type] = leaves()[static_cast<std::size_t>(random_.up_to(leaves().size() - 1))];
+    const auto& [name, type] =
+        leaves()[static_cast<std::size_t>(random_.up_to(rules_.plain ? 5 : leaves().size() - 1))];
     return {type, name, places_of_leaf(type)};
   }
 
@@ -319,15 +331,12 @@ class Maker {
         return make_blocks(old, true);
       case 7:
         return make_resized(old);
-      case 9:
+      case 8:
         return make_subarray(old);
-      case 10:
+      case 9:
         return make_darray(old);
-      default: {
-        MPI_Datatype copy = MPI_DATATYPE_NULL;
-        MPI_Type_dup(old.type, &copy);
-        return {copy, "dup(" + old.text + ")", old.places};
-      }
+      default:
+        return {copy_of(old.type), "dup(" + old.text + ")", old.places};
     }
   }
 
@@ -403,8 +412,8 @@ class Maker {
       append(places, old.places, old_.extent, at.back(), lengths.back());
       text += " " + old.text;
     }
-    Made made{structure(random_.one_in(2), lengths, at, types), "struct(" + list(lengths) + " " + list(at) + text + ")",
-              places};
+    Made made{structure(!rules_.plain && random_.one_in(2), lengths, at, types),
+              "struct(" + list(lengths) + " " + list(at) + text + ")", places};
     for (const MPI_Datatype type : types) release(type);
     return made;
   }
@@ -495,16 +504,13 @@ RandomType random_type(Random& random, const TypeRules& rules) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   Made made = Maker(random, rules).make(rules.depth);
-  MPI_Datatype copy = MPI_DATATYPE_NULL;  // a predefined one must not be freed
-  MPI_Type_dup(made.type, &copy);
+  const MPI_Datatype copy = rules.plain ? one_of(made.type) : dup_of(made.type);  // a predefined one must not be freed
   release(made.type);
   return {Type(copy), made.text, made.places, extent_of(copy).extent};
 }
 
 RandomType plain_type(MPI_Datatype type) {
-  MPI_Datatype copy = MPI_DATATYPE_NULL;
-  MPI_Type_dup(type, &copy);
-  return {Type(copy), "plain", places_of_leaf(type), extent_of(type).extent};
+  return {Type(one_of(type)), "plain", places_of_leaf(type), extent_of(type).extent};
 }
 
 Places RandomType::of(int count) const {
