@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include "mpiio/calls.hpp"
+#include "mpiio/communicator.hpp"
 #include "mpiio/failure.hpp"
 #include "mpiio/mpi_library.hpp"
 #include "mpiio/open_file.hpp"
@@ -154,8 +155,10 @@ int error_string(m::Layer layer, int code, char* text, int* length) {
 // The library's thread advances accesses while the program computes, for which MPI must permit calls of any thread.
 int begin_mpi(m::Layer layer, int* argc, char*** argv, int* provided) {
   m::check_family();
-  return m::next_mpi<int(int*, char***, int, int*)>("PMPI_Init_thread", layer)(argc, argv, MPI_THREAD_MULTIPLE,
-                                                                               provided);
+  const auto begin = m::next_mpi<int(int*, char***, int, int*)>("PMPI_Init_thread", layer);
+  const int error = begin(argc, argv, MPI_THREAD_MULTIPLE, provided);
+  if (error == MPI_SUCCESS) m::watch_the_end();
+  return error;
 }
 
 int begin_mpi(m::Layer layer, int* argc, char*** argv) {

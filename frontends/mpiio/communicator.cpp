@@ -53,8 +53,8 @@ Live& live_ones() {
   return *kept;
 }
 
-// MPI deletes the attributes of MPI_COMM_SELF before it ends (MPI 4.1, 11.2.4). Programs leave files open, and do not
-// free every communicator; a window must not be left.
+// MPI deletes the attributes of MPI_COMM_SELF before it ends, the last one first (MPI 4.1, 11.2.4). Programs leave files
+// open, and do not free every communicator; a window must not be left.
 int before_mpi_ends(MPI_Comm, int, void*, void*) {
   name_unclosed();
   Live& live = live_ones();
@@ -67,16 +67,25 @@ int before_mpi_ends(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
+}  // namespace
+
 void watch_the_end() {
-  int key = MPI_KEYVAL_INVALID;
-  MPI_Comm_create_keyval(copy_nothing, before_mpi_ends, &key, nullptr);
-  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-  MPI_Comm_free_keyval(&key);  // released with the attribute
+  static std::once_flag once;
+  std::call_once(once, [] {
+    // The library sets its own attribute with its first group: before the one below, and so it ends after that.
+    tw_group* group = nullptr;
+    if (tw_group_mpi(MPI_COMM_SELF, &group) == TW_OK) tw_group_free(&group);
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(copy_nothing, before_mpi_ends, &key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+    MPI_Comm_free_keyval(&key);  // released with the attribute
+  });
 }
 
+namespace {
+
 Kept make(MPI_Comm given, Failure& failure) {
-  static std::once_flag once;
-  std::call_once(once, watch_the_end);
+  watch_the_end();
   auto made = std::make_shared<Communicator>();
   MPI_Comm_dup(given, &made->ranks);
   MPI_Comm_rank(made->ranks, &made->rank);

@@ -76,6 +76,10 @@ struct Communicator {
 // What is kept of `given`, made at the first call. Collective.
 std::shared_ptr<Communicator> communicator_of(MPI_Comm given, Failure& failure);
 
+// From now on files are named that are open when MPI ends, and what is kept is freed then. Libraries that close their files
+// at that time (HDF5) can do so where this was called before they set their attributes of MPI_COMM_SELF.
+void watch_the_end();
+
 // The place of a shared pointer in its communicator.
 struct SharedSlot {
   SharedNumbers* numbers = nullptr;

@@ -149,7 +149,7 @@ Failure carry_out_locked(OpenFile& file, const DataAccess& asked, Prepared& made
 }
 
 // The failure of one rank becomes that of all. Collective.
-Failure agree(const OpenFile& file, const DataAccess& asked, Failure mine) {
+Failure agree(const OpenFile& file, const DataAccess& asked, const Failure& mine) {
   const tw_status status = tw_group_agree(file.communicator->group, mine.none() ? TW_OK : TW_ERR_IO, 0,
                                           mine.none() ? nullptr : mine.message.c_str());
   return mine.none() ? named(asked, failure_of(status)) : mine;
@@ -201,7 +201,7 @@ int access(MPI_File handle, const DataAccess& asked, MPI_Status* status) {
     if (is_done) failure = carry_out_locked(*file, asked, made, moved);
   }
   if (!is_done) failure = carry_out(*file, asked, made, moved);
-  if (is_done && asked.collective) failure = agree(*file, asked, std::move(failure));
+  if (is_done && asked.collective) failure = agree(*file, asked, failure);
   file->activity.add(asked.direction, moved);
   set_status(status, moved);
   return conclude(file.get(), failure);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
+#include <vector>
 
 namespace thalweg::mpiio {
 
@@ -22,10 +23,10 @@ struct Row {
 using Forms = std::unordered_map<MPI_Datatype, ExternalForm>;
 
 // MPI 4.1, 14.5.2. Datatypes whose sizes are those of memory are added by sized().
-Forms listed() {
+std::vector<Row> rows_of_standard() {
   constexpr auto kInteger = NumberKind::integer, kUnsigned = NumberKind::unsigned_integer, kReal = NumberKind::real,
                  kLong = NumberKind::long_double;
-  const Row rows[] = {
+  return {
       {MPI_WCHAR, kUnsigned, 2},
       {MPI_SHORT, kInteger, 2},
       {MPI_UNSIGNED_SHORT, kUnsigned, 2},
@@ -69,8 +70,11 @@ Forms listed() {
       {MPI_SHORT_INT, kInteger, 2, 1, true},
       {MPI_LONG_INT, kInteger, 4, 1, true},
   };
+}
+
+Forms listed() {
   Forms made;
-  for (const Row& row : rows) {
+  for (const Row& row : rows_of_standard()) {
     if (row.type == MPI_DATATYPE_NULL) continue;
     int size = 0;
     MPI_Type_size(row.type, &size);

@@ -243,6 +243,12 @@ int call_handler(MPI_File handle, int error_code) {
 }
 
 bool release_handler(MPI_Errhandler* handler, int* error) {
+  // MPI_File_get_errhandler() gave it without a reference, and Open MPI would drop one of its own.
+  if (handler != nullptr && (*handler == MPI_ERRORS_RETURN || *handler == MPI_ERRORS_ARE_FATAL)) {
+    *handler = MPI_ERRHANDLER_NULL;
+    *error = MPI_SUCCESS;
+    return true;
+  }
   Handlers& all = handlers();
   const std::scoped_lock lock(all.mutex);
   if (handler == nullptr || all.made.find(*handler) == all.made.end()) return false;

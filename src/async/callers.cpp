@@ -27,6 +27,10 @@ void transport_ends(TransportEnd now) {
   if (around != nullptr) around(false);
 }
 
+void transport_ends_soon() {
+  if (const auto look = end_operations.load(std::memory_order_acquire); look != nullptr) look(nullptr);
+}
+
 void set_transport_end(void (*look)(TransportEnd now)) { end_operations.store(look, std::memory_order_release); }
 void set_around_transport_end(void (*around)(bool before)) { around_end.store(around, std::memory_order_release); }
 

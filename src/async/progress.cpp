@@ -94,6 +94,7 @@ class Progress {
   Driver driver_;
   std::optional<SharedQueues> queues_;
   std::vector<std::shared_ptr<Request>> arrivals_, running_;
+  std::atomic<bool> thread_rests_{false};  // since transport_ends_soon(); changes with mutex_ held
 
   std::mutex incoming_mutex_;  // taken after mutex_; guards the rest
   std::condition_variable arrived_;
@@ -244,7 +245,7 @@ void Progress::advance_or_wait(const Request& awaited, Backoff& backoff) {
 }
 
 ProgressMode Progress::settle(ProgressMode asked) {
-  return asked == ProgressMode::thread && !has_thread() ? ProgressMode::poll : asked;
+  return asked == ProgressMode::thread && (thread_rests_.load() || !has_thread()) ? ProgressMode::poll : asked;
 }
 
 void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) noexcept try {
@@ -282,13 +283,15 @@ void Progress::carry_out(Request& request) {
 }
 
 // No other operation advances meanwhile, so no thread of the library is in the transport when it ends. An operation
-// that some task has not started yet is waited for.
+// that some task has not started yet is waited for. Without `now` the thread only stops until the next call of this.
 void Progress::end_before(TransportEnd now) {
   is_a_caller();
   Progress& all = of_process();
   Progress& callers = of_callers();
   const auto lock_all = all.lock_to_start();
   const auto lock_callers = callers.lock_to_start();
+  all.thread_rests_.store(now == nullptr);
+  if (now == nullptr) return;
   Backoff backoff(kWaits);
   while (n_need_transport.load(std::memory_order_acquire) > 0) {
     const bool any = all.step();
@@ -357,7 +360,7 @@ void Progress::serve() try {
       continue;
     }
     const std::lock_guard lock(mutex_);
-    pause = step_or_wait(backoff);
+    if (!thread_rests_.load()) pause = step_or_wait(backoff);
   }
 } catch (...) {
   end_on_exception();
@@ -381,7 +384,7 @@ microseconds Progress::step_or_wait(Backoff& backoff) {
 // True: it slept for long, or a request has arrived.
 bool Progress::sleep(microseconds pause) {
   std::unique_lock lock(incoming_mutex_);
-  const auto is_needed = [this] { return waiters_.load() == 0 && outstanding_.load() != 0; };
+  const auto is_needed = [this] { return waiters_.load() == 0 && outstanding_.load() != 0 && !thread_rests_.load(); };
   const bool sleeps = !is_needed();
   arrived_.wait(lock, is_needed);
   if (!sleeps && pause.count() > 0) arrived_.wait_for(lock, pause, [this] { return !incoming_.empty(); });

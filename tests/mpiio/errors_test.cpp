@@ -37,10 +37,12 @@ constexpr int kCreate = MPI_MODE_RDWR | MPI_MODE_CREATE;
 TEST_F(MpiioErrors, ReturnByDefault) {
   const OpenFile file(path());
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  EXPECT_MPI(MPI_File_get_errhandler(file, &handler));
-  EXPECT_EQ(handler, MPI_ERRORS_RETURN);
-  EXPECT_MPI(MPI_File_get_errhandler(MPI_FILE_NULL, &handler));
-  EXPECT_EQ(handler, MPI_ERRORS_RETURN);
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_MPI(MPI_File_get_errhandler(i % 2 == 0 ? file.get() : MPI_FILE_NULL, &handler));
+    EXPECT_EQ(handler, MPI_ERRORS_RETURN);
+    EXPECT_MPI(MPI_Errhandler_free(&handler));
+    EXPECT_EQ(handler, MPI_ERRHANDLER_NULL);
+  }
   EXPECT_CLASS(MPI_ERR_ARG, MPI_File_seek(file, -1, MPI_SEEK_SET));
 }
 

@@ -27,6 +27,34 @@ int main(int argc, char** argv) {
 }
 """
 
+# As HDF5 closes its files: in the callback of an attribute of MPI_COMM_SELF, which it set before it opened one.
+CLOSED_AT_THE_END = """
+#include <mpi.h>
+#include <stddef.h>
+static MPI_File file;
+static int at_end(MPI_Comm comm, int key, void* value, void* extra) {
+  int rank;
+  MPI_Request request;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (MPI_File_iwrite_at(file, 3 * rank, "one", 3, MPI_CHAR, &request)) return MPI_ERR_OTHER;
+  if (MPI_Wait(&request, MPI_STATUS_IGNORE)) return MPI_ERR_OTHER;
+  if (MPI_File_write_at_all(file, 6 + 3 * rank, "all", 3, MPI_CHAR, MPI_STATUS_IGNORE)) return MPI_ERR_OTHER;
+  if (MPI_File_iwrite_at_all(file, 12 + 3 * rank, "end", 3, MPI_CHAR, &request)) return MPI_ERR_OTHER;
+  if (MPI_Wait(&request, MPI_STATUS_IGNORE)) return MPI_ERR_OTHER;
+  return MPI_File_close(&file);
+}
+int main(int argc, char** argv) {
+  int key;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+  MPI_File_write_shared(file, "early", 5, MPI_CHAR, MPI_STATUS_IGNORE);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
 
 class Programs(unittest.TestCase):
     def setUp(self):
@@ -43,9 +71,9 @@ class Programs(unittest.TestCase):
         return subprocess.run(command, env={**os.environ, "LD_PRELOAD": LIBRARY, **environment}, capture_output=True,
                               text=True, check=False, timeout=100)
 
-    def left_open(self, compiler):
-        source = self.folder / "left_open.c"
-        source.write_text(LEFT_OPEN)
+    def c_program(self, text, compiler=COMPILER):
+        source = self.folder / "program.c"
+        source.write_text(text)
         return self.compile(compiler, source)
 
     def test_fortran_programs_by_all_three_interfaces(self):
@@ -60,13 +88,18 @@ class Programs(unittest.TestCase):
                 self.assertIn("thalweg: ", done.stderr)
 
     def test_a_file_that_is_left_open_is_named_and_has_its_bytes(self):
-        done = self.run_ranks(self.left_open(COMPILER))
+        done = self.run_ranks(self.c_program(LEFT_OPEN))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.count(f"'{self.path}' was not closed before MPI_Finalize"), 1, done.stderr)
         self.assertEqual(self.path.read_bytes(), b"bytesbytes")
 
+    def test_a_file_may_be_closed_by_a_callback_within_mpi_finalize(self):
+        done = self.run_ranks(self.c_program(CLOSED_AT_THE_END))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.path.read_bytes(), b"oneoneallallendend")
+
     def test_a_report_is_one_line_of_each_file(self):
-        done = self.run_ranks(self.left_open(COMPILER), "close", THALWEG_MPIIO_REPORT="1")
+        done = self.run_ranks(self.c_program(LEFT_OPEN), "close", THALWEG_MPIIO_REPORT="1")
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = [line for line in done.stderr.splitlines() if line.startswith("thalweg: ")]
         self.assertEqual(len(lines), 1, done.stderr)
@@ -77,7 +110,7 @@ class Programs(unittest.TestCase):
         if other is None:
             self.skipTest("only one MPI is installed")
         # One process, without a launcher: that of the other MPI has other options.
-        done = subprocess.run([str(self.left_open(other)), str(self.path)], env={**os.environ, "LD_PRELOAD": LIBRARY},
+        done = subprocess.run([str(self.c_program(LEFT_OPEN, other)), str(self.path)], env={**os.environ, "LD_PRELOAD": LIBRARY},
                               capture_output=True, text=True, check=False, timeout=100)
         self.assertEqual(done.returncode, 1)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)

@@ -1,8 +1,9 @@
-// Two steps. If the program's call of MPI_Finalize reaches the wrapper below, operations are completed before any
-// part of MPI ends. The second step covers calls that bypass it (MPI was loaded or linked first, or a tool before it;
-// Open MPI's Fortran): an attribute of MPI_COMM_SELF is deleted, which MPI does before all else (MPI 4.1, 11.2.4).
-// For MPICH the second step alone is too late: its locks are off by then, so that a progress thread within a call
-// leaves one locked, and MPICH aborts.
+// Two steps. If the program's call of MPI_Finalize reaches the wrapper below, the library's threads stop calling MPI: MPICH
+// has turned its locks off when the second step comes, so that a thread within a call would leave one locked, and MPICH
+// aborts. Calls may bypass the wrapper (MPI was loaded or linked first, or a tool before it; Open MPI's Fortran).
+// In the second step an attribute of MPI_COMM_SELF is deleted, which MPI does before all else and in the reverse order of
+// setting (MPI 4.1, 11.2.4): operations are completed, and no further ones can start. Until then others that hear of the
+// end in the same way, and set their attribute later, may use their files.
 #include "group/mpi/mpi_end.hpp"
 
 #include <dlfcn.h>
@@ -17,6 +18,7 @@ namespace thalweg {
 
 namespace {
 
+std::atomic<bool> set{false};  // the attribute
 std::atomic<bool> ended{false};
 
 int before_mpi_ends(MPI_Comm, int, void*, void*) {
@@ -33,9 +35,10 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
   return MPI_SUCCESS;
 }
 
-// Calls the next MPI_Finalize in lookup order: a tool's, or that of MPI.
-int next_finalize() {
-  void* const next = ::dlsym(RTLD_NEXT, "MPI_Finalize");
+// Calls the next function of that name in lookup order: a tool's, or that of MPI.
+int finalize_by_next(const char* name) {
+  if (set.load(std::memory_order_acquire)) transport_ends_soon();
+  void* const next = ::dlsym(RTLD_NEXT, name);
   return next != nullptr ? reinterpret_cast<int (*)()>(next)() : PMPI_Finalize();
 }
 
@@ -46,6 +49,7 @@ int hear_of_mpi_end() {
   int error = MPI_Comm_create_keyval(copy_nothing, before_mpi_ends, &key, nullptr);
   if (error == MPI_SUCCESS) error = MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
   if (error == MPI_SUCCESS) MPI_Comm_free_keyval(&key);  // released when the attribute is deleted
+  set.store(error == MPI_SUCCESS, std::memory_order_release);
   return error;
 }
 
@@ -57,6 +61,9 @@ Status mpi_is_gone() { return Status::error(Code::invalid_argument, "MPI is fina
 
 // Wrapper by the profiling interface (MPI 4.1, 15.2). Weak: a tool may be linked into the same program.
 extern "C" [[gnu::weak, gnu::visibility("default")]] int MPI_Finalize() {
-  thalweg::transport_ends([] { thalweg::free_left_folds(true); });
-  return thalweg::next_finalize();
+  return thalweg::finalize_by_next("MPI_Finalize");
 }
+
+#ifdef TW_MPIIO_FAMILY  // the objects of libthalweg_mpiio, which defines both names: MPICH's mpi_f08 calls this one
+extern "C" [[gnu::visibility("default")]] int PMPI_Finalize() { return thalweg::finalize_by_next("PMPI_Finalize"); }
+#endif
