@@ -284,6 +284,15 @@ Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedP
 }
 
 Op<Outcome> access_one(SharedFile& file, TaskAccess asked, IoContext io) {
+  if (is_one_call(file, asked) && check_mode(file, asked.direction).ok() && !logs_plans()) {
+    const Piece piece{asked.extents[0].memory, asked.extents[0].bytes};
+    TransferResult result = co_await execute_one_call(file, asked, piece, io);
+    Outcome outcome{.status = std::move(result.status)};
+    outcome.end_of_file = std::min(result.end_of_file, kMostOffset);
+    const std::uint64_t begin = asked.begin();
+    if (outcome.status.ok()) outcome.moved = std::min(piece.bytes, outcome.end_of_file - begin);
+    co_return outcome;
+  }
   std::unique_ptr<Group> alone;
   if (!try_to([&] { alone = make_self_group(); })) co_return failed_with(no_memory("an access"));
   // This task has drawn no ticket, so it must not wait for its turn.

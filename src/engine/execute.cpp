@@ -40,12 +40,10 @@ IoQueue* background_queue_of(const IoContext& io) {
 }
 
 // Whether callers sleep while the storage works, rather than copy.
-bool sleeps(const SharedFile& file, const Plan& plan) {
-  return plan.past_cache || file.strategy.costs.call_ns >= kSleepsNs;
-}
+bool sleeps(const SharedFile& file, bool past_cache) { return past_cache || file.strategy.costs.call_ns >= kSleepsNs; }
 
-bool only_copies(const SharedFile& file, const GroupAccess& access, const Plan& plan, const IoContext& io) {
-  return io.copy_queue != nullptr && !access.reads() && !sleeps(file, plan);
+bool only_copies(const SharedFile& file, bool reads, bool past_cache, const IoContext& io) {
+  return io.copy_queue != nullptr && !reads && !sleeps(file, past_cache);
 }
 
 // The transfers of this task under the plan; its lists and its domain come later.
@@ -58,7 +56,7 @@ TransferTask task_of(SharedFile& file, const GroupAccess& access, const Plan& pl
   task.direct = plan.past_cache;
   task.queue = io.queue;
   task.depth = io.depth;
-  if (only_copies(file, access, plan, io)) {
+  if (only_copies(file, access.reads(), plan.past_cache, io)) {
     task.queue = io.copy_queue;
     task.depth = 2;  // so that steps have a limit
   } else if (plan.past_cache) {
@@ -127,7 +125,7 @@ TwoPhase two_phase_of(Group& group, const GroupAccess& access, const Plan& plan,
   task.pack = false;
   task.sieve = plan.sieve && !plan.past_cache && !access.reads();
   if (task.sieve) task.depth = 1;  // each step in flight may have a buffer of its own
-  if (sleeps(file, plan)) task.queue = background_queue_of(io);
+  if (sleeps(file, plan.past_cache)) task.queue = background_queue_of(io);
   phases.window_task = task;
   return phases;
 }
@@ -140,6 +138,22 @@ bool is_one_call(const GroupAccess& access, const Plan& plan) {
   if (!one_worker || plan.pack || plan.sieve || plan.past_cache || access.has_lists) return false;
   return access.tasks <= ProcessAccess::kMostPieces && access.bytes <= kMostBytesOfOneCall && access.rising &&
          access.shape() == Shape::contiguous;
+}
+
+bool is_one_call(const SharedFile& file, const TaskAccess& asked) {
+  if (asked.extents.size() != 1 || asked.placement == Placement::in_order || !asked.status.ok()) return false;
+  const Extent& only = asked.extents[0];
+  const bool goes_direct =
+      asked.direction == Direction::read ? file.strategy.direct_reads : file.strategy.direct_writes;
+  return !goes_direct && only.memory != nullptr && only.bytes > 0 && only.bytes <= kMostBytesOfOneCall &&
+         asked.begin() <= kMostOffset - only.bytes;
+}
+
+Op<TransferResult> execute_one_call(SharedFile& file, const TaskAccess& asked, const Piece& piece,
+                                    const IoContext& io) {
+  const std::uint64_t begin = asked.begin();
+  IoQueue* const queue = only_copies(file, asked.direction == Direction::read, false, io) ? io.copy_queue : io.queue;
+  return transfer_at_once(file, *queue, asked.direction, {begin, begin + piece.bytes}, {&piece, 1});
 }
 
 Op<TransferResult> execute(Group& group, SharedFile& file, const GroupAccess& access, const Plan& plan,
@@ -165,7 +179,7 @@ Op<TransferResult> execute(Group& group, SharedFile& file, const GroupAccess& ac
     result.status = out_of_memory();
   if (!result.status.ok() || task.lists.empty() || task.domain.empty()) co_return result;
   if (plan.method == Method::naive) co_return transfer_naively(task);
-  if (io.unattended && !only_copies(file, access, plan, io)) put_in_flight(task, plan.workers);
+  if (io.unattended && !only_copies(file, access.reads(), plan.past_cache, io)) put_in_flight(task, plan.workers);
   co_return co_await transfer(task);
 }
 

@@ -10,8 +10,6 @@
 
 namespace thalweg {
 
-namespace {
-
 // THALWEG_LOG names topics, with commas between them. There is one so far.
 bool logs_plans() {
   static const bool logs = [] {
@@ -29,6 +27,8 @@ bool logs_plans() {
   }();
   return logs;
 }
+
+namespace {
 
 // One call, so that lines of several processes do not mix.
 void log_line(const std::string& path, const std::string& text) {

@@ -8,6 +8,7 @@
 
 namespace thalweg {
 
+bool logs_plans();
 // thalweg: 'field.dat': write: <the access>: <the plan and its reason>
 void log_plan(const std::string& path, const GroupAccess& access, const Plan& plan);
 // thalweg: 'field.dat': 960 tasks of 16 nodes have bytes for one aggregator: node relays pass their messages on

@@ -27,6 +27,8 @@ struct TaskAccess {
   // The bytes of the one extent that are moved, seen from its begin; null: all. The engine does not see it: whoever
   // places the access makes extents of it.
   const View* memory = nullptr;
+  // Where the first extent begins, but in order.
+  std::uint64_t begin() const { return placement == Placement::at_offset ? offset : extents[0].offset; }
   Status status = {};  // a failure that the caller found already; becomes the failure of all tasks
 };
 
