@@ -110,7 +110,8 @@ std::unique_lock<std::mutex> prepare(OpenFile& file, const DataAccess& asked, Pr
   std::unique_lock lock(file.mutex, std::defer_lock);
   if (asked.pointer != Pointer::ordered) lock.lock();
   // Ordered accesses lie one behind the other, and their ranks meet for the pointer: each rank moves its own bytes.
-  made.collective = asked.collective && asked.pointer != Pointer::ordered;
+  made.collective = asked.collective && asked.pointer != Pointer::ordered && !file.goes_alone;
+  if (asked.collective) file.had_collective = true;
   made.failure = lay_memory(file, asked, made);
   made.etypes = made.failure.none() ? made.bytes / file.view.etype_bytes : 0;
   fill(asked, made);

@@ -96,6 +96,7 @@ void keep_view(OpenFile& file, const Asked& asked, const Found& found) {
                asked.datarep,      found.representation, found.etype->size};
   file.position = 0;
   set_shared(file, 0);
+  ask_whether_alone(file);
 }
 
 // All ranks come to the library's call; one whose arguments are wrong passes a displacement that fails on all.

@@ -103,6 +103,7 @@ Failure open_file(MPI_Comm communicator, const char* path, int amode, MPI_Info i
   failure = check_same_amode(*made);
   failure = failure.none() ? open_library_file(*made, mine) : mine.none() ? failure : mine;
   if (failure.none()) failure = set_pointers(*made);
+  if (failure.none()) ask_whether_alone(*made);
   if (failure.none())
     *handle = register_file(std::move(made));
   else

@@ -83,6 +83,11 @@ MPI_File handle_of_number(MPI_Fint number) {
   return handle_of_slot(known.all[static_cast<std::size_t>(number) - 1]);
 }
 
+void ask_whether_alone(OpenFile& file) {
+  std::int32_t alone = 0;
+  file.goes_alone = tw_file_goes_alone(file.file, &alone) == TW_OK && alone != 0;
+}
+
 void name_unclosed() {
   Slots& known = slots();
   known.is_over = true;

@@ -48,10 +48,12 @@ struct OpenFile {
   std::int64_t position = 0;  // the individual file pointer, in etypes
   SharedPointer shared;
   bool atomic = false;
+  bool goes_alone = false;                  // collective accesses need no other rank (tw_file_goes_alone); equal on all
   LockFile locks;                           // of atomic mode
   std::map<std::string, std::string> info;  // in force
   MPI_Errhandler handler = MPI_ERRORS_RETURN;
   Activity activity;
+  bool had_collective = false;     // data access
   std::unique_ptr<Request> split;  // of the split collective call that has begun
   const char* split_call = nullptr;
   std::list<std::unique_ptr<Request>> freed;  // by MPI_Request_free() before they were complete
@@ -65,6 +67,9 @@ std::shared_ptr<OpenFile> file_of(MPI_File handle);  // null: not open
 MPI_File handle_of(const OpenFile* file);            // MPI_FILE_NULL for null
 MPI_Fint number_of(MPI_File handle);
 MPI_File handle_of_number(MPI_Fint number);
+
+// After the open, and after a change of the view.
+void ask_whether_alone(OpenFile& file);
 
 // Before MPI ends: a line on stderr for each file that is open.
 void name_unclosed();

@@ -221,6 +221,18 @@ TW_API_STATUS tw_status tw_file_view_offset(tw_file* file, int64_t position, int
  * Since      0.2. */
 TW_API_STATUS tw_status tw_file_end(const tw_file* file, int64_t* nbytes);
 
+/* Tells whether collective accesses of this file, as it is seen now, gain nothing from the other tasks, so that each task
+ * would move its own bytes: the tasks are of one node, the storage too, no task has a view other than an offset, and no
+ * hint asks for a method, workers or aggregators; or the hint method=direct does. A caller that needs no outcome of the
+ * other tasks may make such an access by tw_file_access() or tw_file_iaccess() then, which needs no message. The answer is
+ * equal on all tasks, and changes with tw_file_set_view() only.
+ * Call:      independent.
+ * Blocking:  no.
+ * alone      [out] 1 or 0.
+ * Returns    TW_OK, TW_ERR_INVALID (file is NULL or not open, alone is NULL).
+ * Since      0.2. */
+TW_API_STATUS tw_status tw_file_goes_alone(const tw_file* file, int32_t* alone);
+
 /* ---- One block of memory -----------------------------------------------------------------------------------------
  * Call:      ..._all: collective, each task with its own arguments; a task without data passes nbytes 0. Else
  *            independent.

@@ -218,6 +218,12 @@ class File {
     check(tw_file_end(get(), &nbytes));
     return nbytes;
   }
+  // Independent: whether accesses without messages are as fast as collective ones (tw_file_goes_alone).
+  bool goes_alone() const {
+    std::int32_t alone = 0;
+    check(tw_file_goes_alone(get(), &alone));
+    return alone != 0;
+  }
   // Collective, with the same arguments on all tasks: cuts or extends the file; reserves storage.
   void truncate(std::int64_t nbytes) { check(tw_file_truncate(get(), nbytes)); }
   void preallocate(std::size_t nbytes, std::int64_t offset) { check(tw_file_preallocate(get(), nbytes, offset)); }

@@ -246,6 +246,15 @@ tw_status tw_file_end(const tw_file* file, int64_t* nbytes) {
   });
 }
 
+tw_status tw_file_goes_alone(const tw_file* file, int32_t* alone) {
+  auto* const handle = const_cast<tw_file*>(file);  // counts its calls
+  return on_handle(handle, "tw_file_goes_alone", [&](tw_file& open) -> Status {
+    if (alone == nullptr) return null_argument("tw_file_goes_alone", "alone");
+    *alone = open.impl->goes_alone() ? 1 : 0;
+    return {};
+  });
+}
+
 tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
   return on_all(file, Call::tw_file_truncate, [&](PlainFile& impl) {
     Status mine;

@@ -82,6 +82,7 @@ Result<Strategy> choose_strategy(const StorageInfo& storage, std::string_view hi
   if (storage.kind == "tmpfs") strategy.costs.staged_write_byte_ns = strategy.costs.write_byte_ns;
   if (const StorageProfile* profile = find_profile(storage.identity); profile != nullptr) strategy = profile->strategy;
   strategy.cores_of_node = cores_of_node();
+  strategy.on_one_node = !storage.is_network;
   strategy.costs.block = strategy.direct_costs.block = storage.block_bytes;
   TW_RETURN_IF_ERROR(set_hints(hints, strategy));
   return strategy;

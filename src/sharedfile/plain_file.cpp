@@ -25,17 +25,19 @@ Result<std::uint64_t> target_of(std::int64_t offset, std::int64_t base) {
 
 }  // namespace
 
-Op<Status> PlainFile::enter(Entry mine) {
+Op<Status> PlainFile::enter(Entry mine, bool* hold) {
   Group& group = *group_;
   AccessSummary summary;
   summary.failed = !mine.mine.ok();
   summary.common = true;
+  summary.whole_blocks = mine.holds;
   summary.extents.begin = mine.first;
   summary.extents.end = mine.second;
   GroupAccess all(summary, group.rank(), mine.call);
   GroupAccess before;
   TW_CO_RETURN_IF_ERROR(co_await group.fold(&all, &before, folding_of<GroupAccess>()));
   if (all.calls.differ()) co_return end_out_of_step(group, all.calls);
+  if (hold != nullptr) *hold = all.whole_blocks;
   if (all.any_failed) co_return co_await agree(group, std::move(mine.mine));
   if (all.difference != GroupAccess::Difference::none)
     co_return Status::error(Code::invalid_argument, "{} differ between tasks", mine.arguments);
@@ -171,9 +173,23 @@ Status make_view(const SharedFile& file, const View* view, std::uint64_t displac
 Op<Status> PlainFile::set_view(const View* view, std::uint64_t displacement, Status mine) {
   std::optional<FileView> made;
   if (mine.ok()) mine = make_view(*shared_, view, displacement, made);
-  Status status = co_await meet(Call::tw_file_set_view, std::move(mine));
-  if (status.ok()) view_ = std::move(*made);
+  Entry entry{.call = Call::tw_file_set_view, .mine = std::move(mine), .holds = view == nullptr};
+  bool hold = false;
+  Status status = co_await enter(std::move(entry), &hold);
+  if (!status.ok()) co_return status;
+  view_ = std::move(*made);
+  all_in_one_run_ = hold;
   co_return status;
+}
+
+// A call that takes long may be worth waiting for others; past the page cache task 0 reserves the storage of all.
+bool PlainFile::goes_alone() const {
+  const Strategy& strategy = shared_->strategy;
+  if (strategy.direct_reads || strategy.direct_writes) return false;
+  if (strategy.method.has_value()) return *strategy.method == Method::direct;
+  const bool as_hinted = strategy.workers == 0 && strategy.aggregators == 0;
+  return as_hinted && all_in_one_run_ && strategy.on_one_node && group_->place().nodes == 1 &&
+         strategy.costs.call_ns < kSleepsNs;
 }
 
 Result<std::uint64_t> PlainFile::seek_view(std::int64_t offset, int whence) {

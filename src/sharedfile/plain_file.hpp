@@ -65,6 +65,8 @@ class PlainFile {
   // Independent: moves the position in the view, as `seek`; and the offset in the file of a position.
   Result<std::uint64_t> seek_view(std::int64_t offset, int whence);
   Result<std::uint64_t> offset_in_file(std::uint64_t position) const;
+  // Whether each task may make its collective accesses alone, as fast; equal on all tasks.
+  bool goes_alone() const;
   // Places an access at offsets of the file at the call; for accesses of a single task and of other groups.
   PlacedAccess place(TaskAccess access) { return view_.place(std::move(access)); }
   PlacedAccess place_for_others(TaskAccess access);
@@ -80,14 +82,16 @@ class PlainFile {
     Status mine = {};                         // failure that this task has found
     std::uint64_t first = 0, second = 0;      // must be equal on all tasks
     const char* arguments = "the arguments";  // their name in the message
+    bool holds = false;                       // may differ; see enter()
   };
 
   PlainFile() = default;
   static bool has_no_requests(void* self);
   void leave_requests(const Leaver& leaver) noexcept;
   // Every collective call of a file begins with one fold of one record: accesses do it in the engine, other calls
-  // here. So tasks detect different calls at once, and the groups of the file end.
-  Op<Status> enter(Entry mine);
+  // here. So tasks detect different calls at once, and the groups of the file end. `hold`: whether Entry::holds is true
+  // on all tasks.
+  Op<Status> enter(Entry mine, bool* hold = nullptr);
   // Task 0 runs the action once all tasks have arrived; all return its status.
   Op<Status> once(Entry mine, std::function<Status(StoredFile&)> action);
 
@@ -98,6 +102,7 @@ class PlainFile {
   std::shared_ptr<SharedFile> shared_;
   std::uint64_t n_requests_ = 0;
   FileView view_;
+  bool all_in_one_run_ = true;  // no task has a view with holes, or in another order
 };
 
 // An access of a group of threads of this process to a file that another group opened. `file` is null on a task

@@ -10,7 +10,7 @@ LIBRARY = os.environ["TW_MPIIO"]
 
 FILES = """open close delete set_size preallocate get_size get_group get_amode set_info get_info set_view get_view seek
 get_position get_byte_offset seek_shared get_position_shared get_type_extent set_atomicity get_atomicity sync
-c2f f2c create_errhandler set_errhandler get_errhandler call_errhandler""".split()
+c2f f2c toint fromint create_errhandler set_errhandler get_errhandler call_errhandler""".split()
 BLOCKING = ["_at", "_at_all", "", "_all", "_shared", "_ordered"]
 NONBLOCKING = ["_at", "_at_all", "", "_all", "_shared"]
 SPLIT = ["_at_all", "_all", "_ordered"]
@@ -19,7 +19,7 @@ SPLIT = ["_at_all", "_all", "_ordered"]
 def functions():
     """The chapter on I/O of MPI 4.1 (14), and of 9.3 what concerns files."""
     yield from (f"File_{name}" for name in FILES)
-    yield "File_get_type_extent_c"
+    yield from ("File_get_type_extent_c", "Register_datarep", "Register_datarep_c")
     for name in ("read", "write"):
         counted = [name + kind for kind in BLOCKING] + [f"i{name}{kind}" for kind in NONBLOCKING]
         counted += [f"{name}{kind}_begin" for kind in SPLIT]

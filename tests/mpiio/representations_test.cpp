@@ -102,6 +102,7 @@ TEST_F(MpiioExternal32, StructuresAreConvertedMemberByMember) {
   EXPECT_EQ(read.value, given.value);
   EXPECT_EQ(read.index, given.index);
   MPI_Offset size = 0;
+  barrier();
   EXPECT_MPI(MPI_File_get_size(file, &size));
   EXPECT_EQ(size, kMixedInFile * world_size());
 }
@@ -188,6 +189,7 @@ TEST(MpiioDatarep, AProgramsFunctionsConvert) {
   EXPECT_EQ(count_of(status, MPI_INT), 10);
   EXPECT_EQ(calls, 2);
   MPI_Offset size = 0, displacement = 0;
+  barrier();
   EXPECT_MPI(MPI_File_get_size(file, &size));
   EXPECT_EQ(size, 20 * world_size());
   char name[MPI_MAX_DATAREP_STRING];

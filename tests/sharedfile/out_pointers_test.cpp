@@ -88,6 +88,8 @@ std::vector<Row> rows_of_files() {
        [](Open& o, bool) { return tw_file_seek_view(o.file, 0, SEEK_SET, nullptr); }},
       {"tw_file_view_offset", "offset", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_file_view_offset(o.file, 0, nullptr); }},
+      {"tw_file_goes_alone", "alone", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_file_goes_alone(o.file, nullptr); }},
       {"tw_file_end", "nbytes", Null::refused, Call::alone, [](Open& o, bool) { return tw_file_end(o.file, nullptr); }},
       {"tw_file_progress", "effective", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_file_progress(o.file, TW_PROGRESS_DEFAULT, nullptr); }},

@@ -57,6 +57,7 @@ struct Strategy {
   std::uint64_t aggregator_bytes = std::uint64_t{1} << 24;  // memory of one aggregator: windows and messages together
   std::optional<bool> node_relay;                           // by hint; else what is cheaper (two_phase/node_relay.hpp)
   std::size_t cores_of_node = 0;                            // 0: not known
+  bool on_one_node = false;                                 // the storage is none of a network
   std::uint32_t physical_files = 1;                         // of a multifile, that all writers of a node gain from
   StorageCosts costs;                                       // through the page cache
   StorageCosts direct_costs;
