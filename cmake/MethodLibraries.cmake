@@ -1,5 +1,5 @@
 # Finds the libraries that thalweg-methods measures beside Thalweg, built for the chosen MPI: a target
-# methods_lib_<hdf5|pnetcdf|adios2|sionlib> for each installed one that is in TW_METHODS_LIBRARIES.
+# methods_lib_<hdf5|pnetcdf|sionlib> for each installed one that is in TW_METHODS_LIBRARIES.
 #
 # Several builds of one library may be installed (Debian has HDF5 without MPI, for MPICH and for Open MPI), so there are
 # candidates, and the first one that passes a trial is used: a program that calls its parallel interface links, and
@@ -100,13 +100,6 @@ int main(void) { int file; return ncmpi_open(MPI_COMM_WORLD, \"a\", NC_NOWRITE, 
     methods_plain_pnetcdf PkgConfig::methods_pnetcdf)
 endfunction()
 
-function(tw_find_adios2)
-  find_package(ADIOS2 QUIET GLOBAL)
-  tw_take_method_library(adios2 "#include <adios2_c.h>
-int main(void) { return adios2_init_mpi(MPI_COMM_WORLD) == NULL; }\n"
-    adios2::c_mpi)
-endfunction()
-
 # SIONlib prints its flags with a program of its own.
 function(tw_find_sionlib)
   find_program(TW_SIONCONFIG sionconfig HINTS ${SION_ROOT} $ENV{SION_ROOT} $ENV{SIONLIB_ROOT} PATH_SUFFIXES bin)
@@ -135,7 +128,7 @@ tw_mpi_of_program(TW_METHODS_MPI ${folder}/method_library)
 
 foreach(name IN LISTS TW_METHODS_LIBRARIES)
   if(NOT COMMAND tw_find_${name})
-    message(FATAL_ERROR "TW_METHODS_LIBRARIES: unknown library '${name}'. Known: hdf5;pnetcdf;adios2;sionlib")
+    message(FATAL_ERROR "TW_METHODS_LIBRARIES: unknown library '${name}'. Known: hdf5;pnetcdf;sionlib")
   endif()
   cmake_language(CALL tw_find_${name})
 endforeach()

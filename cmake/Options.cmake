@@ -24,7 +24,7 @@ option(TW_WITH_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TW_WITH_TOOLS "Build the thalweg command and thalweg-methods" ON)
 set(TW_TOOLS "" CACHE STRING "The folders of tools/ to build; empty: all")
 option(TW_WITH_BENCH "Build the benchmarks" OFF)
-set(TW_METHODS_LIBRARIES "hdf5;pnetcdf;adios2;sionlib" CACHE STRING
+set(TW_METHODS_LIBRARIES "hdf5;pnetcdf;sionlib" CACHE STRING
     "What thalweg-methods measures beside this library, where it is found; empty: nothing")
 set(TW_SIONLIB_SOURCE "" CACHE PATH "The source of SIONlib, to compare with it; empty: an installed one, if any")
 set(TW_BENCHES "" CACHE STRING "The folders of bench/ to build; empty: all")

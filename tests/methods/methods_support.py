@@ -25,7 +25,7 @@ IDS = (
     "gather", "file-per-task", "file-per-task-dirs", "mpiio-global-0", "mpiio-global-1", "mpiio-global-2", "mpiio-global-3",
     "mpiio-chunk-0", "mpiio-chunk-1", "mpiio-chunk-2", "mpiio-chunk-3", "hdf5-contiguous-independent",
     "hdf5-contiguous-collective", "hdf5-chunked-independent", "hdf5-chunked-collective", "mpiio-nonblocking", "pnetcdf",
-    "tw-multifile", "tw-collective", "tw-nonblocking", "tw-vpfile", "adios2", "sionlib",
+    "tw-multifile", "tw-collective", "tw-nonblocking", "tw-vpfile", "sionlib",
 )
 # Methods whose file has the array contiguously; the files of the others are merged.
 GLOBAL = tuple(id for id in IDS if id in ("gather", "mpiio-nonblocking", "pnetcdf", "tw-collective", "tw-nonblocking", "tw-vpfile")

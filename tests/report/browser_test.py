@@ -131,7 +131,7 @@ class Page(unittest.TestCase):
         self.look("full", 1280, "validate")
         self.assert_drawn("strong", "weak", "bars", "validation")
         self.assert_narrow_enough()
-        self.assertEqual(self.browser.evaluate("document.querySelectorAll('.card').length"), 23)
+        self.assertEqual(self.browser.evaluate("document.querySelectorAll('.card').length"), 22)
         self.assertEqual(self.browser.evaluate("document.querySelectorAll('.conclusions > li').length"), 5)
 
     def test_phone(self):

@@ -19,7 +19,7 @@ TABLE = pathlib.Path(__file__).parents[2] / "tools/methods/method_table.cpp"
 ENTRY = re.compile(r'MethodInfo\{(\d+), "([^"]+)", "([^"]+)", "([^"]*)", (\w+), (\w+), (\w+)\}')
 MIB = 1 << 20
 GRIDS = {1: [1, 1], 2: [2, 1], 4: [2, 2], 8: [4, 2]}
-ABSENT = {"ADIOS2": "not built: ADIOS2 was not found when Thalweg was built", "SIONlib": "not built: SIONlib was not found when Thalweg was built"}
+ABSENT = {"SIONlib": "not built: SIONlib was not found when Thalweg was built"}
 LIBRARIES = {"HDF5": "HDF5 1.10.8 (parallel)", "PnetCDF": "PnetCDF 1.12.3"}
 
 # Bandwidth of the whole on one rank in MiB/s, its exponent of growth with ranks, and seconds of an open.
@@ -32,7 +32,7 @@ SPEED = {
     "hdf5-chunked-independent": (700, -0.1, 0.006), "hdf5-chunked-collective": (720, 0.0, 0.006),
     "mpiio-nonblocking": (1020, 0.18, 0.002), "pnetcdf": (930, 0.17, 0.003), "tw-multifile": (1500, 0.62, 0.001),
     "tw-collective": (1420, 0.5, 0.001), "tw-nonblocking": (1380, 0.48, 0.001), "tw-vpfile": (1350, 0.46, 0.002),
-    "adios2": (1200, 0.4, 0.01), "sionlib": (1300, 0.45, 0.003),
+    "sionlib": (1300, 0.45, 0.003),
 }
 PHASES = {"write": 1.0, "read": 0.55, "restart": 0.62, "serial": 0.9}
 

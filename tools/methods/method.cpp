@@ -39,7 +39,6 @@ std::unique_ptr<Method> make_method(std::string_view id) {
   if (info->number <= 15) return make_hdf5_method(id);
   if (info->number == 17) return make_pnetcdf_method(id);
   if (info->number <= 21) return make_thalweg_method(id);
-  if (info->number == 22) return make_adios2_method(id);
   return make_sionlib_method(id);
 }
 

@@ -91,8 +91,7 @@ std::unique_ptr<Method> make_mpiio_method(std::string_view id);    // 4 to 11, 1
 std::unique_ptr<Method> make_hdf5_method(std::string_view id);     // 12 to 15
 std::unique_ptr<Method> make_pnetcdf_method(std::string_view id);  // 17
 std::unique_ptr<Method> make_thalweg_method(std::string_view id);  // 18 to 21
-std::unique_ptr<Method> make_adios2_method(std::string_view id);   // 22
-std::unique_ptr<Method> make_sionlib_method(std::string_view id);  // 23
+std::unique_ptr<Method> make_sionlib_method(std::string_view id);  // 22
 // Any method; never null.
 std::unique_ptr<Method> make_method(std::string_view id);
 

@@ -31,8 +31,7 @@ constexpr std::array kTable = {
     MethodInfo{19, "tw-collective", "Thalweg collective", "", global_array, true, true},
     MethodInfo{20, "tw-nonblocking", "Thalweg nonblocking, while computing", "", global_array, true, true},
     MethodInfo{21, "tw-vpfile", "Thalweg vpfile", "", global_array, true, true},
-    MethodInfo{22, "adios2", "ADIOS2 (BP)", "ADIOS2", library, false, true},
-    MethodInfo{23, "sionlib", "SIONlib", "SIONlib", library, false, false},
+    MethodInfo{22, "sionlib", "SIONlib", "SIONlib", library, false, false},
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ struct MethodInfo {
   int number;
   std::string_view id;     // stable: used in records and options
   std::string_view title;  // for display
-  std::string_view needs;  // required library: "", "HDF5", "PnetCDF", "ADIOS2", "SIONlib"
+  std::string_view needs;  // required library: "", "HDF5", "PnetCDF", "SIONlib"
   Outcome outcome;
   bool ours;        // Thalweg's
   bool collective;  // all ranks make the transfer call together

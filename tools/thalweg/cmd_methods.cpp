@@ -302,7 +302,7 @@ const Command kMethods = {
     "methods",
     "Measure all ways of writing a distributed array, draw the results, and recommend one",
     "Starts the program thalweg-methods under mpiexec with 1, 2, 4, ... ranks. They write an array of 4-byte reals, "
-    "divided into blocks, in 23 ways: gathered, a file per rank, the levels of MPI-IO, parallel HDF5, PnetCDF, ADIOS2, "
+    "divided into blocks, in 22 ways: gathered, a file per rank, the levels of MPI-IO, parallel HDF5, PnetCDF, "
     "SIONlib, and this library's; read it back, on other ranks and on another number of ranks, and verify every byte. "
     "Methods that are not built are listed.\n"
     "\nThe methods are interleaved; a time is the median of all repetitions, with its 95 % confidence interval. The "

@@ -23,7 +23,7 @@ size_t family_of(std::string_view id) {
   if (id.starts_with("mpiio-chunk-")) return 3;
   if (id.starts_with("mpiio-")) return 2;
   if (id.starts_with("hdf5-")) return 4;
-  if (id == "pnetcdf" || id == "adios2" || id == "sionlib") return 5;
+  if (id == "pnetcdf" || id == "sionlib") return 5;
   return id == "gather" ? 6 : 7;
 }
 
