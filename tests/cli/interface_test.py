@@ -13,7 +13,7 @@ import subprocess
 
 from cli_support import DAMAGED, FINE, IO_ERROR, THALWEG, USAGE, CliTest, data, main
 
-COMMANDS = ["info", "ls", "cat", "pack", "extract", "defrag", "verify", "repair", "map", "vp-flatten", "vp-import", "hints", "tune", "methods", "advise", "completion", "man"]
+COMMANDS = ["info", "ls", "cat", "pack", "extract", "defrag", "verify", "repair", "map", "vp-flatten", "vp-import", "hints", "tune", "methods", "run", "advise", "completion", "man"]
 
 
 def on_a_terminal(words, folder):
@@ -188,7 +188,7 @@ class Interface(CliTest):
 
     def complete(self, *words):
         """Returns bash's proposals for the last word."""
-        script = ('source <("$0" completion bash); compopt() { :; }; COMP_WORDS=(thalweg "$@"); COMP_CWORD=$#; _thalweg; '
+        script = ('source <("$0" completion bash); compopt() { :; }; COMP_WORDS=(thalweg "$@"); COMP_CWORD=$#; _thalweg_words; '
                   'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "-c", script, THALWEG, *words], capture_output=True, cwd=self.folder, timeout=60)
         self.assertEqual(done.stderr, b"")

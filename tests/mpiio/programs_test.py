@@ -13,6 +13,7 @@ LIBRARY = os.environ["TW_MPIIO"]
 KIND = os.environ["TW_MPI_KIND"]
 LAUNCH = os.environ["TW_MPI_LAUNCH"].split()
 COMPILER = os.environ["TW_MPICC"]
+TOOL = os.environ.get("TW_THALWEG")
 
 LEFT_OPEN = """
 #include <mpi.h>
@@ -104,6 +105,37 @@ class Programs(unittest.TestCase):
         lines = [line for line in done.stderr.splitlines() if line.startswith("thalweg: ")]
         self.assertEqual(len(lines), 1, done.stderr)
         self.assertIn(f"'{self.path}': 2 ranks, 0.0 MiB written by 2 calls, 0.0 MiB read by 0 calls", lines[0])
+
+    def run_by_command(self, *arguments):
+        command = [TOOL, "run", "--library", LIBRARY, *arguments[:-1], "--", *LAUNCH, "-n", "2", arguments[-1], str(self.path), "close"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    @unittest.skipUnless(TOOL, "built without the thalweg command")
+    def test_the_command_sets_it_up_and_tells_what_the_program_did(self):
+        program = self.c_program(LEFT_OPEN)
+        self.assertIn(f"'{self.path}': 2 ranks, 0.0 MiB written by 2 calls", self.run_by_command(program))
+        page = self.folder / "files.html"
+        self.assertNotIn("2 ranks", self.run_by_command("--report", page, program))
+        text = page.read_text()
+        self.assertIn("<h1>1 file by ", text)
+        self.assertIn(f"<tr><th>{self.path}</th><td>2</td><td>2</td>", text)
+        self.assertIn("10 B</td>", text)
+        self.assertEqual([path.name for path in self.folder.glob("files.html*")], ["files.html"])
+        self.run_by_command("--report", page, program)  # replaces its own page
+        page.write_text("notes")
+        refused = subprocess.run([TOOL, "run", "--library", LIBRARY, "--report", page, "--", "true"], check=False,
+                                 capture_output=True, text=True, timeout=100)
+        self.assertEqual((refused.returncode, page.read_text()), (4, "notes"), refused.stderr)
+
+    @unittest.skipUnless(TOOL, "built without the thalweg command")
+    def test_the_command_returns_the_exit_code_of_the_program(self):
+        for options in ([], ["--report", self.folder / "page.html"]):
+            for words, code in ((["sh", "-c", "exit 7"], 7), ([self.folder / "nothing"], 127)):
+                done = subprocess.run([TOOL, "run", "--library", LIBRARY, *options, "--", *words], check=False,
+                                      capture_output=True, text=True, timeout=100)
+                self.assertEqual(done.returncode, code, done.stderr)
 
     def test_a_program_of_the_other_mpi_gets_one_clear_line(self):
         other = shutil.which("mpicc.openmpi" if KIND == "mpich" else "mpicc.mpich")

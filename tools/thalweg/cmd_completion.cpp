@@ -95,7 +95,7 @@ std::string bash_script(const CLI::App& app) {
   }
   return fmt::format(
       "# bash completion for thalweg; made by: thalweg completion bash\n"
-      "_thalweg() {{\n"
+      "_thalweg_words() {{\n"
       "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} options='' words=''\n"
       "  COMPREPLY=()\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
@@ -112,84 +112,24 @@ std::string bash_script(const CLI::App& app) {
       "    mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
       "  fi\n"
       "}}\n"
-      "complete -F _thalweg thalweg\n",
+      "complete -F _thalweg_words thalweg\n",
       names, cases);
 }
 
 // ---- zsh -----------------------------------------------------------------------------------------------------
 
-// Text inside an _arguments specification in single quotes.
-std::string zsh_text(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '\'') {
-      safe += "'\\''";
-      continue;
-    }
-    if (c == '[' || c == ']' || c == ':' || c == '\\') safe += '\\';
-    safe += c;
-  }
-  return safe;
-}
-
-std::string zsh_action(const CLI::Option& option) {
-  const std::string what = zsh_text(option.get_positional() ? option.get_name() : option.get_lnames().front());
-  switch (takes(option)) {
-    case Takes::nothing:
-      return {};
-    case Takes::words:
-      return fmt::format(":{}:({})", what, words_after(option));
-    case Takes::directory:
-      return fmt::format(":{}:_files -/", what);
-    case Takes::file:
-      return fmt::format(":{}:_files", what);
-    default:
-      return fmt::format(":{}: ", what);
-  }
-}
-
-std::string zsh_command(const Command& command, const CLI::App& app) {
-  std::string text = fmt::format("        {})\n          _arguments -s", command.name);
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string action = zsh_action(*option);
-    if (option->get_positional()) {
-      text += fmt::format(" \\\n            '{}{}'", option->get_items_expected_max() > 1 ? "*" : "", action);
-      continue;
-    }
-    for (const std::string& name : option_names(*option)) {
-      text += fmt::format(" \\\n            '*{}[{}]{}'", name, zsh_text(option->get_description()), action);
-    }
-  }
-  return text + "\n          ;;\n";
-}
-
+// The script of bash, with what zsh lacks of bash. Within the first completion zsh has loaded it as a function.
 std::string zsh_script(const CLI::App& app) {
-  std::string list;
-  std::string cases;
-  for (const Command& command : commands()) {
-    list += fmt::format("    '{}:{}'\n", command.name, zsh_text(command.brief));
-    cases += zsh_command(command, *app.get_subcommand(command.name));
-  }
-  return fmt::format(
-      "#compdef thalweg\n"
-      "# zsh completion for thalweg; made by: thalweg completion zsh\n"
-      "_thalweg() {{\n"
-      "  local curcontext=$curcontext state line\n"
-      "  local -a commands\n"
-      "  commands=(\n"
-      "{}  )\n"
-      "  _arguments -C '--help[Print help and exit]' '--version[Print the version and exit]' '1:command:->command' "
-      "'*::argument:->argument'\n"
-      "  case $state in\n"
-      "    command) _describe command commands ;;\n"
-      "    argument)\n"
-      "      case $line[1] in\n"
-      "{}      esac\n"
-      "      ;;\n"
-      "  esac\n"
-      "}}\n"
-      "if [ \"$funcstack[1]\" = _thalweg ]; then _thalweg \"$@\"; else compdef _thalweg thalweg; fi\n",
-      list, cases);
+  return "#compdef thalweg\n"
+         "# zsh completion for thalweg; made by: thalweg completion zsh\n"
+         "autoload -Uz bashcompinit && bashcompinit\n"
+         "compopt() { :; }\n"
+         "mapfile() {\n"
+         "  local line\n"
+         "  COMPREPLY=()\n"
+         "  while IFS= read -r line; do COMPREPLY+=(\"$line\"); done\n"
+         "}\n" +
+         bash_script(app) + "if [ \"$funcstack[1]\" = _thalweg ]; then _bash_complete -F _thalweg_words; fi\n";
 }
 
 int run(const std::string& shell) {

@@ -1,0 +1,168 @@
+// thalweg run: starts an MPI program with libthalweg_mpiio below it, and makes a page of what it did with its files.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "command.hpp"
+#include "common.hpp"
+#include "picture_file.hpp"
+#include "progress.hpp"
+#include "text.hpp"
+
+namespace tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Asked {
+  std::string library, report;
+  bool force = false;
+  std::vector<std::string> words;
+};
+
+// The one that was installed, or built, with this command.
+std::string own_library() {
+  const fs::path self = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  for (const char* const folder : {TW_LIBRARY_FOLDER, "lib"})
+    if (fs::path library = self / folder / "libthalweg_mpiio.so"; fs::exists(library)) return library.string();
+  throw Failure(kInputOutput,
+                fmt::format("no libthalweg_mpiio.so in '{}': build it with MPI and shared libraries, or name one with "
+                            "--library",
+                            (self / TW_LIBRARY_FOLDER).string()));
+}
+
+// All launchers pass the environment to ranks of this node. MPICH's and Slurm's pass it to others too; Open MPI's is told.
+void prepare_environment(const std::string& library, const std::string& report) {
+  const char* const before = std::getenv("LD_PRELOAD");
+  setenv("LD_PRELOAD", (library + (before != nullptr ? fmt::format(":{}", before) : "")).c_str(), 1);
+  setenv("THALWEG_MPIIO_REPORT", report.c_str(), 1);
+  setenv("OMPI_MCA_mca_base_env_list", "LD_PRELOAD;THALWEG_MPIIO_REPORT", 0);
+}
+
+[[noreturn]] void become(const Asked& asked) {
+  std::vector<char*> words;
+  for (const std::string& word : asked.words) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  say(fmt::format("cannot start '{}': {}", words[0], std::strerror(errno)));
+  _exit(127);
+}
+
+// ---- The page --------------------------------------------------------------------------------------------------------
+
+struct Use {
+  std::string path, plan;
+  int64_t ranks = 0, written = 0, read = 0;
+  int64_t calls = 0;
+  double seconds = 0;
+};
+
+// A line that is no record is left out: two programs may have written at once.
+std::vector<Use> uses_in(const std::string& records) {
+  std::vector<Use> uses;
+  std::ifstream in(records);
+  for (std::string line; std::getline(in, line);) {
+    const Json record = Json::parse(line, nullptr, false);
+    if (!record.is_object()) continue;
+    uses.push_back({record.value("file", ""), record.value("plan", ""), record.value("ranks", int64_t{0}),
+                    record.value("bytes_written", int64_t{0}), record.value("bytes_read", int64_t{0}),
+                    record.value("calls_written", int64_t{0}) + record.value("calls_read", int64_t{0}),
+                    record.value("seconds", 0.0)});
+  }
+  std::ranges::stable_sort(uses, std::greater<>(), &Use::seconds);
+  return uses;
+}
+
+std::string cell(const std::string& text, double part) {
+  return fmt::format("<td><i style=\"width:{:.1f}%\"></i>{}</td>", 100 * part, text);
+}
+
+std::string page_of(const std::vector<Use>& uses, const Asked& asked) {
+  double most = 1, longest = 1e-9;
+  for (const Use& use : uses) {
+    most = std::max(most, static_cast<double>(std::max(use.written, use.read)));
+    longest = std::max(longest, use.seconds);
+  }
+  std::string rows;
+  const auto size_cell = [&](int64_t bytes) { return cell(short_size(bytes), static_cast<double>(bytes) / most); };
+  for (const Use& use : uses)
+    rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td>{}{}{}<td>{}</td></tr>\n", xml_text(use.path), use.ranks,
+                        use.calls, size_cell(use.written), size_cell(use.read),
+                        cell(fmt::format("{:.3f} s", use.seconds), use.seconds / longest), xml_text(use.plan));
+  return fmt::format(
+      "<!DOCTYPE html>\n<!-- made by thalweg run -->\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Files of "
+      "{0}</title>\n"
+      "<style>body{{font:15px sans-serif;margin:2em}}table{{border-collapse:collapse}}td,th{{padding:.3em .8em;"
+      "text-align:left;border-bottom:1px solid #ccc;position:relative;font-weight:normal}}"
+      "i{{position:absolute;left:0;bottom:0;height:4px;background:#2a6fb0}}</style>\n"
+      "<h1>{1} by <code>{0}</code></h1>\n<p>A bar is relative to the most bytes of any file, or to its longest time. "
+      "The time is that of the slowest rank within calls that move data or wait for it.</p>\n"
+      "<table><tr><th>file<th>ranks<th>calls<th>written<th>read<th>time<th>last collective "
+      "access</tr>\n{2}</table></html>\n",
+      xml_text(fmt::format("{}", fmt::join(asked.words, " "))), count_text(static_cast<int64_t>(uses.size()), "file"),
+      rows);
+}
+
+// Waits for the program, whose exit code it returns.
+int end_of(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int run(const Asked& asked) {
+  const std::string library = asked.library.empty() ? own_library() : fs::absolute(asked.library).string();
+  if (!fs::exists(library)) throw Failure(kInputOutput, fmt::format("there is no library '{}'", library));
+  flush_output();
+  if (asked.report.empty()) {
+    prepare_environment(library, "1");
+    become(asked);
+  }
+  const bool replace = may_replace_picture(asked.report, asked.force, {}, "");
+  const std::string records = fs::absolute(asked.report + ".records").string();
+  write_picture(records, "", true);
+  const pid_t child = fork();
+  if (child < 0) fail_with_errno("start", asked.words[0]);
+  if (child == 0) {
+    prepare_environment(library, records);
+    become(asked);
+  }
+  const int code = end_of(child);
+  write_picture(asked.report, page_of(uses_in(records), asked), replace);
+  fs::remove(records);
+  return code;
+}
+
+Run add(CLI::App& app) {
+  auto asked = std::make_shared<Asked>();
+  app.add_option("--library", asked->library,
+                 "The libthalweg_mpiio.so of the program's MPI (default: beside this command)");
+  app.add_option("--report", asked->report, "Write a page with bars for each file here, in place of lines");
+  app.add_flag("--force", asked->force, "Replace a page that this command did not make");
+  app.add_option("PROGRAM", asked->words, "The launcher, its options, the program and its arguments, after --")
+      ->required();
+  return [asked](const Common&) { return run(*asked); };
+}
+
+}  // namespace
+
+const Command kRunProgram = {
+    "run",
+    "Run an MPI program with its MPI-IO on this library, and tell what it did with its files",
+    "Loads libthalweg_mpiio into the program by LD_PRELOAD. When the program closes a file, one line on standard error "
+    "names its bytes, calls, time and plan. The exit code is that of the launcher.",
+    nullptr,
+    "  thalweg run -- mpiexec -n 4 ./simulation input.nml\n"
+    "  thalweg run --report files.html -- mpiexec -n 4 ./simulation input.nml\n",
+    add};
+
+}  // namespace tool
