@@ -54,15 +54,6 @@ struct FreeOptions {
   void operator()(tw_options* options) const { tw_options_free(&options); }
 };
 
-// Modes that differ would make ranks wait for each other in different calls.
-Failure check_same_amode(const OpenFile& file) {
-  std::int64_t most[2] = {file.amode, -std::int64_t{file.amode}};
-  const Failure failure = failure_of(tw_group_allreduce(file.communicator->group, most, 2, TW_MAX));
-  if (!failure.none() || most[0] == -most[1]) return failure;
-  return {MPI_ERR_NOT_SAME, "MPI_File_open: amode differs between ranks (" + std::to_string(-most[1]) + " and " +
-                                std::to_string(most[0]) + ")"};
-}
-
 // Opens the file of the library. Where this rank's arguments are wrong it passes no flags, which fails on all ranks.
 Failure open_library_file(OpenFile& made, const Failure& mine) {
   tw_options* options = nullptr;
@@ -100,8 +91,7 @@ Failure open_file(MPI_Comm communicator, const char* path, int amode, MPI_Info i
   made->amode = amode;
   made->handler = take_default_handler();
   add_hints(info, made->communicator->rank == 0, made->info);
-  failure = check_same_amode(*made);
-  failure = failure.none() ? open_library_file(*made, mine) : mine.none() ? failure : mine;
+  failure = open_library_file(*made, mine);
   if (failure.none()) failure = set_pointers(*made);
   if (failure.none()) ask_whether_alone(*made);
   if (failure.none())
