@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Compare MPI-IO on Thalweg with that of the MPI libraries, on the same programs.
 
-Usage: run.py [--quick] [--dir DIR]... [--turns N] [--json FILE] NAME=MPICC,MPIEXEC[,LIBRARY]...
+Usage: run.py [--quick] [--dir DIR]... [--turns N] [--case CASE]... [--json FILE] NAME=MPICC,MPIEXEC[,LIBRARY[,H5PCC]]...
 
-  NAME=MPICC,MPIEXEC[,LIBRARY]  an MPI: its compiler, its launcher, and the libthalweg_mpiio that was built for it
+  NAME=MPICC,MPIEXEC[,LIBRARY[,H5PCC]]  an MPI: its compiler, its launcher, the libthalweg_mpiio that was built for it, and
+           the compiler of its parallel HDF5, without which there is no row of HDF5
+  --case   measure this one only; it may be given several times
   --dir    folder on the file system to measure; several are measured one after the other (default: the current one)
   --turns  turns of all variants, in a new random order each (default 5; --quick: 1)
   --json   writes all times
 
 Every MPI is measured as it is, Open MPI with both of its implementations, and with the library preloaded where one is
 given. A variant's time is the median of the repetitions of a turn; the ratio is the best time of the MPIs' own
-implementations in this turn over ours, and the table has the median of the turns, with the least and the greatest.
+implementations in this turn over ours, and the table has the median of the turns, with the least and the greatest. What
+is hidden behind computing says something only on storage that waits, as that of bench/collective/delay, preloaded.
 Waiting ranks yield their cores, which they share. Exit status: 0, 1 a program failed or found wrong bytes, 2 wrong usage.
 """
 
@@ -39,9 +42,17 @@ TARGETS = [
     ("open_close", "open_close", 8, 1.0),
     ("shared", "write_shared", 4, 3.0),
     ("ordered", "write_ordered", 4, 2.0),
-    ("outstanding", "outstanding", 2, 1.0),
-    ("overlap", "write_both", 2, 1.0),
-    ("overlap", "read_both", 2, 1.0),
+    ("hdf5", "write_chunked", 4, 1.2),
+    ("hdf5", "read_chunked", 4, 1.0),
+]
+# Of ours alone: case, ranks, what is compared, the ratio from the times of a turn, least that is wanted.
+OWN_TARGETS = [
+    ("outstanding", 2, "16 outstanding strided writes, against blocking ones",
+     lambda t: t["blocking"] / t["outstanding"], 1.0),
+    ("overlap", 2, "iwrite_all hidden behind computing, of what the cores allow",
+     lambda t: hidden(t, "write"), 0.9),
+    ("overlap", 2, "iread_all hidden behind computing, of what the cores allow",
+     lambda t: hidden(t, "read"), 0.9),
 ]
 ENVIRONMENT = {
     "HYDRA_LAUNCHER": "fork",
@@ -57,16 +68,25 @@ ENVIRONMENT = {
 }
 
 
+def hidden(times, part):
+    """The hidden part of an access, of the part that is no processor time. Computing takes as long as the access alone."""
+    alone, both, cpu = (times[f"{part}_{what}"] for what in ("alone", "both", "cpu"))
+    return (2 * alone - both) / max(alone - cpu, 1e-9)
+
+
 class Variant:
     """One MPI with one implementation of MPI-IO."""
 
-    def __init__(self, name, launcher, program, environment, is_ours):
-        self.name, self.launcher, self.program = name, launcher, program
+    def __init__(self, name, launcher, programs, environment, is_ours):
+        self.name, self.launcher, self.programs = name, launcher, programs
         self.environment, self.is_ours = environment, is_ours
 
     def run(self, case, ranks, path, edge, repetitions):
         """The times of each part, in seconds."""
-        command = [self.launcher, "-n", str(ranks), self.program, case, path, str(edge), str(repetitions)]
+        program = self.programs.get(case, self.programs[""])
+        if program is None:
+            return {}
+        command = [self.launcher, "-n", str(ranks), program, case, path, str(edge), str(repetitions)]
         done = subprocess.run(command, env={**os.environ, **ENVIRONMENT, **self.environment}, capture_output=True,
                               text=True, timeout=1200)
         if done.returncode != 0 and not self.is_ours:
@@ -89,24 +109,27 @@ def preloads(*libraries):
 def variants_of(argument, folder):
     name, _, rest = argument.partition("=")
     parts = rest.split(",")
-    if len(parts) not in (2, 3) or not name:
-        sys.exit(f"run.py: '{argument}' is no NAME=MPICC,MPIEXEC[,LIBRARY]")
+    if not 2 <= len(parts) <= 4 or not name:
+        sys.exit(f"run.py: '{argument}' is no NAME=MPICC,MPIEXEC[,LIBRARY[,H5PCC]]")
     compiler, launcher = parts[:2]
-    program = str(folder / f"cases-{name}")
-    subprocess.run([compiler, "-O2", "-o", program, str(HERE / "cases.c")], check=True)
+    programs = {"": str(folder / f"cases-{name}"), "hdf5": str(folder / f"hdf5-{name}") if len(parts) == 4 else None}
+    subprocess.run([compiler, "-O2", "-o", programs[""], str(HERE / "cases.c")], check=True)
+    if programs["hdf5"]:
+        subprocess.run([parts[3], "-O2", "-o", programs["hdf5"], str(HERE / "hdf5_case.c")], check=True, cwd=folder)
     version = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False).stdout
-    made = [Variant(name, launcher, program, {}, False)]
+    made = [Variant(name, launcher, programs, {}, False)]
     if "HYDRA" not in version:
         romio = "romio341" if "5." in version else "romio321"
-        made.append(Variant(f"{name} ROMIO", launcher, program, {"OMPI_MCA_io": romio}, False))
-    if len(parts) == 3:
-        made.append(Variant(f"{name} Thalweg", launcher, program, preloads(os.path.abspath(parts[2])), True))
+        made.append(Variant(f"{name} ROMIO", launcher, programs, {"OMPI_MCA_io": romio}, False))
+    if len(parts) >= 3:
+        made.append(Variant(f"{name} Thalweg", launcher, programs, preloads(os.path.abspath(parts[2])), True))
     return made
 
 
-def measure(variants, folder, edge, repetitions, turns):
+def measure(variants, folder, edge, repetitions, turns, wanted):
     """times[(case, ranks)][turn][variant name][part], every turn in another order."""
-    cases = sorted({(case, ranks) for case, _, ranks, _ in TARGETS})
+    cases = {(case, ranks) for case, _, ranks, _ in TARGETS} | {(case, ranks) for case, ranks, *_ in OWN_TARGETS}
+    cases = sorted(one for one in cases if not wanted or one[0] in wanted)
     times = {case: [{} for _ in range(turns)] for case in cases}
     for turn in range(turns):
         jobs = [(case, variant) for case in cases for variant in variants]
@@ -120,8 +143,10 @@ def measure(variants, folder, edge, repetitions, turns):
 
 def row(times, variants, case, part, ranks, target, ours):
     """The best of the MPIs' own against one of ours."""
-    turns = times[case, ranks]
+    turns = times.get((case, ranks), [])
     own = [v.name for v in variants if not v.is_ours and all(part in turn[v.name] for turn in turns)]
+    if not turns or not own or any(part not in turn[ours] for turn in turns):
+        return None
     ratios = sorted(min(turn[name][part] for name in own) / turn[ours][part] for turn in turns)
     best = min(own, key=lambda name: statistics.median(turn[name][part] for turn in turns))
     median = statistics.median(ratios)
@@ -130,11 +155,21 @@ def row(times, variants, case, part, ranks, target, ours):
             f"{median:.2f} ({ratios[0]:.2f} .. {ratios[-1]:.2f}) | {target} | {'met' if median >= target else 'missed'} |")
 
 
+def own_row(times, variant, case, ranks, what, ratio, target):
+    if (case, ranks) not in times:
+        return None
+    ratios = sorted(ratio(turn[variant]) for turn in times[case, ranks])
+    median = statistics.median(ratios)
+    return (f"| {what} | {ranks} | | {variant} | {median:.2f} ({ratios[0]:.2f} .. {ratios[-1]:.2f}) | {target} | "
+            f"{'met' if median >= target else 'missed'} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--dir", action="append")
     parser.add_argument("--turns", type=int)
+    parser.add_argument("--case", action="append", default=[])
     parser.add_argument("--json")
     parser.add_argument("mpi", nargs="+")
     given = parser.parse_args()
@@ -144,16 +179,16 @@ def main():
         variants = [variant for argument in given.mpi for variant in variants_of(argument, pathlib.Path(made))]
         for folder in given.dir or ["."]:
             try:
-                times = measure(variants, folder, edge, repetitions, given.turns or turns)
+                times = measure(variants, folder, edge, repetitions, given.turns or turns, given.case)
             except (RuntimeError, subprocess.TimeoutExpired) as failure:
                 print(failure, file=sys.stderr)
                 return 1
             print(f"{folder}: an array of {edge}^3 ints, times in ms\n")
             print("| case | ranks | best of the MPIs' own | Thalweg | ratio | wanted | |\n|---|---|---|---|---|---|---|")
-            for case, part, ranks, target in TARGETS:
-                for variant in variants:
-                    if variant.is_ours:
-                        print(row(times, variants, case, part, ranks, target, variant.name))
+            ours = [variant.name for variant in variants if variant.is_ours]
+            rows = [row(times, variants, *target, name) for target in TARGETS for name in ours]
+            rows += [own_row(times, name, *target) for target in OWN_TARGETS for name in ours]
+            print("\n".join(filter(None, rows)))
             results[folder] = {f"{case} {ranks}": turns for (case, ranks), turns in times.items()}
     if given.json:
         pathlib.Path(given.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
