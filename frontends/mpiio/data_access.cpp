@@ -63,7 +63,8 @@ Failure convert(const OpenFile& file, const DataAccess& asked, Prepared& made) t
 
 Failure lay_memory(const OpenFile& file, const DataAccess& asked, Prepared& made) {
   if (Failure failure = check_mode(file, asked); !failure.none()) return failure;
-  if (asked.count < 0) return wrong(MPI_ERR_COUNT, asked, "count is " + std::to_string(asked.count));
+  if (asked.count < 0)
+    return wrong(MPI_ERR_COUNT, asked, "count is " + std::to_string(asked.count) + "; counts are 0 or more");
   Failure failure;
   const Layout* const one = layout_of(asked.type, failure);
   if (one != nullptr) made.memory = repeat(*one, asked.count, failure);

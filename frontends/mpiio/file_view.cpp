@@ -150,7 +150,8 @@ int get_byte_offset(MPI_File handle, MPI_Offset offset, MPI_Offset* displacement
   if (file == nullptr) return conclude(nullptr, not_open(kCall));
   std::int64_t position = 0, found = 0;
   if (offset < 0 || __builtin_mul_overflow(static_cast<std::int64_t>(offset), file->view.etype_bytes, &position))
-    return conclude(file.get(), {MPI_ERR_ARG, std::string(kCall) + ": offset is " + std::to_string(offset)});
+    return conclude(file.get(), {MPI_ERR_ARG, std::string(kCall) + ": offset is " + std::to_string(offset) +
+                                                  "; offsets are 0 or more, and below 2^63 bytes"});
   const Failure failure = failure_of(tw_file_view_offset(file->file, position, &found));
   *displacement = found;
   return conclude(file.get(), failure);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 namespace thalweg::mpiio {
@@ -21,13 +22,18 @@ bool is_mpi(const char* path) {
   return std::strncmp(name, "libmpi.so", 9) == 0 || std::strncmp(name, "libmpich.so", 11) == 0;
 }
 
-int open_if_mpi(dl_phdr_info* info, std::size_t, void* found) {
+int take_if_mpi(dl_phdr_info* info, std::size_t, void* path) {
   if (info->dlpi_name == nullptr || !is_mpi(info->dlpi_name)) return 0;
-  // A library that was loaded privately becomes visible to this one, and to those that it needs.
-  void* const library = ::dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
-  if (library == nullptr) return 0;
-  *static_cast<void**>(found) = library;
+  *static_cast<std::string*>(path) = info->dlpi_name;
   return 1;
+}
+
+// A library that was loaded privately becomes visible to this one, and to those that it needs. It is opened when the walk
+// over all libraries has ended, as that holds a lock of the loader.
+void* open_mpi() {
+  std::string path;
+  ::dl_iterate_phdr(take_if_mpi, &path);
+  return path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 
 }  // namespace
@@ -36,8 +42,7 @@ namespace {
 
 void* find_next(const char* name) {
   if (void* const next = ::dlsym(RTLD_NEXT, name); next != nullptr) return next;
-  void* library = nullptr;
-  ::dl_iterate_phdr(open_if_mpi, &library);
+  void* const library = open_mpi();
   return library != nullptr ? ::dlsym(library, name) : nullptr;
 }
 

@@ -75,8 +75,11 @@ Failure set_pointers(OpenFile& made) {
   made.shared.slot = take_slot(*made.communicator);
   if ((made.amode & MPI_MODE_APPEND) == 0) return {};
   std::int64_t end = 0;
-  Failure failure = failure_of(tw_file_size(made.file, &end));
+  const Failure failure = failure_of(tw_file_size(made.file, &end));
   made.position = made.shared.base = end;
+  if (failure.none()) return {};
+  made.shared.slot.numbers->give_back(made.shared.slot.first);
+  (void)tw_file_close(&made.file);  // on all ranks: the failure is theirs
   return failure;
 }
 
@@ -93,11 +96,12 @@ Failure open_file(MPI_Comm communicator, const char* path, int amode, MPI_Info i
   add_hints(info, made->communicator->rank == 0, made->info);
   failure = open_library_file(*made, mine);
   if (failure.none()) failure = set_pointers(*made);
-  if (failure.none()) ask_whether_alone(*made);
-  if (failure.none())
-    *handle = register_file(std::move(made));
-  else
+  if (!failure.none()) {
     drop_handler(made->handler);
+    return failure;
+  }
+  ask_whether_alone(*made);
+  *handle = register_file(std::move(made));
   return failure;
 }
 

@@ -67,7 +67,8 @@ Failure agreed_origin(OpenFile& file, int whence, std::int64_t& origin) {
   if (!sent.none()) return sent;
   origin = told[1];
   if (told[0] == MPI_SUCCESS || !failure.none()) return failure;
-  return {static_cast<int>(told[0]), "MPI_File_seek_shared: rank 0 failed"};
+  return {static_cast<int>(told[0]),
+          "MPI_File_seek_shared: rank 0 cannot tell where whence counts from; its message has the reason"};
 }
 
 Failure move_shared(OpenFile& file, MPI_Offset offset, int whence) {
