@@ -27,7 +27,8 @@ jobs=$(nproc)
 declare -A library=(
   [mpich]=${MPICH_LIBRARY:-$PWD/build/release/lib/libthalweg_mpiio.so}
   [openmpi]=${OPENMPI_LIBRARY:-$PWD/build/openmpi/lib/libthalweg_mpiio.so})
-export HYDRA_LAUNCHER=fork OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# MPICH: waiting ranks give their core to others.
+export HYDRA_LAUNCHER=fork MPIR_CVAR_CH4_PROGRESS_THROTTLE=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # --- run a program twice ----------------------------------------------------------------------------------------------
 
@@ -203,7 +204,7 @@ build_f08() { # MPI
           "mpicc.$1" "${c_flags[@]}" -Derrs=0 -I"$from/include" -I../../include -c c2f902cio.c
           extra=(c2f902cio.o)
         fi
-        [ ! -f "$source" ] || "${fortran[@]}" -o "$name" "$source" helpers.o "${extra[@]}"
+        [ -x "$name" ] || [ ! -f "$source" ] || "${fortran[@]}" -o "$name" "$source" helpers.o "${extra[@]}"
       done < <(list_mpich "$directory")
     )
   done
