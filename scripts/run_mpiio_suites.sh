@@ -10,7 +10,7 @@
 # Environment:
 #   MPIS           MPI libraries to use (default: mpich openmpi)
 #   RANKS          most ranks of a program (default 4)
-#   SECONDS_EACH   a program that runs longer has failed (default 300)
+#   SECONDS_EACH   a program that runs longer is stopped: it is late (default 300)
 #   PROGRAMS       regular expression: names of the programs to run (default: all)
 #   MPICH_LIBRARY, OPENMPI_LIBRARY    libthalweg_mpiio for each (default: those of the presets release and openmpi)
 #   PIP_OPTIONS    more options of 'pip install'
@@ -46,13 +46,21 @@ launch() { # MPI own|ours RANKS COMMAND...
 
 # A program that passed exits with 0, prints what matches `passing`, and nothing that matches `failing`.
 passing='' failing=''
+verdict() { # STATUS LOG
+  case $1 in
+    0) grep -qaE -- "$passing" "$2" && { [ -z "$failing" ] || ! grep -qaE -- "$failing" "$2"; } && echo passed || echo FAILED ;;
+    124 | 137) echo late ;;
+    *) echo FAILED ;;
+  esac
+}
+
 # first[PROGRAM]: runs before PROGRAM, in its directory, whatever its exit status: it writes what PROGRAM reads.
 declare -A first=([t_pflush2]=t_pflush1 [t_prestart]=t_pshutdown [pres_temp_4D_rd]=pres_temp_4D_wr)
 declare -A n_run=() n_passed=()
 n_worse=0 n_not_built=0
 
 compare() { # SUITE MPI RANKS NAME COMMAND...
-  local suite=$1 mpi=$2 ranks=$3 name=$4 who room log result=()
+  local suite=$1 mpi=$2 ranks=$3 name=$4 who room log status result results=()
   shift 4
   [[ $name =~ ${PROGRAMS:-} ]] || return 0
   for who in own ours; do
@@ -60,21 +68,20 @@ compare() { # SUITE MPI RANKS NAME COMMAND...
     log=$place/logs/$suite-$mpi-$name-$who
     rm -rf "$room"
     mkdir -p "$room" "$place/logs"
-    if (
+    status=0
+    (
       cd "$room" || exit
-      [ -z "${first[$name]:-}" ] || launch "$mpi" "$who" "$ranks" "${1%/*}/${first[$name]}" > /dev/null 2>&1
+      [ -z "${first[$name]:-}" ] || launch "$mpi" "$who" "$ranks" "${1%/*}/${first[$name]}" "${@:2}" > /dev/null 2>&1
       launch "$mpi" "$who" "$ranks" "$@"
-    ) > "$log" 2>&1 && grep -qaE -- "$passing" "$log" && { [ -z "$failing" ] || ! grep -qaE -- "$failing" "$log"; }; then
-      result+=(passed)
-      n_passed[$suite $mpi $who]=$((${n_passed[$suite $mpi $who]:-0} + 1))
-    else
-      result+=(FAILED)
-    fi
+    ) > "$log" 2>&1 || status=$?
+    result=$(verdict "$status" "$log")
+    results+=("$result")
+    [ "$result" != passed ] || n_passed[$suite $mpi $who]=$((${n_passed[$suite $mpi $who]:-0} + 1))
     rm -rf "$room"
   done
   n_run[$suite $mpi]=$((${n_run[$suite $mpi]:-0} + 1))
-  [ "${result[*]}" != 'passed FAILED' ] || n_worse=$((n_worse + 1))
-  printf '%-8s %-8s %-26s own %-7s ours %s\n' "$suite" "$mpi" "$name" "${result[@]}"
+  case "${results[*]}" in passed\ [!p]*) n_worse=$((n_worse + 1)) ;; esac
+  printf '%-8s %-8s %-26s own %-7s ours %s\n' "$suite" "$mpi" "$name" "${results[@]}"
 }
 
 # Reads lines 'RANKS PROGRAM ARGUMENTS'.
@@ -319,7 +326,7 @@ make_python() { # MPI
   # shellcheck disable=SC2086  # options are words
   python3 -m venv "$python" &&
     "$python/bin/pip" install -q ${PIP_OPTIONS:-} --only-binary :all: "mpi4py==$mpi4py" 'numpy==2.1.3' 'cython==3.0.12' pkgconfig \
-      setuptools wheel pytest &&
+      setuptools wheel pytest pytest-mpi &&
     ln -sf "$(gcc -print-file-name=libmpich.so.12)" "$python/lib/libmpi.so.12"
 }
 python_of() { # MPI: sets `python`
@@ -351,7 +358,7 @@ suite_h5py() { # MPI
       --no-binary h5py h5py==3.12.1 > "$place/logs/h5py-$1-build" 2>&1 || return
   passing='[1-9][0-9]* passed' failing='[0-9] failed|[0-9] error'
   for ranks in 1 2 3; do
-    compare h5py "$1" "$ranks" "h5py-$ranks" "${python[@]}" -m pytest -q -p no:cacheprovider -m mpi --pyargs h5py
+    compare h5py "$1" "$ranks" "h5py-$ranks" "${python[@]}" -m pytest -q -p no:cacheprovider --with-mpi -m mpi --pyargs h5py
   done
 }
 
