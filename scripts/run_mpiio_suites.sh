@@ -300,12 +300,15 @@ build_pnetcdf() { # MPI
   )
 }
 list_pnetcdf() { # MPI DIRECTORY
-  local name
+  local name ranks=$most_ranks
+  [ "$2" != nc_test ] || ranks=1
   # shellcheck disable=SC2016  # for make
   for name in $(make -s -C "$place/build/$1/pnetcdf/test/$2" -f Makefile -f - names <<< 'names: ; @echo $(check_PROGRAMS)'); do
     case $name in
-      tst_open_cdf5 | tst_corrupt) ;; # their arguments are files of the source package
-      *) echo "$most_ranks $name test.nc" ;;
+      nc_test) echo "1 nc_test -d ." ;;
+      tst_open_cdf5) echo "1 $name $src/pnetcdf/test/$2/bad_begin.nc5" ;;
+      test_inq_format | tst_corrupt) echo "1 $name $src/pnetcdf/test/$2" ;;
+      *) echo "$ranks $name test.nc" ;;
     esac
   done
 }
@@ -354,7 +357,7 @@ suite_h5py() { # MPI
   python_of "$1"
   # shellcheck disable=SC2086  # options are words
   "${python[@]}" -c 'import h5py' 2> /dev/null ||
-    CC=mpicc.$1 HDF5_MPI=ON HDF5_DIR=$hdf5_libraries/$1 "${python[@]}" -m pip install -q ${PIP_OPTIONS:-} --no-deps --no-build-isolation \
+    CC=mpicc.$1 HDF5_MPI=ON HDF5_DIR=$hdf5_libraries/$1 "${python[@]}" -m pip install -q --no-cache-dir ${PIP_OPTIONS:-} --no-deps --no-build-isolation \
       --no-binary h5py h5py==3.12.1 > "$place/logs/h5py-$1-build" 2>&1 || return
   passing='[1-9][0-9]* passed' failing='[0-9] failed|[0-9] error'
   for ranks in 1 2 3; do
