@@ -191,7 +191,9 @@ suite_mpich() { # MPI
   fetch mpich && removed_names && build_mpich "$1" dtpools util io errors/io > "$place/logs/mpich-$1-build" 2>&1 || return
   run_mpich mpich "$1" io errors/io
 }
+# Open MPI's C++ interface lacks names that the tests use.
 suite_cxx() { # MPI
+  [ "$1" = mpich ] || return 0
   fetch mpich && removed_names && build_mpich "$1" util cxx/io errors/cxx/io > "$place/logs/cxx-$1-build" 2>&1 || return
   run_mpich cxx "$1" cxx/io errors/cxx/io
 }
