@@ -71,6 +71,7 @@ compare() { # SUITE MPI RANKS NAME COMMAND...
     status=0
     (
       cd "$room" || exit
+      [ ! -x "$1" ] || ln -s "$1" . # t_cache_image starts itself as ./t_cache_image
       [ -z "${first[$name]:-}" ] || launch "$mpi" "$who" "$ranks" "${1%/*}/${first[$name]}" "${@:2}" > /dev/null 2>&1
       launch "$mpi" "$who" "$ranks" "$@"
     ) > "$log" 2>&1 || status=$?
