@@ -62,8 +62,8 @@ tidy: ## run clang-tidy over src/ and frontends/ (scripts/run_tidy.sh takes othe
 	@scripts/setup.sh build mpi test lint
 	@scripts/run_tidy.sh
 
-nightly: ## the long checks: a million seeds, all damages, benchmarks, fuzzing (FUZZ_SECONDS=3600 per target), tidy, Clang, sanitizers, valgrind, coverage
-	@scripts/setup.sh build mpich openmpi methods test lint browser demo coverage nightly
+nightly: ## the long checks: a million seeds, other projects' tests of MPI-IO, all damages, benchmarks, fuzzing (FUZZ_SECONDS=3600 per target), tidy, Clang, sanitizers, valgrind, coverage
+	@scripts/setup.sh build mpich openmpi methods test lint browser demo coverage nightly suites
 	@scripts/run_nightly.sh
 
 coverage: ## run the tests instrumented; the report is build/coverage/coverage.html

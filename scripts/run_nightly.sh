@@ -9,12 +9,13 @@
 #   CAMPAIGN_SEEDS  seeds of the campaign (default a million, half an hour on 2 cores)
 #   DEATH_SEEDS     lives in which the machine dies, 25 images each (default 4000: 100,000 images, two minutes)
 #   LIVE_SEEDS      writers with about 10 concurrent commands each (default 300: 3,000 commands, four minutes)
-#   CAMPAIGN_FROM   first seed of all three (default: different every day)
+#   MPIIO_SEEDS     random programs of MPI-IO for each MPI, and random datatypes (default 100, half an hour)
+#   CAMPAIGN_FROM   first seed of all (default: different every day)
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 jobs=$(nproc)
 logs=$PWD/build/nightly
-all_parts=(campaigns damage memory bench fuzz clang tools asan valgrind coverage)
+all_parts=(campaigns mpiio suites damage memory bench fuzz clang tools asan valgrind coverage)
 
 # --- the parts; each ends at its first command that fails ----------------------------------------------------------------
 
@@ -44,6 +45,22 @@ part_campaigns() {
   play sim_campaign "${CAMPAIGN_SEEDS:-1000000}"
   play death_campaign "${DEATH_SEEDS:-4000}"
   play live_campaign "${LIVE_SEEDS:-300}"
+}
+# Random programs and datatypes of MPI-IO: ten at a time, as a test ends after five minutes.
+part_mpiio() {
+  local preset seed from=${CAMPAIGN_FROM:-$(($(date +%s) / 86400 * 1000))}
+  for preset in release openmpi; do
+    build $preset --target thalweg_mpiio mpiio_differential mpiio_datatypes
+    for ((seed = from; seed < from + ${MPIIO_SEEDS:-100}; seed += 10)); do
+      TW_MPIIO_SEEDS="$seed 10" ctest --preset $preset --no-tests=error -R 'mpiio/differential|mpiio_datatypes/'
+    done
+  done
+}
+# Other projects' tests of MPI-IO.
+part_suites() {
+  local preset
+  for preset in release openmpi; do build $preset --target thalweg_mpiio; done
+  scripts/run_mpiio_suites.sh
 }
 # Every bit and every length.
 part_damage() {
@@ -145,7 +162,7 @@ for part in "${parts[@]}"; do
   [ $status = 0 ] || failed=1
   [ $status = 0 ] || tail -n 40 "$logs/$part.log"
   summary+="$part: $verdict in $((SECONDS - started)) s"$'\n'
-  summary+=$(grep -E '^== [a-z_]*_campaign: |tests passed|^Done [0-9]+ runs|^lines: ' "$logs/$part.log" | sed 's/^/  /')$'\n'
+  summary+=$(grep -E '^== [a-z_]*_campaign: |tests passed|^Done [0-9]+ runs|^lines: |^[a-z0-9]* *(mpich|openmpi) *own +[0-9]+, |^[0-9]+ programs pass ' "$logs/$part.log" | sed 's/^/  /')$'\n'
 done
 echo "== summary"
 grep -v '^$' <<< "$summary"
