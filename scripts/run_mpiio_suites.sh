@@ -100,14 +100,16 @@ compare_all() { # SUITE MPI DIRECTORY
 
 # --- sources ----------------------------------------------------------------------------------------------------------
 
-# Unpacks a source package of this release of Debian, by package lists of its own: the system's may be without sources.
+# Unpacks a source package from where the system has its packages, by lists of its own: the system's may be without sources.
 fetch() { # PACKAGE
-  local release apt=(apt-get -q -o "Dir::Etc::SourceList=$place/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$place/lists")
+  local file apt=(apt-get -q -o Dir::Etc::SourceList=- -o "Dir::Etc::SourceParts=$place/sources" -o "Dir::State::Lists=$place/lists")
   [ ! -d "$src/$1" ] || return 0
   mkdir -p "$place/lists/partial" "$src/$1.part"
-  if [ ! -e "$place/sources.list" ]; then
-    release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-    echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $release main" > "$place/sources.list"
+  if [ ! -e "$place/sources" ]; then
+    mkdir "$place/sources"
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources}; do
+      [ ! -f "$file" ] || sed -e 's/^deb /deb-src /' -e 's/^Types:.*/Types: deb-src/' "$file" > "$place/sources/$(basename "$file")"
+    done
     "${apt[@]}" update
   fi
   (cd "$src" && "${apt[@]}" source --download-only "$1") &&

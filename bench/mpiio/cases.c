@@ -3,9 +3,16 @@
  *
  * Usage: cases CASE FILE EDGE REPETITIONS
  *   EDGE          of the array of coll_perf: EDGE^3 ints; all other sizes follow from it
- * Prints a line "NAME SECONDS" for each measured part and repetition, where SECONDS is the time of the slowest rank. The
+ * With bench_delay.so of bench/collective preloaded the folder of FILE is slow storage: 1 GB/s for all ranks together, and
+ * 100 microseconds for each call. Prints a line "NAME SECONDS" for each measured part and repetition, where SECONDS is the time of the slowest rank. The
  * repetitions write into one file; the first is not printed. Exit status: 0, or 1 where bytes are wrong. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <libgen.h>
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,6 +319,23 @@ static void outstanding(void) {
   free(back);
 }
 
+/* Turns the emulator of slow storage on where it is loaded (bench/collective/delay.hpp). */
+static void slow_down(const char* file) {
+  const int64_t storage[2] = {1000000000, 100000}; /* bytes per second, nanoseconds */
+  int (*slow)(const char*, const int64_t*) = NULL;
+  void (*turn)(int) = NULL;
+  *(void**)&slow = dlsym(RTLD_DEFAULT, "tw_bench_delay_begin");
+  *(void**)&turn = dlsym(RTLD_DEFAULT, "tw_bench_delay_switch");
+  char* folder = strdup(file);
+  char* whole = realpath(dirname(folder), NULL);
+  if (slow != NULL && turn != NULL && whole != NULL) {
+    if (slow(whole, storage) != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+    turn(1);
+  }
+  free(whole);
+  free(folder);
+}
+
 static void shared_records(void) { shared(0); }
 static void ordered_records(void) { shared(1); }
 
@@ -333,6 +357,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   path = argv[2];
+  slow_down(path);
   edge = atoi(argv[3]);
   repetitions = atoi(argv[4]);
   int known = 0;

@@ -45,9 +45,16 @@ MPI_Errhandler handler_of(const OpenFile* file) {
   return all.of_no_file.value_or(MPI_ERRORS_RETURN);
 }
 
+// MPI 4 adds one, which ends the same ranks here: those of the file are not known to MPI.
+bool is_fatal(MPI_Errhandler handler) {
+#ifdef MPI_ERRORS_ABORT
+  if (handler == MPI_ERRORS_ABORT) return true;
+#endif
+  return handler == MPI_ERRORS_ARE_FATAL;
+}
+
 [[noreturn]] void abort_for(const Failure& failure) {
-  std::fprintf(stderr, "thalweg: %s (the error handler of the file is MPI_ERRORS_ARE_FATAL)\n",
-               failure.message.c_str());
+  std::fprintf(stderr, "thalweg: %s (the error handler of the file ends the program)\n", failure.message.c_str());
   std::fflush(stderr);
   MPI_Abort(MPI_COMM_WORLD, failure.error_class);
   std::abort();
@@ -57,7 +64,7 @@ MPI_Errhandler handler_of(const OpenFile* file) {
 int invoke(OpenFile* file, const Failure& failure) {
   const MPI_Errhandler handler = handler_of(file);
   if (handler == MPI_ERRORS_RETURN) return failure.error_class;
-  if (handler == MPI_ERRORS_ARE_FATAL) abort_for(failure);
+  if (is_fatal(handler)) abort_for(failure);
   Handler known;
   {
     Handlers& all = handlers();
@@ -244,7 +251,7 @@ int call_handler(MPI_File handle, int error_code) {
 
 bool release_handler(MPI_Errhandler* handler, int* error) {
   // MPI_File_get_errhandler() gave it without a reference, and Open MPI would drop one of its own.
-  if (handler != nullptr && (*handler == MPI_ERRORS_RETURN || *handler == MPI_ERRORS_ARE_FATAL)) {
+  if (handler != nullptr && (*handler == MPI_ERRORS_RETURN || is_fatal(*handler))) {
     *handler = MPI_ERRHANDLER_NULL;
     *error = MPI_SUCCESS;
     return true;

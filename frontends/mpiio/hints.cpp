@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "thalweg/version.h"
@@ -83,7 +85,25 @@ void add_hint(const std::string& name, const std::string& value, bool warn, Hint
                  name.c_str());
 }
 
+// As ROMIO has it: lines "KEY VALUE", the first one of a key counts, and those that begin with # do not. Read once in a process.
+Hints read_system_hints() {
+  Hints hints;
+  const char* const named = std::getenv("ROMIO_HINTS");
+  std::ifstream file(named != nullptr ? named : "/etc/romio-hints");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string key, value;
+    if (words >> key >> value && !key.starts_with('#') && !hints.contains(key)) add_hint(key, value, false, hints);
+  }
+  return hints;
+}
+
 }  // namespace
+
+Hints system_hints() {
+  static const Hints read = read_system_hints();
+  return read;
+}
 
 void add_hints(MPI_Info info, bool warn, Hints& hints) {
   if (info == MPI_INFO_NULL) return;

@@ -12,6 +12,10 @@ namespace thalweg::mpiio {
 
 using Hints = std::map<std::string, std::string>;
 
+// Hints of the administrator or the user, in the file that ROMIO_HINTS names, else in /etc/romio-hints. Those of the
+// program go before them.
+Hints system_hints();
+
 // Adds the hints of `info` that this library knows: MPI's reserved ones and those of ROMIO that have a meaning here, and
 // its own with "thalweg_" before their names. Others are ignored; `warn`: with a line on stderr where one begins with
 // "thalweg_".

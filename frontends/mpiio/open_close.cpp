@@ -93,6 +93,7 @@ Failure open_file(MPI_Comm communicator, const char* path, int amode, MPI_Info i
   made->path = path != nullptr ? without_prefix(path) : "";
   made->amode = amode;
   made->handler = take_default_handler();
+  made->info = system_hints();
   add_hints(info, made->communicator->rank == 0, made->info);
   failure = open_library_file(*made, mine);
   if (failure.none()) failure = set_pointers(*made);

@@ -38,21 +38,22 @@ class Line:
 
 
 def read_beyond_the_end(ours, own, _):
-    """14.4.1: "a program can detect the end of file by noting that the amount of data read is less than the amount
-    requested"; ROMIO and OMPIO give the amount requested for reads through views or into strided memory."""
+    """MPI 4.1, 14.4.1: a read that meets the end of the file gives less than was asked for; ROMIO and OMPIO give all that
+    was asked for, when they read through views or into strided memory."""
     both = ours.is_read and own.is_read and len(ours.result) == len(own.result) == 4
     return both and ours.asked == own.asked and ours.result[0] == own.result[0] == 0 and ours.result[1] < own.result[1]
 
 
 def refused_seek(ours, own, _):
-    """9.4: MPI_ERR_ARG is "invalid argument of some other kind"; OMPIO gives MPI_ERR_OTHER for a seek before the view."""
+    """MPI 4.1, 9.4: an invalid argument that has no class of its own is MPI_ERR_ARG; OMPIO gives MPI_ERR_OTHER for a seek
+    before the view."""
     equal = ours.words[:-1] == own.words[:-1]
     return KIND == "openmpi" and equal and ours.words[1] in ("seek", "seek_shared") and ours.words[-1] == "13"
 
 
 def end_of_a_view(ours, own, before):
-    """14.1.1: "For any given view, the end of file is the offset of the first etype accessible in the current view
-    starting after the last byte in the file"; OMPIO takes another place in views with holes."""
+    """MPI 4.1, 14.1.1: the end of file in a view is the offset of the first etype of the view that begins behind the last
+    byte of the file; OMPIO takes another place in views with holes."""
     seeks = [line.words[1:3] in (["seek", "end"], ["seek_shared", "2"]) for line in (ours, before)]
     kept = 1 if seeks[0] else 2  # the class of the seek; the class and the position that are asked for then
     return KIND == "openmpi" and any(seeks) and ours.words[:-kept] == own.words[:-kept]

@@ -56,6 +56,34 @@ int main(int argc, char** argv) {
 }
 """
 
+# Prints hints in force, one of which the program sets.
+HINTS = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  const char* names[] = {"thalweg_method", "cb_nodes", "nonsense"};
+  MPI_File file;
+  MPI_Info info;
+  int rank, found, i;
+  char value[100];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, names[0], "direct");
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_WRONLY, info, &file);
+  MPI_Info_free(&info);
+  MPI_File_get_info(file, &info);
+  for (i = 0; i < 3; ++i) {
+    MPI_Info_get(info, names[i], 99, value, &found);
+    if (rank == 0) printf("%s %s%s", names[i], found ? value : "none", i < 2 ? ", " : "\\n");
+  }
+  MPI_Info_free(&info);
+  MPI_File_close(&file);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
 
 class Programs(unittest.TestCase):
     def setUp(self):
@@ -98,6 +126,13 @@ class Programs(unittest.TestCase):
         done = self.run_ranks(self.c_program(CLOSED_AT_THE_END))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(self.path.read_bytes(), b"oneoneallallendend")
+
+    def test_hints_come_from_the_file_of_romio_too(self):
+        hints = self.folder / "hints"
+        hints.write_text("# of this machine\nthalweg_method naive\ncb_nodes\ncb_nodes 1\ncb_nodes 2\nnonsense 3\n")
+        done = self.run_ranks(self.c_program(HINTS), ROMIO_HINTS=str(hints))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, "thalweg_method direct, cb_nodes 1, nonsense none\n")
 
     def test_a_report_is_one_line_of_each_file(self):
         done = self.run_ranks(self.c_program(LEFT_OPEN), "close", THALWEG_MPIIO_REPORT="1")
