@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
   MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
   MPI_File_write_shared(file, "early", 5, MPI_CHAR, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   return 0;
 }
@@ -79,6 +80,75 @@ int main(int argc, char** argv) {
   }
   MPI_Info_free(&info);
   MPI_File_close(&file);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+# The disk of rank 1 is full.
+FULL_DISK = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+static int is_full(void) {
+  const char* rank = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("OMPI_COMM_WORLD_RANK");
+  return rank != NULL && strcmp(rank, "1") == 0;
+}
+#define FULL if (is_full()) { errno = ENOSPC; return -1; }
+ssize_t pwrite(int fd, const void* data, size_t n, off_t at) { FULL struct iovec v = {(void*)data, n}; return pwritev2(fd, &v, 1, at, 0); }
+ssize_t pwrite64(int fd, const void* data, size_t n, off64_t at) { return pwrite(fd, data, n, at); }
+ssize_t pwritev(int fd, const struct iovec* v, int n, off_t at) { FULL return pwritev2(fd, v, n, at, 0); }
+ssize_t pwritev64(int fd, const struct iovec* v, int n, off64_t at) { return pwritev(fd, v, n, at); }
+"""
+
+# Each rank prints whether its write failed for want of space: alone, together, together through a view with holes, and the
+# same nonblocking. Then what a file without a name does, and a handle that was closed.
+FAULTS = """
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+static char told[200];
+static void tell(int error) {
+  int kind = error;
+  if (error) MPI_Error_class(error, &kind);
+  strcat(told, kind == MPI_SUCCESS ? " ok" : kind == MPI_ERR_NO_SPACE ? " space" : kind == MPI_ERR_FILE ? " closed" :
+               kind == MPI_ERR_NO_SUCH_FILE ? " missing" : " other");
+}
+int main(int argc, char** argv) {
+  MPI_File file, gone;
+  MPI_Request request;
+  MPI_Datatype every_other;
+  int rank, fails;
+  char data[8] = "datadat";
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  tell(MPI_File_write_at(file, 8 * rank, data, 8, MPI_CHAR, MPI_STATUS_IGNORE));
+  tell(MPI_File_write_at_all(file, 8 * rank, data, 8, MPI_CHAR, MPI_STATUS_IGNORE));
+  MPI_Type_vector(2, 4, 8, MPI_CHAR, &every_other);
+  MPI_Type_commit(&every_other);
+  MPI_File_set_view(file, 4 * rank, MPI_CHAR, every_other, "native", MPI_INFO_NULL);
+  fails = MPI_File_write_all(file, data, 8, MPI_CHAR, MPI_STATUS_IGNORE);
+  if (rank == 1) tell(fails);
+  MPI_File_iwrite_at(file, 0, data, 8, MPI_CHAR, &request);
+  tell(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  MPI_File_iwrite_at_all(file, 0, data, 8, MPI_CHAR, &request);
+  fails = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (rank == 1) tell(fails);
+  if (rank == 0) remove(argv[1]);
+  MPI_Barrier(MPI_COMM_WORLD);
+  tell(MPI_File_read_at(file, 0, data, 4, MPI_CHAR, MPI_STATUS_IGNORE));
+  tell(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_RDWR, MPI_INFO_NULL, &gone));
+  gone = file;
+  tell(MPI_File_close(&file));
+  tell(MPI_File_read_at(gone, 0, data, 4, MPI_CHAR, MPI_STATUS_IGNORE));
+  tell(MPI_File_write_all(gone, data, 4, MPI_CHAR, MPI_STATUS_IGNORE));
+  tell(MPI_File_close(&gone));
+  printf("%d:%s\\n", rank, told);
+  MPI_Type_free(&every_other);
   MPI_Finalize();
   return 0;
 }
@@ -140,6 +210,24 @@ class Programs(unittest.TestCase):
         lines = [line for line in done.stderr.splitlines() if line.startswith("thalweg: ")]
         self.assertEqual(len(lines), 1, done.stderr)
         self.assertIn(f"'{self.path}': 2 ranks, 0.0 MiB written by 2 calls, 0.0 MiB read by 0 calls", lines[0])
+
+    def test_a_full_disk_of_one_rank_is_told_and_waited_for_by_none(self):
+        shim = self.folder / "full_disk.c"
+        shim.write_text(FULL_DISK)
+        library = self.compile("cc", shim, "-shared", "-fPIC")
+        done = self.run_ranks(self.c_program(FAULTS), LD_PRELOAD=f"{LIBRARY}:{library}", THALWEG_URING="0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        after = " ok missing ok closed closed closed"
+        lines = sorted(done.stdout.splitlines())
+        self.assertEqual(lines[0], f"0: ok ok ok{after}")
+        # Rank 0 may write what rank 1 passes to an access of both through a view.
+        self.assertRegex(lines[1], f"^1: space space (space|ok) space (space|ok){after}$")
+
+    def test_two_copies_of_the_library_are_as_one(self):
+        other = shutil.copy(LIBRARY, self.folder / "copy.so")
+        done = self.run_ranks(self.c_program(CLOSED_AT_THE_END), LD_PRELOAD=f"{LIBRARY}:{other}")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.path.read_bytes(), b"oneoneallallendend")
 
     def run_by_command(self, *arguments):
         command = [TOOL, "run", "--library", LIBRARY, *arguments[:-1], "--", *LAUNCH, "-n", "2", arguments[-1], str(self.path), "close"]
