@@ -131,7 +131,7 @@ FUNCTION(int, Register_datarep_c,
          m::register_datarep(name, read, write, extent, state))
 FUNCTION(MPI_Fint, File_c2f, (MPI_File fh), m::number_of(fh))
 FUNCTION(MPI_File, File_f2c, (MPI_Fint fh), m::handle_of_number(fh))
-// Of MPI 5, where they take the place of both in its standard binary interface.
+// MPI 5 has these in place of both in its standard binary interface.
 FUNCTION(int, File_toint, (MPI_File fh), m::number_of(fh))
 FUNCTION(MPI_File, File_fromint, (int fh), m::handle_of_number(fh))
 FUNCTION(int, File_create_errhandler, (MPI_File_errhandler_function * function, MPI_Errhandler* handler),

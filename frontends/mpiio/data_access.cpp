@@ -112,7 +112,6 @@ std::unique_lock<std::mutex> prepare(OpenFile& file, const DataAccess& asked, Pr
   if (asked.pointer != Pointer::ordered) lock.lock();
   // Ordered accesses lie one behind the other, and their ranks meet for the pointer: each rank moves its own bytes.
   made.collective = asked.collective && asked.pointer != Pointer::ordered && !file.goes_alone;
-  if (asked.collective) file.had_collective = true;
   made.failure = lay_memory(file, asked, made);
   made.etypes = made.failure.none() ? made.bytes / file.view.etype_bytes : 0;
   fill(asked, made);
@@ -125,6 +124,7 @@ std::unique_lock<std::mutex> prepare(OpenFile& file, const DataAccess& asked, Pr
   }
   made.access.offset = offset;
   if (!lock) lock.lock();
+  file.had_collective = file.had_collective || asked.collective;
   return lock;
 }
 

@@ -85,7 +85,7 @@ void add_hint(const std::string& name, const std::string& value, bool warn, Hint
                  name.c_str());
 }
 
-// As ROMIO has it: lines "KEY VALUE", the first one of a key counts, and those that begin with # do not. Read once in a process.
+// As ROMIO has it: lines "KEY VALUE"; the first line of a key holds, and lines that begin with # are comments. Read once in a process.
 Hints read_system_hints() {
   Hints hints;
   const char* const named = std::getenv("ROMIO_HINTS");

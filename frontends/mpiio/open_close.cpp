@@ -46,6 +46,8 @@ std::int32_t flags_of(int amode) {
   if ((amode & (MPI_MODE_RDONLY | MPI_MODE_RDWR)) != 0) flags |= TW_READ;
   if ((amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) != 0) flags |= TW_WRITE;
   if ((amode & MPI_MODE_CREATE) != 0) flags |= TW_CREATE;
+  // Compared between ranks: those that append meet for the end of the file.
+  if ((amode & MPI_MODE_APPEND) != 0 && (amode & MPI_MODE_RDONLY) == 0) flags |= TW_APPEND;
   if ((amode & MPI_MODE_CREATE) != 0 && (amode & MPI_MODE_EXCL) != 0) flags |= TW_EXCLUSIVE;
   return flags;
 }
@@ -75,11 +77,12 @@ Failure set_pointers(OpenFile& made) {
   made.shared.slot = take_slot(*made.communicator);
   if ((made.amode & MPI_MODE_APPEND) == 0) return {};
   std::int64_t end = 0;
-  const Failure failure = failure_of(tw_file_size(made.file, &end));
+  const bool may_write = (made.amode & MPI_MODE_RDONLY) == 0;
+  const Failure failure = failure_of(may_write ? tw_file_size(made.file, &end) : tw_file_end(made.file, &end));
   made.position = made.shared.base = end;
   if (failure.none()) return {};
   made.shared.slot.numbers->give_back(made.shared.slot.first);
-  (void)tw_file_close(&made.file);  // on all ranks: the failure is theirs
+  (void)tw_file_close(&made.file);  // a failure of a collective call is that of all ranks
   return failure;
 }
 

@@ -45,11 +45,14 @@ Failure move(const char* call, std::int64_t origin, MPI_Offset offset, std::int6
   return {};
 }
 
-// Whether all ranks pass the same.
+// Whether all ranks pass the same, and may seek: an amode may be another one on one rank.
 Failure check_same(const OpenFile& file, MPI_Offset offset, int whence) {
-  std::int64_t most[4] = {offset, -offset, whence, -std::int64_t{whence}};
-  const Failure failure = failure_of(tw_group_allreduce(file.communicator->group, most, 4, TW_MAX));
-  if (!failure.none()) return failure;
+  const Failure mine = refuse_sequential(file, "MPI_File_seek_shared");
+  std::int64_t most[5] = {offset, -offset, whence, -std::int64_t{whence}, mine.none() ? 0 : 1};
+  const Failure failure = failure_of(tw_group_allreduce(file.communicator->group, most, 5, TW_MAX));
+  if (!mine.none() || !failure.none()) return mine.none() ? failure : mine;
+  if (most[4] != 0)
+    return {MPI_ERR_NOT_SAME, "MPI_File_seek_shared: another rank opened the file with MPI_MODE_SEQUENTIAL"};
   if (most[0] == -most[1] && most[2] == -most[3]) return {};
   return {MPI_ERR_NOT_SAME, "MPI_File_seek_shared: offset or whence differ between ranks (" + std::to_string(-most[1]) +
                                 " .. " + std::to_string(most[0]) + ")"};
@@ -132,9 +135,7 @@ int seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
   constexpr const char* kCall = "MPI_File_seek_shared";
   const auto file = file_of(handle);
   if (file == nullptr) return conclude(nullptr, not_open(kCall));
-  Failure failure = refuse_sequential(*file, kCall);  // on all ranks: the amode is theirs
-  if (failure.none()) failure = move_shared(*file, offset, whence);
-  return conclude(file.get(), failure);
+  return conclude(file.get(), move_shared(*file, offset, whence));
 }
 
 int get_position_shared(MPI_File handle, MPI_Offset* offset) {

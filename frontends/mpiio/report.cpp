@@ -34,7 +34,11 @@ std::string amount(std::int64_t bytes, std::int64_t calls, const char* done) {
   return text;
 }
 
-const char* wish() { return std::getenv("THALWEG_MPIIO_REPORT"); }
+// Null: no report is wanted.
+const char* wish() {
+  const char* const set = std::getenv("THALWEG_MPIIO_REPORT");
+  return set != nullptr && *set != '\0' ? set : nullptr;
+}
 
 // In quotes, as JSON has it.
 std::string quoted(const std::string& text) {
@@ -51,18 +55,18 @@ std::string quoted(const std::string& text) {
 // What all ranks have done with a file.
 struct Sum {
   std::int64_t calls_read, calls_written, bytes_read, bytes_written;
-  double seconds;
+  std::int64_t nanoseconds;
   std::string plan;
 };
 
 // One write, so that records of several programs do not mix.
 void add_record(const char* records, const OpenFile& file, const Sum& sum) {
-  const std::string line = "{\"file\":" + quoted(file.path) + ",\"ranks\":" + std::to_string(file.communicator->size) +
-                           ",\"calls_written\":" + std::to_string(sum.calls_written) +
-                           ",\"bytes_written\":" + std::to_string(sum.bytes_written) +
-                           ",\"calls_read\":" + std::to_string(sum.calls_read) +
-                           ",\"bytes_read\":" + std::to_string(sum.bytes_read) +
-                           ",\"seconds\":" + std::to_string(sum.seconds) + ",\"plan\":" + quoted(sum.plan) + "}\n";
+  const std::string line =
+      "{\"file\":" + quoted(file.path) + ",\"ranks\":" + std::to_string(file.communicator->size) +
+      ",\"calls_written\":" + std::to_string(sum.calls_written) +
+      ",\"bytes_written\":" + std::to_string(sum.bytes_written) + ",\"calls_read\":" + std::to_string(sum.calls_read) +
+      ",\"bytes_read\":" + std::to_string(sum.bytes_read) + ",\"nanoseconds\":" + std::to_string(sum.nanoseconds) +
+      ",\"plan\":" + quoted(sum.plan) + "}\n";
   const int fd = ::open(records, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   const bool written = fd >= 0 && ::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   if (!written)
@@ -74,7 +78,8 @@ void print_line(const OpenFile& file, const Sum& sum) {
   std::fprintf(stderr, "thalweg: '%s': %d ranks, %s, %s, %.3f s in the slowest rank; last collective access: %s\n",
                file.path.c_str(), file.communicator->size,
                amount(sum.bytes_written, sum.calls_written, "written").c_str(),
-               amount(sum.bytes_read, sum.calls_read, "read").c_str(), sum.seconds, sum.plan.c_str());
+               amount(sum.bytes_read, sum.calls_read, "read").c_str(), static_cast<double>(sum.nanoseconds) * 1e-9,
+               sum.plan.c_str());
 }
 
 // The library plans none where each rank goes alone.
@@ -104,7 +109,7 @@ void report(OpenFile& file) {
   if (tw_group_allreduce(file.communicator->group, sums, 4, TW_SUM) != TW_OK ||
       tw_group_allreduce(file.communicator->group, &longest, 1, TW_MAX) != TW_OK || file.communicator->rank != 0)
     return;
-  const Sum sum{sums[0], sums[1], sums[2], sums[3], static_cast<double>(longest) * 1e-9, last_plan(file)};
+  const Sum sum{sums[0], sums[1], sums[2], sums[3], longest, last_plan(file)};
   if (wish() == nullptr || std::strcmp(wish(), "1") == 0)
     print_line(file, sum);
   else

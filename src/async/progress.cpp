@@ -40,7 +40,9 @@ class Progress {
   // The Progress of operations that only callers of the transport advance.
   static Progress& of_callers();
   static Progress& home_of(const Request& request) { return request.home_ != nullptr ? *request.home_ : of_process(); }
-  static bool is_left_to_thread(const Request& request) { return request.by_thread_; }
+  static bool is_left_to_thread(const Request& request) {
+    return request.by_thread_ && !of_process().thread_rests_.load();
+  }
 
   void start(std::shared_ptr<Request> request, ProgressMode mode) noexcept;
   static void start_among_callers(std::shared_ptr<Request> request);
@@ -292,6 +294,10 @@ void Progress::end_before(TransportEnd now) {
   const auto lock_callers = callers.lock_to_start();
   all.thread_rests_.store(now == nullptr);
   if (now == nullptr) return;
+  {
+    const std::lock_guard lock(all.incoming_mutex_);
+    all.arrived_.notify_one();
+  }
   Backoff backoff(kWaits);
   while (n_need_transport.load(std::memory_order_acquire) > 0) {
     const bool any = all.step();

@@ -319,9 +319,11 @@ TEST_F(MpiioOneWrongRank, InOpensIsNotWaitedFor) {
     expect_back(MPI_ERR_AMODE, open("file", 0), right);
     close();
     // Amodes that differ.
-    const int error = is_wrong() ? open("file", MPI_MODE_RDONLY)() : right();
-    EXPECT_CLASS(MPI_ERR_NOT_SAME, error);
-    close();
+    for (const int mine : {MPI_MODE_RDONLY, MPI_MODE_RDWR | MPI_MODE_APPEND}) {
+      const int error = is_wrong() ? open("file", mine)() : right();
+      EXPECT_CLASS(MPI_ERR_NOT_SAME, error);
+      close();
+    }
   }
   // An empty name, as path() would not.
   const auto empty = [&] { return MPI_File_open(MPI_COMM_WORLD, "", MPI_MODE_RDWR, MPI_INFO_NULL, &file); };

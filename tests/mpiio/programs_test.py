@@ -33,10 +33,14 @@ CLOSED_AT_THE_END = """
 #include <mpi.h>
 #include <stddef.h>
 static MPI_File file;
+static MPI_Request begun;
+static char much[1 << 24];
 static int at_end(MPI_Comm comm, int key, void* value, void* extra) {
   int rank;
   MPI_Request request;
+  int done = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  while (!done) MPI_Test(&begun, &done, MPI_STATUS_IGNORE);
   if (MPI_File_iwrite_at(file, 3 * rank, "one", 3, MPI_CHAR, &request)) return MPI_ERR_OTHER;
   if (MPI_Wait(&request, MPI_STATUS_IGNORE)) return MPI_ERR_OTHER;
   if (MPI_File_write_at_all(file, 6 + 3 * rank, "all", 3, MPI_CHAR, MPI_STATUS_IGNORE)) return MPI_ERR_OTHER;
@@ -49,8 +53,9 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   MPI_File_write_shared(file, "early", 5, MPI_CHAR, MPI_STATUS_IGNORE);
+  MPI_File_iread_at(file, 0, much, sizeof much, MPI_CHAR, &begun);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   return 0;

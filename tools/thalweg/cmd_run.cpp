@@ -1,6 +1,7 @@
 // thalweg run: starts an MPI program with libthalweg_mpiio below it, and makes a page of what it did with its files.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,19 +40,26 @@ std::string own_library() {
                             (self / TW_LIBRARY_FOLDER).string()));
 }
 
-// All launchers pass the environment to ranks of this node. MPICH's and Slurm's pass it to others too; Open MPI's is told.
-void prepare_environment(const std::string& library, const std::string& report) {
+// All launchers pass the environment to ranks of this node. MPICH's and Slurm's pass it to others too; Open MPI's is told,
+// by a variable or by its option -x, which exclude each other.
+void prepare(const std::string& library, const std::string& report, std::vector<std::string>& words) {
   const char* const before = std::getenv("LD_PRELOAD");
   setenv("LD_PRELOAD", (library + (before != nullptr ? fmt::format(":{}", before) : "")).c_str(), 1);
   setenv("THALWEG_MPIIO_REPORT", report.c_str(), 1);
-  setenv("OMPI_MCA_mca_base_env_list", "LD_PRELOAD;THALWEG_MPIIO_REPORT", 0);
+  const char* const list = std::getenv("OMPI_MCA_mca_base_env_list");
+  const std::string passed = "LD_PRELOAD;THALWEG_MPIIO_REPORT";
+  if (std::ranges::count(words, "-x") > 0)
+    words.insert(words.begin() + 1, {"-x", "LD_PRELOAD", "-x", "THALWEG_MPIIO_REPORT"});
+  else
+    setenv("OMPI_MCA_mca_base_env_list", (list != nullptr ? fmt::format("{};{}", list, passed) : passed).c_str(), 1);
 }
 
-[[noreturn]] void become(const Asked& asked) {
-  std::vector<char*> words;
-  for (const std::string& word : asked.words) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  execvp(words[0], words.data());
+[[noreturn]] void become(std::vector<std::string> words, const std::string& library, const std::string& report) {
+  prepare(library, report, words);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execvp(pointers[0], pointers.data());
   say(fmt::format("cannot start '{}': {}", words[0], std::strerror(errno)));
   _exit(127);
 }
@@ -70,12 +78,15 @@ std::vector<Use> uses_in(const std::string& records) {
   std::vector<Use> uses;
   std::ifstream in(records);
   for (std::string line; std::getline(in, line);) {
+    if (!is_utf8(line))
+      std::ranges::replace_if(
+          line, [](char c) { return (c & 0x80) != 0; }, '?');
     const Json record = Json::parse(line, nullptr, false);
     if (!record.is_object()) continue;
     uses.push_back({record.value("file", ""), record.value("plan", ""), record.value("ranks", int64_t{0}),
                     record.value("bytes_written", int64_t{0}), record.value("bytes_read", int64_t{0}),
                     record.value("calls_written", int64_t{0}) + record.value("calls_read", int64_t{0}),
-                    record.value("seconds", 0.0)});
+                    1e-9 * static_cast<double>(record.value("nanoseconds", int64_t{0}))});
   }
   std::ranges::stable_sort(uses, std::greater<>(), &Use::seconds);
   return uses;
@@ -111,34 +122,43 @@ std::string page_of(const std::vector<Use>& uses, const Asked& asked) {
       rows);
 }
 
-// Waits for the program, whose exit code it returns.
+// Waits for the program, which gets the signals that this command gets. Returns its exit code.
 int end_of(pid_t child) {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    if (caught_signal() != 0) kill(child, caught_signal());
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
+
+// A new file beside the report, which goes with this object.
+struct Records {
+  std::string path;
+  explicit Records(const std::string& report) : path(fs::absolute(report + ".XXXXXX").string()) {
+    const Descriptor made(mkstemp(path.data()));
+    if (!made) fail_with_errno("make", path);
+  }
+  Records(const Records&) = delete;
+  Records& operator=(const Records&) = delete;
+  ~Records() { unlink(path.c_str()); }
+};
 
 int run(const Asked& asked) {
   const std::string library = asked.library.empty() ? own_library() : fs::absolute(asked.library).string();
   if (!fs::exists(library)) throw Failure(kInputOutput, fmt::format("there is no library '{}'", library));
+  if (library.find_first_of(" :") != std::string::npos)
+    throw Failure(kUsage,
+                  fmt::format("LD_PRELOAD cannot name '{}', for a blank or a colon in it; name a link to it with "
+                              "--library",
+                              library));
   flush_output();
-  if (asked.report.empty()) {
-    prepare_environment(library, "1");
-    become(asked);
-  }
+  if (asked.report.empty()) become(asked.words, library, "1");
   const bool replace = may_replace_picture(asked.report, asked.force, {}, "");
-  const std::string records = fs::absolute(asked.report + ".records").string();
-  write_picture(records, "", true);
+  const Records records(asked.report);
   const pid_t child = fork();
   if (child < 0) fail_with_errno("start", asked.words[0]);
-  if (child == 0) {
-    prepare_environment(library, records);
-    become(asked);
-  }
+  if (child == 0) become(asked.words, library, records.path);
   const int code = end_of(child);
-  write_picture(asked.report, page_of(uses_in(records), asked), replace);
-  fs::remove(records);
+  write_picture(asked.report, page_of(uses_in(records.path), asked), replace);
   return code;
 }
 
