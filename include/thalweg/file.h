@@ -221,11 +221,11 @@ TW_API_STATUS tw_status tw_file_view_offset(tw_file* file, int64_t position, int
  * Since      0.2. */
 TW_API_STATUS tw_status tw_file_end(const tw_file* file, int64_t* nbytes);
 
-/* Tells whether collective accesses of this file, as it is seen now, gain nothing from the other tasks, so that each task
- * would move its own bytes: the tasks are of one node, the storage too, no task has a view other than an offset, and no
- * hint asks for a method, workers or aggregators; or the hint method=direct does. A caller that needs no outcome of the
- * other tasks may make such an access by tw_file_access() or tw_file_iaccess() then, which needs no message. The answer is
- * equal on all tasks, and changes with tw_file_set_view() only.
+/* Tells whether each task may as well make its collective accesses of this file alone, by tw_file_access() or
+ * tw_file_iaccess(), which send no message: they would move the same bytes in the same calls. Failures of other tasks are
+ * not reported then, and no call waits for another task. That is so where the tasks and the storage are of one node, no
+ * task has a view other than an offset, and no hint names a method, workers or aggregators; and always with the hint
+ * method=direct, but for direct I/O. The answer is equal on all tasks, and changes with tw_file_set_view() only.
  * Call:      independent.
  * Blocking:  no.
  * alone      [out] 1 or 0.

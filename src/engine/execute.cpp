@@ -145,10 +145,8 @@ bool is_one_call(const SharedFile& file, const TaskAccess& asked) {
   const Extent& only = asked.extents[0];
   const bool goes_direct =
       asked.direction == Direction::read ? file.strategy.direct_reads : file.strategy.direct_writes;
-  const auto method = file.strategy.method;
-  if (method.has_value() && *method != Method::direct) return false;
-  return !goes_direct && only.memory != nullptr && only.bytes > 0 && only.bytes <= kMostBytesOfOneCall &&
-         asked.begin() <= kMostOffset - only.bytes;
+  return !goes_direct && file.strategy.method.value_or(Method::direct) == Method::direct && only.memory != nullptr &&
+         only.bytes > 0 && only.bytes <= kMostBytesOfOneCall && asked.begin() <= kMostOffset - only.bytes;
 }
 
 Op<TransferResult> execute_one_call(SharedFile& file, const TaskAccess& asked, const Piece& piece,

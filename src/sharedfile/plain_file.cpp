@@ -187,9 +187,8 @@ bool PlainFile::goes_alone() const {
   const Strategy& strategy = shared_->strategy;
   if (strategy.direct_reads || strategy.direct_writes) return false;
   if (strategy.method.has_value()) return *strategy.method == Method::direct;
-  const bool as_hinted = strategy.workers == 0 && strategy.aggregators == 0;
-  return as_hinted && all_in_one_run_ && strategy.on_one_node && group_->place().nodes == 1 &&
-         strategy.costs.call_ns < kSleepsNs;
+  return strategy.workers == 0 && strategy.aggregators == 0 && all_in_one_run_ && strategy.on_one_node &&
+         group_->place().nodes == 1 && strategy.costs.call_ns < kSleepsNs;
 }
 
 Result<std::uint64_t> PlainFile::seek_view(std::int64_t offset, int whence) {

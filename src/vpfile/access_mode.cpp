@@ -13,11 +13,6 @@ const char* cause_of_ib(const StreamAccess& all) {
 
 }  // namespace
 
-const char* name_of(VpMode mode) {
-  static constexpr const char* kNames[] = {"NB", "CB", "IB"};
-  return kNames[static_cast<std::size_t>(mode)];
-}
-
 void StreamAccess::join(const StreamAccess& more) {
   least_bytes = std::min(least_bytes, more.least_bytes);
   most_bytes = std::max(most_bytes, more.most_bytes);

@@ -14,7 +14,6 @@
 namespace thalweg {
 
 enum class VpMode : std::uint8_t { nb, cb, ib };
-const char* name_of(VpMode mode);
 
 // Reasons why an access is not NB, as text for the user.
 namespace vp_cause {

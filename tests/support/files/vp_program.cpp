@@ -19,6 +19,8 @@
 namespace thalweg::test {
 namespace {
 
+const char* name_of(VpMode mode) { return mode == VpMode::nb ? "NB" : mode == VpMode::cb ? "CB" : "IB"; }
+
 std::mutex seen_mutex;
 std::set<std::string>& seen() {
   static std::set<std::string> modes;

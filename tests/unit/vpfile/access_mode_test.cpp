@@ -135,11 +135,5 @@ TEST(StreamAccessOfTasks, OneWithoutVpsSaysNothing) {
   EXPECT_EQ(joined(none, none).most_bytes, 0u);
 }
 
-TEST(VpModeNames, AreThoseOfThePaper) {
-  EXPECT_STREQ(name_of(VpMode::nb), "NB");
-  EXPECT_STREQ(name_of(VpMode::cb), "CB");
-  EXPECT_STREQ(name_of(VpMode::ib), "IB");
-}
-
 }  // namespace
 }  // namespace thalweg
