@@ -9,7 +9,6 @@
 #include "mpiio/calls.hpp"
 #include "mpiio/hints.hpp"
 #include "mpiio/open_file.hpp"
-#include "mpiio/shared_pointer.hpp"
 
 namespace thalweg::mpiio {
 
