@@ -18,7 +18,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static int rank, ranks, wrong;
+#include "timing.h"
+
+static int wrong;
 static const char* path;
 static int edge, repetitions;
 
@@ -29,17 +31,6 @@ static void must(int error, const char* what) {
   MPI_Error_string(error, text, &length);
   fprintf(stderr, "rank %d: %s: %s\n", rank, what, text);
   MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static double begin(void) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  return MPI_Wtime();
-}
-
-static void end(double began, const char* name, int repetition) {
-  double mine = MPI_Wtime() - began, slowest = 0;
-  MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  if (rank == 0 && repetition > 0) printf("%s %.9f\n", name, slowest);
 }
 
 /* Processor time of this process, of all its threads. */

@@ -7,23 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int rank, ranks;
+#include "timing.h"
 
 static void check(hid_t made, const char* what) {
   if (made >= 0) return;
   fprintf(stderr, "rank %d: %s failed\n", rank, what);
   MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static double begin(void) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  return MPI_Wtime();
-}
-
-static void end(double began, const char* name, int repetition) {
-  double mine = MPI_Wtime() - began, slowest = 0;
-  MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  if (rank == 0 && repetition > 0) printf("%s %.9f\n", name, slowest);
 }
 
 int main(int argc, char** argv) {

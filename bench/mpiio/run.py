@@ -117,7 +117,7 @@ def variants_of(argument, folder):
     programs = {"": str(folder / f"cases-{name}"), "hdf5": str(folder / f"hdf5-{name}") if len(parts) == 4 else None}
     subprocess.run([compiler, "-O2", "-o", programs[""], str(HERE / "cases.c"), "-ldl"], check=True)
     if programs["hdf5"]:
-        subprocess.run([parts[3], "-O2", "-o", programs["hdf5"], str(HERE / "hdf5_case.c")], check=True, cwd=folder)
+        subprocess.run([parts[3], "-O2", "-o", programs["hdf5"], str(HERE / "hdf5_case.c"), f"-I{HERE}"], check=True, cwd=folder)
     version = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False).stdout
     made = [Variant(name, launcher, programs, {}, False)]
     if "HYDRA" not in version:

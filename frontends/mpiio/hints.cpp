@@ -85,7 +85,8 @@ void add_hint(const std::string& name, const std::string& value, bool warn, Hint
                  name.c_str());
 }
 
-// As ROMIO has it: lines "KEY VALUE"; the first line of a key holds, and lines that begin with # are comments. Read once in a process.
+// As ROMIO has it: lines "KEY VALUE". The first line of a key holds, and lines that begin with # are comments. The file is
+// read once in a process.
 Hints read_system_hints() {
   Hints hints;
   const char* const named = std::getenv("ROMIO_HINTS");

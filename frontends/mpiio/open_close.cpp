@@ -45,7 +45,7 @@ std::int32_t flags_of(int amode) {
   if ((amode & (MPI_MODE_RDONLY | MPI_MODE_RDWR)) != 0) flags |= TW_READ;
   if ((amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) != 0) flags |= TW_WRITE;
   if ((amode & MPI_MODE_CREATE) != 0) flags |= TW_CREATE;
-  // Compared between ranks: those that append meet for the end of the file.
+  // The library compares flags between ranks, and those that append meet for the end of the file.
   if ((amode & MPI_MODE_APPEND) != 0 && (amode & MPI_MODE_RDONLY) == 0) flags |= TW_APPEND;
   if ((amode & MPI_MODE_CREATE) != 0 && (amode & MPI_MODE_EXCL) != 0) flags |= TW_EXCLUSIVE;
   return flags;
@@ -81,7 +81,8 @@ Failure set_pointers(OpenFile& made) {
   made.position = made.shared.base = end;
   if (failure.none()) return {};
   made.shared.slot.numbers->give_back(made.shared.slot.first);
-  (void)tw_file_close(&made.file);  // a failure of a collective call is that of all ranks
+  // The failure of a collective call is that of all ranks; the other one is this rank's alone.
+  (void)(may_write ? tw_file_close(&made.file) : tw_file_abandon(&made.file));
   return failure;
 }
 

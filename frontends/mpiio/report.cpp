@@ -52,7 +52,7 @@ std::string quoted(const std::string& text) {
   return made + '"';
 }
 
-// What all ranks have done with a file.
+// The sums of all ranks for a file.
 struct Sum {
   std::int64_t calls_read, calls_written, bytes_read, bytes_written;
   std::int64_t nanoseconds;

@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -264,6 +265,24 @@ class Programs(unittest.TestCase):
                 done = subprocess.run([TOOL, "run", "--library", LIBRARY, *options, "--", *words], check=False,
                                       capture_output=True, text=True, timeout=100)
                 self.assertEqual(done.returncode, code, done.stderr)
+
+    @unittest.skipUnless(TOOL, "built without the thalweg command")
+    def test_the_command_passes_signals_on_and_leaves_only_its_page(self):
+        page = self.folder / "page.html"
+        command = [TOOL, "run", "--library", LIBRARY, "--report", page, "--", "sh", "-c", "echo begun; exec sleep 90"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+            self.assertEqual(running.stdout.readline(), "begun\n")
+            running.terminate()
+            self.assertEqual(running.wait(60), 128 + signal.SIGTERM)
+        self.assertEqual([path.name for path in self.folder.glob("page.html*")], ["page.html"])
+
+    @unittest.skipUnless(TOOL and KIND == "openmpi", "the launcher of Open MPI has the option")
+    def test_the_command_goes_with_the_option_that_passes_variables(self):
+        done = subprocess.run([TOOL, "run", "--library", LIBRARY, "--", *LAUNCH, "-x", "HOME", "-n", "2",
+                               self.c_program(LEFT_OPEN), self.path, "close"], capture_output=True, text=True, check=False,
+                              timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"'{self.path}': 2 ranks", done.stderr)
 
     def test_a_program_of_the_other_mpi_gets_one_clear_line(self):
         other = shutil.which("mpicc.openmpi" if KIND == "mpich" else "mpicc.mpich")

@@ -18,7 +18,7 @@ struct TypeRules {
   MPI_Datatype unit = MPI_DATATYPE_NULL;
   // As the types of files are: displacements are not negative and grow. (Mostly: typemap_of() decides.)
   bool ascending = false;
-  // What the MPI-IO of MPICH 4.0 and Open MPI 4.1 copes with: of the predefined types the first six, no MPI_Type_dup, and
+  // Only types that the MPI-IO of MPICH 4.0 and Open MPI 4.1 can use: the first six predefined types, no MPI_Type_dup, and
   // no constructors for large counts.
   bool plain = false;
 };

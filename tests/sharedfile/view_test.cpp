@@ -57,8 +57,6 @@ std::string expected(int tasks, std::int64_t displacement, int n, Data&& data_of
   return file;
 }
 
-using GoingAlone = SharedFiles;
-
 class Views : public SharedFiles, public testing::WithParamInterface<int> {
  protected:
   // Runs `body` on tasks with views of their parts of arrays from displacement 5 on.
@@ -551,43 +549,6 @@ TEST_F(ViewCalls, RefuseWrongArguments) {
   EXPECT_EQ(tw_view_size(nothing.get()), 0);
   const ViewPtr none = made(tw_view_struct, 0, nullptr, nullptr, nullptr);
   EXPECT_EQ(tw_view_size(none.get()), 0);
-}
-
-bool goes_alone(const tw_file* file) {
-  std::int32_t alone = -1;
-  EXPECT_EQ(tw_file_goes_alone(file, &alone), TW_OK) << tw_last_error();
-  EXPECT_TRUE(alone == 0 || alone == 1) << alone;
-  return alone == 1;
-}
-
-// An offset keeps the bytes of a task together; a view of one task counts for all.
-TEST_F(GoingAlone, EndsWithTheViewOfAnyTask) {
-  on_file(3, [&](tw_file* file, int task) {
-    EXPECT_TRUE(goes_alone(file));
-    EXPECT_EQ(tw_file_set_view(file, 100 * task, nullptr), TW_OK) << tw_last_error();
-    EXPECT_TRUE(goes_alone(file));
-    const ViewPtr comb = made(tw_view_strided, 6, 2, 5, nullptr);
-    EXPECT_EQ(tw_file_set_view(file, 0, task == 1 ? comb.get() : nullptr), TW_OK) << tw_last_error();
-    EXPECT_FALSE(goes_alone(file));
-    EXPECT_EQ(tw_file_set_view(file, task == 2 ? -1 : 0, nullptr), TW_ERR_INVALID);
-    EXPECT_FALSE(goes_alone(file)) << "the views are those before";
-    EXPECT_EQ(tw_file_set_view(file, 0, nullptr), TW_OK) << tw_last_error();
-    EXPECT_TRUE(goes_alone(file));
-  });
-}
-
-TEST_F(GoingAlone, FollowsTheHints) {
-  for (const char* const together : {"method=aggregate", "method=shared", "workers=2", "aggregators=1"})
-    on_file(
-        2, [&](tw_file* file, int) { EXPECT_FALSE(goes_alone(file)) << together; }, kNew, together);
-  on_file(
-      2,
-      [&](tw_file* file, int) {
-        const ViewPtr comb = made(tw_view_strided, 6, 2, 5, nullptr);
-        EXPECT_EQ(tw_file_set_view(file, 0, comb.get()), TW_OK) << tw_last_error();
-        EXPECT_TRUE(goes_alone(file));
-      },
-      kNew, "method=direct");
 }
 
 }  // namespace

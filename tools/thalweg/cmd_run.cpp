@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -40,15 +42,25 @@ std::string own_library() {
                             (self / TW_LIBRARY_FOLDER).string()));
 }
 
-// All launchers pass the environment to ranks of this node. MPICH's and Slurm's pass it to others too; Open MPI's is told,
-// by a variable or by its option -x, which exclude each other.
+// Whether the launcher is that of Open MPI. The program may have an option -x too.
+bool is_of_open_mpi(const std::string& launcher) {
+  FILE* const pipe = popen((shell_word(launcher) + " --version 2> /dev/null").c_str(), "r");
+  std::array<char, 200> text{};
+  const size_t n = pipe != nullptr ? fread(text.data(), 1, text.size(), pipe) : 0;
+  if (pipe != nullptr) pclose(pipe);
+  const std::string_view said(text.data(), n);
+  return said.find("Open MPI") != std::string_view::npos || said.find("OpenRTE") != std::string_view::npos;
+}
+
+// All launchers pass the environment to ranks of this node. Those of MPICH and Slurm pass it to other nodes too. Open MPI
+// does where a variable or its option -x names what to pass; it refuses both together.
 void prepare(const std::string& library, const std::string& report, std::vector<std::string>& words) {
   const char* const before = std::getenv("LD_PRELOAD");
   setenv("LD_PRELOAD", (library + (before != nullptr ? fmt::format(":{}", before) : "")).c_str(), 1);
   setenv("THALWEG_MPIIO_REPORT", report.c_str(), 1);
   const char* const list = std::getenv("OMPI_MCA_mca_base_env_list");
   const std::string passed = "LD_PRELOAD;THALWEG_MPIIO_REPORT";
-  if (std::ranges::count(words, "-x") > 0)
+  if (std::ranges::count(words, "-x") > 0 && is_of_open_mpi(words[0]))
     words.insert(words.begin() + 1, {"-x", "LD_PRELOAD", "-x", "THALWEG_MPIIO_REPORT"});
   else
     setenv("OMPI_MCA_mca_base_env_list", (list != nullptr ? fmt::format("{};{}", list, passed) : passed).c_str(), 1);
@@ -122,11 +134,12 @@ std::string page_of(const std::vector<Use>& uses, const Asked& asked) {
       rows);
 }
 
-// Waits for the program, which gets the signals that this command gets. Returns its exit code.
+// Waits for the program, and returns its exit code. It gets the signals of this command, but for SIGINT, which a terminal
+// sends to both.
 int end_of(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-    if (caught_signal() != 0) kill(child, caught_signal());
+    if (caught_signal() != 0 && caught_signal() != SIGINT) kill(child, caught_signal());
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
