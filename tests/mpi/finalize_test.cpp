@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include <array>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -204,45 +203,6 @@ void start_on_threads(tw_group* ranks, const std::string& path, Left (&left)[2],
   tw_team_free(&team);
 }
 
-int sleep_a_little(MPI_Comm, int, void*, void*) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  return MPI_SUCCESS;
-}
-
-// The thread of the library rests while MPI ends, and advances this afterwards; a test does not.
-class OfOneTask {
- public:
-  void start(const std::string& path) {
-    ASSERT_EQ(tw_group_self(&group_), TW_OK) << tw_last_error();
-    ASSERT_EQ(tw_file_open(group_, path.c_str(), TW_WRITE | TW_CREATE, nullptr, &file_), TW_OK) << tw_last_error();
-    int key = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sleep_a_little, &key, nullptr);
-    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-    const tw_extent extent{data_.data(), static_cast<std::int64_t>(data_.size()), 0};
-    tw_access access{};
-    access.struct_size = sizeof access;
-    access.direction = TW_ACCESS_WRITE;
-    access.progress = TW_PROGRESS_THREAD;
-    access.extents = &extent;
-    access.n = 1;
-    ASSERT_EQ(tw_file_iaccess(file_, &access, &request_), TW_OK) << tw_last_error();
-  }
-  void expect_completed() {
-    std::size_t moved = 0;
-    int32_t done = 0;
-    while (done == 0) ASSERT_EQ(tw_request_test(&request_, &done, &moved), TW_OK) << tw_last_error();
-    EXPECT_EQ(moved, data_.size());
-    EXPECT_EQ(tw_file_close(&file_), TW_OK) << tw_last_error();
-    tw_group_free(&group_);
-  }
-
- private:
-  tw_group* group_ = nullptr;
-  tw_file* file_ = nullptr;
-  tw_request* request_ = nullptr;
-  std::vector<char> data_ = std::vector<char>(std::size_t{32} << 20, 'd');
-};
-
 TEST(MpiFinalize, CompletesWhatWasStartedAndEndsTheRest) {
   const std::string folder = folder_of_all();
   int rank = 0;
@@ -261,8 +221,6 @@ TEST(MpiFinalize, CompletesWhatWasStartedAndEndsTheRest) {
   Unclosed unclosed(group, folder + "/all", false);
   Unclosed half_closed(group, folder + "/some", true);
   half_closed.close_on_some_ranks();
-  OfOneTask alone;
-  alone.start(folder + "/alone" + std::to_string(rank));
 
   testing::internal::CaptureStderr();
   EXPECT_EQ(MPI_Finalize(), MPI_SUCCESS);
@@ -273,7 +231,6 @@ TEST(MpiFinalize, CompletesWhatWasStartedAndEndsTheRest) {
     expect_written(folder + "/two_phase", ranks);
     expect_written(folder + "/threads", 2 * ranks);
   }
-  alone.expect_completed();
   direct.expect_ended();
   two_phase.expect_ended();
   std::thread second([&] { threads[1].expect_ended(); });
