@@ -156,17 +156,18 @@ int error_string(m::Layer layer, int code, char* text, int* length) {
 }
 
 // The library's thread advances accesses while the program computes, for which MPI must permit calls of any thread.
-int begin_mpi(m::Layer layer, int* argc, char*** argv, int* provided) {
+int begin_mpi(m::Layer layer, int* argc, char*** argv, int required, int* provided) {
   m::check_family();
   const auto begin = m::next_mpi<int(int*, char***, int, int*)>("PMPI_Init_thread", layer);
   const int error = begin(argc, argv, MPI_THREAD_MULTIPLE, provided);
+  if (required == MPI_THREAD_MULTIPLE) m::threads_may_call();
   if (error == MPI_SUCCESS) m::watch_the_end();
   return error;
 }
 
 int begin_mpi(m::Layer layer, int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
-  return begin_mpi(layer, argc, argv, &provided);
+  return begin_mpi(layer, argc, argv, provided, &provided);
 }
 
 }  // namespace
@@ -174,7 +175,8 @@ int begin_mpi(m::Layer layer, int* argc, char*** argv) {
 FUNCTION(int, Errhandler_free, (MPI_Errhandler * handler), free_handler(layer, handler))
 FUNCTION(int, Error_string, (int code, char* text, int* length), error_string(layer, code, text, length))
 FUNCTION(int, Init, (int* argc, char*** argv), begin_mpi(layer, argc, argv))
-FUNCTION(int, Init_thread, (int* argc, char*** argv, int, int* provided), begin_mpi(layer, argc, argv, provided))
+FUNCTION(int, Init_thread, (int* argc, char*** argv, int required, int* provided),
+         begin_mpi(layer, argc, argv, required, provided))
 FUNCTION(int, Wait, (MPI_Request * request, MPI_Status* status), m::wait(layer, request, status))
 FUNCTION(int, Test, (MPI_Request * request, int* flag, MPI_Status* status), m::test(layer, request, flag, status))
 FUNCTION(int, Waitall, (int n, MPI_Request* requests, MPI_Status* statuses), m::wait_all(layer, n, requests, statuses))

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "mpiio/open_file.hpp"
@@ -34,7 +35,12 @@ int keyval() {
   return key;
 }
 
+// Equal on all ranks.
 Failure check(MPI_Comm given) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0)
+    return {MPI_ERR_OTHER, "MPI_File_open: MPI_Init was not called; files need it, also on communicators of a session"};
   if (given == MPI_COMM_NULL) return {MPI_ERR_COMM, "MPI_File_open: the communicator is MPI_COMM_NULL"};
   int inter = 0;
   MPI_Comm_test_inter(given, &inter);
@@ -84,14 +90,18 @@ void watch_the_end() {
 
 namespace {
 
+std::atomic<bool> several_threads = false;
+
 Kept make(MPI_Comm given, Failure& failure) {
   watch_the_end();
   auto made = std::make_shared<Communicator>();
   MPI_Comm_dup(given, &made->ranks);
   MPI_Comm_rank(made->ranks, &made->rank);
   MPI_Comm_size(made->ranks, &made->size);
-  made->reports = is_report_wanted() ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &made->reports, 1, MPI_INT, MPI_MAX, made->ranks);
+  int wanted[2] = {is_report_wanted() ? 1 : 0, several_threads.load() ? 1 : 0};
+  MPI_Allreduce(MPI_IN_PLACE, wanted, 2, MPI_INT, MPI_MAX, made->ranks);
+  made->reports = wanted[0];
+  made->threads = wanted[1];
   failure = failure_of(tw_group_mpi(made->ranks, &made->group));
   Live& live = live_ones();
   const std::scoped_lock lock(live.mutex);
@@ -181,11 +191,11 @@ void SharedNumbers::await_turn(int number, std::int64_t round) {
     MPI_Recv(nullptr, 0, MPI_BYTE, rank_ - 1, number, ranks_, MPI_STATUS_IGNORE);
 }
 
-void SharedNumbers::await_round(int number, std::int64_t round) {
+void SharedNumbers::await_round(int number, std::int64_t round, tw_group* group) {
   if (memory_ != nullptr)
     await(number, (round + 1) * size_);
   else
-    MPI_Barrier(ranks_);
+    (void)tw_group_barrier(group);
 }
 
 void SharedNumbers::give_turn(int number, std::int64_t round) {
@@ -195,22 +205,25 @@ void SharedNumbers::give_turn(int number, std::int64_t round) {
     MPI_Send(nullptr, 0, MPI_BYTE, rank_ + 1, number, ranks_);
 }
 
-int SharedNumbers::take() {
-  for (std::size_t i = 0; i < taken_.size(); ++i)
-    if (!taken_[i]) {
-      taken_[i] = true;
-      return static_cast<int>(i) * kOfFile;
-    }
-  return -1;
+int SharedNumbers::first_free() const {
+  const auto* const found = std::ranges::find_if(taken_, [](const auto& taken) { return !taken; });
+  return found != taken_.end() ? static_cast<int>(found - taken_.begin()) * kOfFile : -1;
 }
 
-void SharedNumbers::give_back(int first) { taken_[static_cast<std::size_t>(first / kOfFile)] = false; }
-
-SharedSlot take_slot(Communicator& communicator) {
-  for (const auto& numbers : communicator.numbers)
-    if (const int first = numbers->take(); first >= 0) return {numbers.get(), first};
-  communicator.numbers.push_back(std::make_unique<SharedNumbers>(communicator.ranks, communicator.rank));
-  return {communicator.numbers.back().get(), communicator.numbers.back()->take()};
+Failure take_slot(Communicator& communicator, tw_group* group, SharedSlot& slot) {
+  auto& all = communicator.numbers;
+  std::int64_t place[2] = {0, 0};
+  for (; place[0] < std::ssize(all); ++place[0])
+    if ((place[1] = all[static_cast<std::size_t>(place[0])]->first_free()) >= 0) break;
+  if (place[0] == std::ssize(all)) place[1] = 0;
+  if (communicator.threads != 0)
+    if (const tw_status status = tw_group_broadcast(group, place, sizeof place, 0); status != TW_OK)
+      return failure_of(status);
+  if (place[0] == std::ssize(all))
+    all.push_back(std::make_unique<SharedNumbers>(communicator.ranks, communicator.rank));
+  slot = {all[static_cast<std::size_t>(place[0])].get(), static_cast<int>(place[1])};
+  slot.numbers->take(slot.first);
+  return {};
 }
 
 void Communicator::release() {
@@ -224,6 +237,8 @@ void Communicator::release() {
   tw_group_free(&group);
   MPI_Comm_free(&ranks);
 }
+
+void threads_may_call() { several_threads = true; }
 
 Kept communicator_of(MPI_Comm given, Failure& failure) {
   failure = check(given);

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -34,14 +35,14 @@ class SharedNumbers {
   // happens before what the next one does. Where the numbers are no memory of this rank the turn is a message.
   void await_turn(int number, std::int64_t round);
   void give_turn(int number, std::int64_t round);
-  // Returns when all ranks have given the turn of this round.
-  void await_round(int number, std::int64_t round);
+  // Returns when all ranks, which are those of `group`, have given the turn of this round.
+  void await_round(int number, std::int64_t round, tw_group* group);
 
-  // The first of kOfFile numbers that no other open file has, the same on all ranks: opens and closes are collective.
-  // -1: none is left.
+  // The first of kOfFile numbers that no open file has; -1: none is left.
   static constexpr int kOfFile = 3;
-  int take();
-  void give_back(int first);
+  int first_free() const;
+  void take(int first) { taken_[static_cast<std::size_t>(first / kOfFile)] = true; }
+  void give_back(int first) { taken_[static_cast<std::size_t>(first / kOfFile)] = false; }
 
  private:
   void await(int number, std::int64_t least);
@@ -53,7 +54,7 @@ class SharedNumbers {
   int size_ = 1;
   MPI_Win window_ = MPI_WIN_NULL;
   std::int64_t* memory_ = nullptr;  // the numbers; null where this rank cannot address them
-  std::vector<bool> taken_ = std::vector<bool>(kNumbers / kOfFile);
+  std::array<std::atomic<bool>, kNumbers / kOfFile> taken_{};
 };
 
 struct Communicator {
@@ -62,6 +63,7 @@ struct Communicator {
   int rank = 0;
   int size = 1;
   int reports = 0;  // not 0: some rank wants reports
+  int threads = 0;  // not 0: threads of some rank may make calls at the same time
   std::vector<std::unique_ptr<SharedNumbers>> numbers;
 
   Communicator() = default;
@@ -80,11 +82,17 @@ std::shared_ptr<Communicator> communicator_of(MPI_Comm given, Failure& failure);
 // at that time (HDF5) can do so where this was called before they set their attributes of MPI_COMM_SELF.
 void watch_the_end();
 
+// The program asked for MPI_THREAD_MULTIPLE.
+void threads_may_call();
+
 // The place of a shared pointer in its communicator.
 struct SharedSlot {
   SharedNumbers* numbers = nullptr;
   int first = -1;
 };
-SharedSlot take_slot(Communicator& communicator);  // collective
+
+// A slot that no open file has, the same on all ranks: opens and closes are collective. Where threads may make calls, ranks
+// may differ in which closes have ended, and rank 0 tells the others by `group`, which is the file's own. Collective.
+Failure take_slot(Communicator& communicator, tw_group* group, SharedSlot& slot);
 
 }  // namespace thalweg::mpiio

@@ -152,8 +152,8 @@ Failure carry_out_locked(OpenFile& file, const DataAccess& asked, Prepared& made
 
 // The failure of one rank becomes that of all. Collective.
 Failure agree(const OpenFile& file, const DataAccess& asked, const Failure& mine) {
-  const tw_status status = tw_group_agree(file.communicator->group, mine.none() ? TW_OK : TW_ERR_IO, 0,
-                                          mine.none() ? nullptr : mine.message.c_str());
+  const tw_status status =
+      tw_group_agree(file.group, mine.none() ? TW_OK : TW_ERR_IO, 0, mine.none() ? nullptr : mine.message.c_str());
   return mine.none() ? named(asked, failure_of(status)) : mine;
 }
 

@@ -29,7 +29,7 @@ Failure find_representation(const char* datarep, const Representation*& found) {
 Failure find_current(OpenFile& file, std::int64_t& displacement) {
   if ((file.amode & MPI_MODE_SEQUENTIAL) == 0) return {};
   std::int64_t position = advance_shared(file, 0);
-  Failure failure = failure_of(tw_group_allreduce(file.communicator->group, &position, 1, TW_MAX));
+  Failure failure = failure_of(tw_group_allreduce(file.group, &position, 1, TW_MAX));
   if (failure.none())
     failure = failure_of(tw_file_view_offset(file.file, position * file.view.etype_bytes, &displacement));
   return failure;

@@ -71,19 +71,39 @@ Failure open_library_file(OpenFile& made, const Failure& mine) {
   return mine.none() ? failure : mine;
 }
 
-// The shared pointer, and with MPI_MODE_APPEND both pointers at the end of the file.
-Failure set_pointers(OpenFile& made) {
-  made.shared.slot = take_slot(*made.communicator);
-  if ((made.amode & MPI_MODE_APPEND) == 0) return {};
+// What this rank used of the communicator, when no rank uses the file any more.
+void leave(OpenFile& file) {
+  const SharedSlot& slot = file.shared.slot;
+  for (int i = 0; i < SharedNumbers::kOfFile && file.communicator->rank == 0 && slot.numbers != nullptr; ++i)
+    slot.numbers->clear(slot.first + i);
+  if (slot.numbers != nullptr) slot.numbers->give_back(slot.first);
+  if (file.group != file.communicator->group) tw_group_free(&file.group);
+}
+
+bool may_write(const OpenFile& file) { return (file.amode & MPI_MODE_RDONLY) == 0; }
+
+// The group, the shared pointer, and with MPI_MODE_APPEND both pointers at the end of the file.
+Failure prepare(OpenFile& made) {
+  Communicator& all = *made.communicator;
+  if (all.threads != 0)
+    if (const tw_status status = tw_group_duplicate(all.group, &made.group); status != TW_OK) return failure_of(status);
+  Failure failure = take_slot(all, made.group, made.shared.slot);
+  if (!failure.none() || (made.amode & MPI_MODE_APPEND) == 0) return failure;
   std::int64_t end = 0;
-  const bool may_write = (made.amode & MPI_MODE_RDONLY) == 0;
-  const Failure failure = failure_of(may_write ? tw_file_size(made.file, &end) : tw_file_end(made.file, &end));
+  failure = failure_of(may_write(made) ? tw_file_size(made.file, &end) : tw_file_end(made.file, &end));
   made.position = made.shared.base = end;
-  if (failure.none()) return {};
-  made.shared.slot.numbers->give_back(made.shared.slot.first);
-  // The failure of a collective call is that of all ranks; the other one is this rank's alone.
-  (void)(may_write ? tw_file_close(&made.file) : tw_file_abandon(&made.file));
   return failure;
+}
+
+// The failure of a collective call is that of all ranks. The one of tw_file_end() is this rank's alone: what it has of the
+// communicator stays in use, as it does on the other ranks.
+void give_up(OpenFile& made) {
+  if (may_write(made)) {
+    (void)tw_file_close(&made.file);
+    leave(made);
+  } else {
+    (void)tw_file_abandon(&made.file);
+  }
 }
 
 Failure open_file(MPI_Comm communicator, const char* path, int amode, MPI_Info info, MPI_File* handle) {
@@ -91,6 +111,7 @@ Failure open_file(MPI_Comm communicator, const char* path, int amode, MPI_Info i
   Failure failure;
   made->communicator = communicator_of(communicator, failure);
   if (!failure.none()) return failure;
+  made->group = made->communicator->group;
   Failure mine = check_amode(amode);
   if (path == nullptr || *path == '\0') mine = {MPI_ERR_BAD_FILE, "MPI_File_open: the name is empty"};
   made->path = path != nullptr ? without_prefix(path) : "";
@@ -99,7 +120,10 @@ Failure open_file(MPI_Comm communicator, const char* path, int amode, MPI_Info i
   made->info = system_hints();
   add_hints(info, made->communicator->rank == 0, made->info);
   failure = open_library_file(*made, mine);
-  if (failure.none()) failure = set_pointers(*made);
+  if (failure.none()) {
+    failure = prepare(*made);
+    if (!failure.none()) give_up(*made);
+  }
   if (!failure.none()) {
     drop_handler(made->handler);
     return failure;
@@ -125,15 +149,10 @@ void complete_all(OpenFile& file) {
 Failure close_file(OpenFile& file) {
   complete_all(file);
   report(file);
-  const Communicator& all = *file.communicator;
   // Before the collective call: another rank may make a file of this name as soon as it has returned.
-  if (all.rank == 0 && (file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) ::unlink(file.path.c_str());
+  if (file.communicator->rank == 0 && (file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) ::unlink(file.path.c_str());
   Failure failure = failure_of(tw_file_close(&file.file));
-  // All ranks are closing: none uses the pointer any more.
-  const SharedSlot& slot = file.shared.slot;
-  if (all.rank == 0)
-    for (int i = 0; i < SharedNumbers::kOfFile; ++i) slot.numbers->clear(slot.first + i);
-  slot.numbers->give_back(slot.first);
+  leave(file);
   free_view(file.view);
   file.locks.close();
   if (!failure.none()) failure.message = "MPI_File_close: " + failure.message;

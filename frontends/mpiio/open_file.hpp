@@ -42,6 +42,7 @@ struct SharedPointer {
 struct OpenFile {
   tw_file* file = nullptr;
   std::shared_ptr<Communicator> communicator;
+  tw_group* group = nullptr;  // the communicator's; of this file alone where threads may use several files at once
   std::string path;
   int amode = 0;
   FileView view;

@@ -49,7 +49,7 @@ Failure move(const char* call, std::int64_t origin, MPI_Offset offset, std::int6
 Failure check_same(const OpenFile& file, MPI_Offset offset, int whence) {
   const Failure mine = refuse_sequential(file, "MPI_File_seek_shared");
   std::int64_t most[5] = {offset, -offset, whence, -std::int64_t{whence}, mine.none() ? 0 : 1};
-  const Failure failure = failure_of(tw_group_allreduce(file.communicator->group, most, 5, TW_MAX));
+  const Failure failure = failure_of(tw_group_allreduce(file.group, most, 5, TW_MAX));
   if (!mine.none() || !failure.none()) return mine.none() ? failure : mine;
   if (most[4] != 0)
     return {MPI_ERR_NOT_SAME, "MPI_File_seek_shared: another rank opened the file with MPI_MODE_SEQUENTIAL"};
@@ -66,7 +66,7 @@ Failure agreed_origin(OpenFile& file, int whence, std::int64_t& origin) {
     failure = origin_of(file, "MPI_File_seek_shared", whence, now, origin);
   }
   std::int64_t told[2] = {failure.error_class, origin};
-  const Failure sent = failure_of(tw_group_broadcast(file.communicator->group, told, sizeof told, 0));
+  const Failure sent = failure_of(tw_group_broadcast(file.group, told, sizeof told, 0));
   if (!sent.none()) return sent;
   origin = told[1];
   if (told[0] == MPI_SUCCESS || !failure.none()) return failure;
@@ -80,7 +80,7 @@ Failure move_shared(OpenFile& file, MPI_Offset offset, int whence) {
   if (Failure failure = agreed_origin(file, whence, origin); !failure.none()) return failure;
   if (Failure failure = move("MPI_File_seek_shared", origin, offset, position); !failure.none()) return failure;
   set_shared(file, position);
-  return failure_of(tw_group_barrier(file.communicator->group));
+  return failure_of(tw_group_barrier(file.group));
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ std::int64_t advance_ordered(OpenFile& file, std::int64_t etypes) {
   slot.numbers->await_turn(turn, file.shared.rounds);
   const std::int64_t begin = advance_shared(file, etypes);
   slot.numbers->give_turn(turn, file.shared.rounds);
-  slot.numbers->await_round(turn, file.shared.rounds++);
+  slot.numbers->await_round(turn, file.shared.rounds++, file.group);
   return begin;
 }
 

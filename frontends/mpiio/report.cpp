@@ -106,8 +106,8 @@ void report(OpenFile& file) {
   const Activity& mine = file.activity;
   std::int64_t sums[4] = {mine.calls_read, mine.calls_written, mine.bytes_read, mine.bytes_written};
   std::int64_t longest = mine.nanoseconds;
-  if (tw_group_allreduce(file.communicator->group, sums, 4, TW_SUM) != TW_OK ||
-      tw_group_allreduce(file.communicator->group, &longest, 1, TW_MAX) != TW_OK || file.communicator->rank != 0)
+  if (tw_group_allreduce(file.group, sums, 4, TW_SUM) != TW_OK ||
+      tw_group_allreduce(file.group, &longest, 1, TW_MAX) != TW_OK || file.communicator->rank != 0)
     return;
   const Sum sum{sums[0], sums[1], sums[2], sums[3], longest, last_plan(file)};
   if (wish() == nullptr || std::strcmp(wish(), "1") == 0)

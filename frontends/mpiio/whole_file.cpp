@@ -97,7 +97,7 @@ int set_atomicity(MPI_File handle, int flag) {
   return on_file(handle, "MPI_File_set_atomicity", [&](OpenFile& file) {
     Failure mine = flag != 0 ? file.locks.open(file.path.c_str(), file.amode) : Failure{};
     std::int64_t most[3] = {flag != 0, flag == 0, mine.error_class};
-    Failure failure = failure_of(tw_group_allreduce(file.communicator->group, most, 3, TW_MAX));
+    Failure failure = failure_of(tw_group_allreduce(file.group, most, 3, TW_MAX));
     if (failure.none() && most[0] == most[1]) failure = {MPI_ERR_NOT_SAME, "the flag differs between ranks"};
     if (failure.none() && most[2] != MPI_SUCCESS)
       failure = mine.none() ? Failure{static_cast<int>(most[2]), "another rank cannot lock the file"} : mine;
