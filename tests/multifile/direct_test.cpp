@@ -13,6 +13,7 @@
 #include "support/files/held_syncs.hpp"
 #include "support/files/on_disk.hpp"
 #include "support/groups/run_on.hpp"
+#include "testing/fault_backend.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -172,6 +173,33 @@ TEST_F(DirectPacks, OfSeveralProcessesAllArriveBeforeTheClose) {
     run_apart(kProcesses, [&](Group& group) { EXPECT_TRUE(run(write(group, n)).ok()); });
     expect_all(n);
   }
+}
+
+// Bytes that did not arrive are in no buffer any more, so that no later call can store them.
+TEST(DirectFailure, LaterFlushesAndSyncsFailToo) {
+  const auto storage = make_fault_backend(make_memory_backend(), {.direct_alignment = 512});
+  OpenRequest request;
+  request.backend = storage;
+  request.path = "fails.tw";
+  request.access = MultifileMode::create;
+  request.options.storage_hints = "io=direct";
+  const auto alone = make_self_group();
+  auto file = run(open_multifile(*alone, std::move(request))).value();
+  WriteHandle& handle = *file->writing;
+  ASSERT_TRUE(handle.seek_to(0, 0).ok());
+  ASSERT_TRUE(handle.write(*handle.current(), std::vector<std::byte>(300'000)).ok());
+  storage->go_on({.rules = {{.kind = CallKind::write, .lasting = true}}, .direct_alignment = 512});
+  EXPECT_EQ(handle.flush().code(), Code::io_error);
+
+  storage->go_on({.direct_alignment = 512});
+
+  for (const bool syncs : {false, true}) {
+    auto begun = handle.begin(syncs);
+    if (begun.has_value()) wait_for(**begun);
+    EXPECT_EQ(begun.has_value() ? (*begun)->outcome().status.code() : begun.error().code(), Code::io_error) << syncs;
+    EXPECT_EQ((syncs ? handle.sync() : handle.flush()).code(), Code::io_error) << syncs;
+  }
+  EXPECT_EQ(run(close_multifile(*alone, std::move(file))).code(), Code::io_error);
 }
 
 TEST_F(DirectMultifile, WrongHintsAreRefused) {
