@@ -9,6 +9,7 @@
 #   CAMPAIGN_SEEDS  seeds of the campaign (default a million, half an hour on 2 cores)
 #   DEATH_SEEDS     lives in which the machine dies, 25 images each (default 4000: 100,000 images, two minutes)
 #   LIVE_SEEDS      writers with about 10 concurrent commands each (default 300: 3,000 commands, four minutes)
+#   DAMAGE_STRIDE   every which damage of a multifile is tried (default 1: all, hours on 2 cores)
 #   MPIIO_SEEDS     random programs of MPI-IO for each MPI, and random datatypes (default 100, half an hour)
 #   CAMPAIGN_FROM   first seed of all (default: different every day)
 set -uo pipefail
@@ -62,13 +63,22 @@ part_suites() {
   for preset in release openmpi; do build $preset --target thalweg_mpiio; done
   scripts/run_mpiio_suites.sh
 }
-# Every bit and every length.
+# Every bit and every length, on all cores.
 part_damage() {
   build release --target multifile
-  local damage=(build/release/tests/multifile --gtest_filter='*Damage*')
+  local damage=(build/release/tests/multifile --gtest_filter='*Damage*') runs=() job run=0
   # GoogleTest accepts a filter that matches no test.
   "${damage[@]}" --gtest_list_tests | grep '^  ' > /dev/null || { echo "no test of this name: ${damage[*]}" >&2; return 1; }
-  THALWEG_DAMAGE_STRIDE=1 "${damage[@]}"
+  export THALWEG_DAMAGE_STRIDE=${DAMAGE_STRIDE:-1} GTEST_TOTAL_SHARDS=$jobs
+  for ((job = 0; job < jobs; ++job)); do
+    GTEST_SHARD_INDEX=$job "${damage[@]}" --gtest_brief=1 > "$logs/damage-$job.log" 2>&1 &
+    runs+=($!)
+  done
+  for job in "${!runs[@]}"; do
+    wait "${runs[job]}" || run=1
+    cat "$logs/damage-$job.log"
+  done
+  return $run
 }
 # Limits of memory: 2 to 4 ranks, every MiB.
 part_memory() {
@@ -162,7 +172,7 @@ for part in "${parts[@]}"; do
   [ $status = 0 ] || failed=1
   [ $status = 0 ] || tail -n 40 "$logs/$part.log"
   summary+="$part: $verdict in $((SECONDS - started)) s"$'\n'
-  summary+=$(grep -E '^== [a-z_]*_campaign: |tests passed|^Done [0-9]+ runs|^lines: |^[a-z0-9]* *(mpich|openmpi) *own +[0-9]+, |^[0-9]+ programs pass ' "$logs/$part.log" | sed 's/^/  /')$'\n'
+  summary+=$(grep -E '^== [a-z_]*_campaign: |tests passed|^Done [0-9]+ runs|^lines: |^[a-z0-9]* *(mpich|openmpi) *own +[0-9]+, |^[0-9]+ programs pass |^\[  PASSED  \] ' "$logs/$part.log" | sed 's/^/  /')$'\n'
 done
 echo "== summary"
 grep -v '^$' <<< "$summary"
