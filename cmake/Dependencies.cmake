@@ -1,4 +1,5 @@
-# Finds the dependencies of the library and its tools. Sets TW_HAVE_MPI, TW_HAVE_OPENMP, TW_HAVE_FORTRAN, TW_HAVE_URING.
+# Finds the dependencies of the library and its tools. Sets TW_HAVE_MPI, TW_HAVE_OPENMP, TW_HAVE_FORTRAN, TW_HAVE_URING,
+# TW_HAVE_MPI_F08 (module mpi_f08 of the MPI, for tests and examples).
 include_guard(GLOBAL)
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
@@ -51,3 +52,16 @@ if(TW_WITH_URING)
 endif()
 
 include(Mpi)
+
+set(TW_HAVE_MPI_F08 OFF)
+if(TW_HAVE_MPI AND TW_HAVE_FORTRAN)
+  find_program(TW_MPIF90 NAMES mpif90.${TW_MPI_KIND} mpif90 mpifort)
+  mark_as_advanced(TW_MPIF90)
+  if(TW_MPIF90 AND NOT MPI_Fortran_COMPILER)
+    set(MPI_Fortran_COMPILER ${TW_MPIF90} CACHE FILEPATH "MPI compiler for Fortran")
+  endif()
+  find_package(MPI QUIET COMPONENTS Fortran)
+  if(MPI_Fortran_FOUND AND MPI_Fortran_HAVE_F08_MODULE)
+    set(TW_HAVE_MPI_F08 ON)
+  endif()
+endif()

@@ -53,6 +53,14 @@ rank 3 of 4: 13 rows from 37 on, between rows of 36 and 0" "${launch[@]}" -n 4 "
   [ "$(wc -c < rows.dat)" = 16000 ] || { echo "FAILED: example_c_field"; exit 1; }
 fi
 
+# Two ranks restart from what three wrote, and compute what the program with a file for each rank does.
+if [ -x "$bin/example_fortran_heat" ]; then
+  expect "step 20, sum of squares 1205.399094658" "${launch[@]}" -n 3 "$bin/example_fortran_heat_files" 20
+  expect "step 20, sum of squares 1205.399094658" "${launch[@]}" -n 3 "$bin/example_fortran_heat" 20
+  expect "step 30, sum of squares 1171.479743755" "${launch[@]}" -n 3 "$bin/example_fortran_heat_files" 10
+  expect "step 30, sum of squares 1171.479743755" "${launch[@]}" -n 2 "$bin/example_fortran_heat" 10
+fi
+
 "$bin/example_c_explain" field.dat | grep -q '^plan: ' || { echo "FAILED: example_c_explain"; exit 1; }
 echo "ok: example_c_explain"
 
