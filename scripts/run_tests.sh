@@ -29,6 +29,7 @@ stage_lint() {
   scripts/check_layers.py . || failed=1
   scripts/check_docs.py . || failed=1
   scripts/check_glossary.py . || failed=1
+  scripts/check_twins.py . || failed=1
   scripts/check_changes.py . || failed=1
   scripts/check_dependencies.py . || failed=1
   scripts/draw_rooms.py --check . || failed=1

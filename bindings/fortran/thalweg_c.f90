@@ -639,6 +639,23 @@ module thalweg_c
       import :: c_int64_t, c_ptr
       type(c_ptr), value :: view
     end function tw_view_extent
+    integer(c_int32_t) function c_vpfile_flatten(from, to, record_bytes, fill, progress, user) &
+        bind(c, name="tw_vpfile_flatten")
+      import :: c_char, c_funptr, c_int32_t, c_int64_t, c_ptr, c_signed_char
+      character(kind=c_char), intent(in) :: from(*)
+      character(kind=c_char), intent(in) :: to(*)
+      integer(c_int64_t), value :: record_bytes
+      integer(c_signed_char), value :: fill
+      type(c_funptr), value :: progress
+      type(c_ptr), value :: user
+    end function c_vpfile_flatten
+    integer(c_int32_t) function c_vpfile_import(path, n_dims, shape, record_bytes) bind(c, name="tw_vpfile_import")
+      import :: c_char, c_int32_t, c_int64_t
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int32_t), value :: n_dims
+      integer(c_int64_t), intent(in), optional :: shape(*)
+      integer(c_int64_t), value :: record_bytes
+    end function c_vpfile_import
     integer(c_int32_t) function tw_vpfile_open(group, path, flags, options, vpfile) bind(c, name="tw_vpfile_open")
       import :: c_char, c_int32_t, c_ptr
       type(c_ptr), value :: group

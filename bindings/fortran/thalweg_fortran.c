@@ -83,7 +83,8 @@ static tw_status start(tw_file* file, tw_access access, int64_t nbytes, int32_t 
     access.memory = bytes;
     if (nbytes == 0) access.n = 0;
   }
-  status = collective != 0 ? tw_file_iaccess_all(file, NULL, &access, request) : tw_file_iaccess(file, &access, request);
+  status =
+      collective != 0 ? tw_file_iaccess_all(file, NULL, &access, request) : tw_file_iaccess(file, &access, request);
   tw_view_free(&bytes);
   return status;
 }
@@ -131,9 +132,8 @@ tw_status tw_f_array(tw_file* file, const tw_f_memory* memory, int32_t writes, c
   tw_status status = TW_OK;
   *moved = 0;
   if (request != NULL) {
-    status = writes != 0
-                 ? tw_file_iwrite_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset, request)
-                 : tw_file_iread_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset, request);
+    status = writes != 0 ? tw_file_iwrite_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset, request)
+                         : tw_file_iread_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset, request);
     return status; /* the failure of the arguments is that of the request */
   }
   status = writes != 0 ? tw_file_write_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset)

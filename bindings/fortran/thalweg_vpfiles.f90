@@ -7,7 +7,7 @@ module thalweg_vpfiles
   implicit none
   private
 
-  public :: tw_vpfile, tw_vpfile_verify, tw_vpfile_repair
+  public :: tw_vpfile, tw_vpfile_verify, tw_vpfile_repair, tw_vpfile_flatten, tw_vpfile_import
 
   !> An open vpfile of this task, which has a box of the shape: its local virtual processors (VPs). Shapes, boxes and
   !! indices are those of Fortran: the first one changes fastest, and indices begin at 1. (C and Python see the dimensions
@@ -489,5 +489,31 @@ contains
     call finish(c_vpfile_repair(to_c(path), size(extents, kind=c_int32_t), extents, c_null_funptr, c_null_funptr, &
                                 c_null_ptr, c_null_ptr), stat, errmsg)
   end subroutine tw_vpfile_repair
+
+  !> Writes the streams of `from` as a plain array: a vpfile `to` with one record of each VP. By one task.
+  subroutine tw_vpfile_flatten(from, to, record_bytes, fill, stat, errmsg)
+    character(*), intent(in) :: from, to
+    integer(int64), intent(in), optional :: record_bytes  !< of each VP; without it as long as the longest stream
+    integer(int8), intent(in), optional :: fill           !< what stands behind the end of shorter ones; without it 0
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: record
+    integer(int8) :: behind
+    record = 0
+    if (present(record_bytes)) record = record_bytes
+    behind = 0
+    if (present(fill)) behind = fill
+    call finish(c_vpfile_flatten(to_c(from), to_c(to), record, behind, c_null_funptr, c_null_ptr), stat, errmsg)
+  end subroutine tw_vpfile_flatten
+
+  !> Makes a vpfile of a plain array of this shape, whose records have record_bytes bytes of every VP. By one task.
+  subroutine tw_vpfile_import(path, vp_shape, record_bytes, stat, errmsg)
+    character(*), intent(in) :: path
+    integer(int64), intent(in) :: vp_shape(:)
+    integer(int64), intent(in) :: record_bytes
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_vpfile_import(to_c(path), size(vp_shape, kind=c_int32_t), reversed(vp_shape), record_bytes), stat, errmsg)
+  end subroutine tw_vpfile_import
 
 end module thalweg_vpfiles

@@ -516,7 +516,27 @@ contains
     call f%close()
     call tw_vpfile_verify(path_of('cells.vp'))
     call tw_vpfile_repair(path_of('cells.vp'))
+    call tw_vpfile_flatten(path_of('cells.vp'), path_of('flat.vp'), fill=7_int8)
+    call f%open(path_of('flat.vp'), 'r')
+    call f%inquire(sizes=sizes, mode=mode)
+    call expect(mode == 'NB' .and. all(sizes == 20), 'a vpfile that was made flat')
+    call f%close()
+    call plain_array()
   end subroutine vpfiles
+
+  !> An array that another program wrote.
+  subroutine plain_array()
+    type(tw_vpfile) :: f
+    integer :: unit, i, u(4, 3)
+    open (newunit=unit, file=path_of('plain.vp'), access='stream')
+    write (unit) [(i, i=1, 12)]
+    close (unit)
+    call tw_vpfile_import(path_of('plain.vp'), [4_int64, 3_int64], 4_int64)
+    call f%open(path_of('plain.vp'), 'r')
+    call f%read_all(u)
+    call expect(all(u == reshape([(i, i=1, 12)], [4, 3])), 'a plain array')
+    call f%close()
+  end subroutine plain_array
 
   subroutine whole_files()
     integer :: stat
