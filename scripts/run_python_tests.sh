@@ -53,6 +53,14 @@ diff output.txt - <<'OUTPUT' || { echo "FAILED: examples/python/cells.py"; faile
 cells.vp[255, 9] 320.0
 215232 bytes, 20 at most
 OUTPUT
+# What the Fortran solver of the release build wrote.
+heat=$root/build/release/bin/example_fortran_heat
+if [ -x "$heat" ]; then
+  rm -f heat.restart.tw
+  "$heat" 20 > fortran.txt  # one rank, without a launcher
+  "$here/plain/bin/python" "$root/examples/python/heat.py" heat.restart.tw | sed 's/, (256, 256)//' | diff - fortran.txt \
+    || { echo "FAILED: examples/python/heat.py"; failed=1; }
+fi
 cd "$root"
 
 fresh mpi numpy pytest mpi4py matplotlib

@@ -57,6 +57,42 @@ def program_of_all(seed):
             assert contents(alone) == model.contents()
 
 
+def multifile_of_all():
+    """Each rank has a logical file, adds others, and saves its rows of an array, which any number of tasks loads."""
+    path = folder / "dump.tw"
+    array = np.arange(10 * 6, dtype="f8").reshape(10, 6)
+    first, last = 10 * comm.rank // comm.size, 10 * (comm.rank + 1) // comm.size
+    with thalweg.Multifile(path, "w", comm=comm) as mf:
+        mf.mine.write(b"rank %d" % comm.rank)
+        mf.add(f"log/{comm.rank}").write(b"of one rank")
+        mf.save("rows", array[first:last], start=(first, 0), shape=array.shape)
+    with thalweg.Multifile(path, comm=comm) as mf:
+        assert mf.mine.read() == b"rank %d" % comm.rank
+        assert len(mf) == 3 * comm.size
+    comm.Barrier()
+    with thalweg.Multifile(path) as mf:
+        assert sorted(mf.names("log/")) == [f"log/{rank}" for rank in range(comm.size)]
+        np.testing.assert_array_equal(mf.load("rows"), array)
+        np.testing.assert_array_equal(mf.load("rows", (slice(2, 9, 3), -1)), array[2:9:3, -1])
+    comm.Barrier()
+    # What is wrong on one rank only fails on all; an abandoned multifile is not closed.
+    try:
+        thalweg.Multifile(path, "w", comm=comm, n_logical=3 if comm.rank == comm.size - 1 else None)
+    except thalweg.InvalidArgument as error:
+        assert comm.rank < comm.size - 1 or "n_logical" in str(error)
+    else:
+        raise AssertionError("wrong arguments of one rank")
+    mf = thalweg.Multifile(path, "w", comm=comm)
+    try:
+        if comm.rank == 0:
+            mf.abandon()
+        mf.close()
+        assert comm.rank == 0
+    except thalweg.NotClosed:
+        assert comm.rank > 0
+    comm.Barrier()
+
+
 def failures_are_those_of_all():
     """An error of one rank is raised on all, and the next access succeeds."""
     shape, last = (4, comm.size), comm.size - 1
@@ -185,6 +221,7 @@ for seed in range(10 if comm.size < 3 else 4):
 failures_are_those_of_all()
 a_rank_that_raises_certifies_nothing()
 boxes_may_be_given()
+multifile_of_all()
 everything = comm.gather(MPI.Get_library_version().split(",")[0], root=0)
 if comm.rank == 0:
     print(f"passed on {comm.size} ranks: {everything[0].splitlines()[0]}")

@@ -21,13 +21,15 @@
 #include <vector>
 
 #include "_core.hpp"
-#include "thalweg/group.h"
-#include "thalweg/open.hpp"
+#include "_core_group.hpp"
 #include "thalweg/status.h"
 #include "thalweg/version.h"
 #include "thalweg/vpfile.h"
 
 namespace nb = nanobind;
+using thalweg_python::Buffer;
+using thalweg_python::Group;
+using thalweg_python::Options;
 using thalweg_python::text;
 
 namespace {
@@ -39,193 +41,7 @@ T* at(std::uintptr_t address) {
   return reinterpret_cast<T*>(address);
 }
 
-// ---- Groups ------------------------------------------------------------------------------------------------------
-
-// A Python object with the methods barrier, broadcast, gather, scatter (_mpi.py), and an exception raised by one of
-// them.
-struct Collectives {
-  nb::object object;
-  nb::object failure;
-};
-using Shared = std::shared_ptr<Collectives>;
-
-// Calls `act(object)` in Python; returns 0, or 1 after an exception.
-template <class Act>
-int in_python(void* user, Act act) noexcept {
-  const nb::gil_scoped_acquire locked;
-  Collectives& collectives = **static_cast<Shared*>(user);
-  try {
-    act(collectives.object);
-    return 0;
-  } catch (nb::python_error& error) {
-    collectives.failure = nb::borrow(error.value());
-  } catch (...) {
-  }
-  return 1;
-}
-
-nb::object view(const void* data, std::size_t bytes, int access) {
-  static char nothing;
-  char* start = data != nullptr ? static_cast<char*>(const_cast<void*>(data)) : &nothing;
-  return nb::steal(PyMemoryView_FromMemory(start, static_cast<Py_ssize_t>(bytes), access));
-}
-
-// On the root the memory and lengths of all; None elsewhere.
-std::pair<nb::object, nb::object> all_of(const void* all, const std::size_t* bytes_of, std::int64_t size, int access) {
-  if (bytes_of == nullptr) return {nb::none(), nb::none()};
-  nb::list lengths;
-  std::size_t sum = 0;
-  for (std::int64_t i = 0; i < size; ++i) {
-    lengths.append(bytes_of[i]);
-    sum += bytes_of[i];
-  }
-  return {view(all, sum, access), lengths};
-}
-
-std::int64_t size_of(const nb::object& collectives) { return nb::cast<std::int64_t>(collectives.attr("size")); }
-
-int barrier(void* user) {
-  return in_python(user, [](nb::object& calls) { calls.attr("barrier")(); });
-}
-
-int broadcast(void* user, void* data, std::size_t bytes, std::int64_t root) {
-  return in_python(user, [&](nb::object& calls) { calls.attr("broadcast")(view(data, bytes, PyBUF_WRITE), root); });
-}
-
-int gather(void* user, const void* data, std::size_t bytes, void* all, const std::size_t* bytes_of, std::int64_t root) {
-  return in_python(user, [&](nb::object& calls) {
-    const auto [memory, lengths] = all_of(all, bytes_of, size_of(calls), PyBUF_WRITE);
-    calls.attr("gather")(view(data, bytes, PyBUF_READ), memory, lengths, root);
-  });
-}
-
-int scatter(void* user, const void* all, const std::size_t* bytes_of, void* data, std::size_t bytes,
-            std::int64_t root) {
-  return in_python(user, [&](nb::object& calls) {
-    const auto [memory, lengths] = all_of(all, bytes_of, size_of(calls), PyBUF_READ);
-    calls.attr("scatter")(memory, lengths, view(data, bytes, PyBUF_WRITE), root);
-  });
-}
-
-int start_largest(void* user, std::int64_t* numbers, std::int64_t n, void** pending) {
-  return in_python(user, [&](nb::object& calls) {
-    const nb::object number =
-        calls.attr("start_largest")(view(numbers, static_cast<std::size_t>(n) * sizeof *numbers, PyBUF_WRITE));
-    *pending = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(number));
-  });
-}
-
-int finish_largest(void* user, void* pending) {
-  return in_python(user,
-                   [&](nb::object& calls) { calls.attr("finish_largest")(reinterpret_cast<std::uintptr_t>(pending)); });
-}
-
-int duplicate(void* user, void** copy) {
-  return in_python(user, [&](nb::object& calls) {
-    *copy = new Shared(std::make_shared<Collectives>(Collectives{calls.attr("duplicate")(), {}}));
-  });
-}
-
-void release(void* user) {
-  if (Py_IsInitialized() == 0) return;  // a leak at the end of the process
-  const nb::gil_scoped_acquire locked;
-  (void)in_python(user, [](nb::object& calls) { calls.attr("free")(); });
-  delete static_cast<Shared*>(user);
-}
-
-// Raises the exception of this thread's last failure.
-[[noreturn]] void raise(tw_status status, Collectives* collectives) {
-  nb::object cause = nb::none();
-  if (collectives != nullptr && collectives->failure.is_valid()) cause = std::exchange(collectives->failure, {});
-  const nb::object error =
-      nb::module_::import_("thalweg.errors").attr("from_status")(status, tw_last_errno(), text(tw_last_error()), cause);
-  thalweg_python::raise_again(error);
-}
-
-class Group {
- public:
-  Group() { check(tw_group_self(&handle_)); }
-
-  explicit Group(nb::object collectives)
-      : collectives_(std::make_shared<Collectives>(Collectives{std::move(collectives), {}})) {
-    tw_collectives calls{};
-    calls.struct_size = sizeof calls;
-    calls.rank = nb::cast<std::int64_t>(collectives_->object.attr("rank"));
-    calls.size = size_of(collectives_->object);
-    calls.barrier = barrier;
-    calls.broadcast = broadcast;
-    calls.gather = gather;
-    calls.scatter = scatter;
-    calls.duplicate = duplicate;
-    calls.release = release;
-    calls.start_largest = start_largest;
-    calls.finish_largest = finish_largest;
-    calls.process_id = calls.node_id = -1;
-    calls.user = new Shared(collectives_);
-    tw_status status = TW_OK;
-    {
-      const nb::gil_scoped_release unlocked;
-      status = tw_group_callbacks(&calls, &handle_);
-    }
-    check(status);
-  }
-
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
-  ~Group() { tw_group_free(&handle_); }
-
-  std::int64_t rank() const { return tw_group_rank(handle_); }
-  std::int64_t size() const { return tw_group_size(handle_); }
-
-  bool any(bool mine) {
-    std::int64_t all = mine ? 1 : 0;
-    tw_status status = TW_OK;
-    {
-      const nb::gil_scoped_release unlocked;
-      status = tw_group_allreduce(handle_, &all, 1, TW_MAX);
-    }
-    check(status);
-    return all != 0;
-  }
-
-  void agree(const std::optional<std::string>& complaint) {
-    tw_status status = TW_OK;
-    {
-      const nb::gil_scoped_release unlocked;
-      status = tw_group_agree(handle_, complaint.has_value() ? TW_ERR_INVALID : TW_OK, 0,
-                              complaint.has_value() ? complaint->c_str() : nullptr);
-    }
-    check(status);
-  }
-
-  tw_group* handle() const { return handle_; }
-  Collectives* collectives() const { return collectives_.get(); }
-  void check(tw_status status) const {
-    if (status != TW_OK) raise(status, collectives_.get());
-  }
-
- private:
-  Shared collectives_;
-  tw_group* handle_ = nullptr;
-};
-
 // ---- Vpfiles -----------------------------------------------------------------------------------------------------
-
-// Memory of a Python object with the buffer protocol.
-class Buffer {
- public:
-  Buffer(nb::handle object, int flags) {
-    if (PyObject_GetBuffer(object.ptr(), &buffer_, flags) != 0) throw nb::python_error();
-  }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { PyBuffer_Release(&buffer_); }
-  void* data() const { return buffer_.buf; }
-  std::size_t size() const { return static_cast<std::size_t>(buffer_.len); }
-
- private:
-  Py_buffer buffer_{};
-};
 
 // (address, item_bytes, n_items, address of n_each or 0, item_stride, vp_strides or None)
 using Memory =
@@ -266,48 +82,30 @@ class Aside {
   tw_status status_;
 };
 
-struct FreeOptions {
-  void operator()(tw_options* options) const { tw_options_free(&options); }
-};
-
 class File {
  public:
   File(Group& group, const std::optional<nb::bytes>& path, const std::string& mode, const Numbers& shape,
        const std::optional<std::pair<Numbers, Numbers>>& box, const std::string& hints)
-      : group_(group) {
+      : file_(group, "the vpfile is closed") {
     tw_options* options = nullptr;
     group.check(tw_options_create(&options));
-    const std::unique_ptr<tw_options, FreeOptions> owner(options);
+    const Options owner(options);
     group.check(tw_options_set_hints(options, hints.c_str()));
     group.check(tw_options_set_shape(options, static_cast<std::int32_t>(shape.size()), shape.data()));
     if (box.has_value())
       group.check(tw_options_set_box(options, static_cast<std::int32_t>(box->first.size()), box->first.data(),
                                      box->second.data()));
     const char* name = path.has_value() ? path->c_str() : nullptr;
-    tw_status status = TW_OK;
-    {
-      const nb::gil_scoped_release unlocked;
-      status = tw_vpfile_open(group.handle(), name, thalweg::flags_of(mode), options, &handle_);
-    }
-    group.check(status);
+    file_.open([&](tw_group* tasks, tw_vpfile** handle) {
+      return tw_vpfile_open(tasks, name, thalweg::flags_of(mode), options, handle);
+    });
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File() = default;  // vp.py closes or abandons it
 
-  void close() {
-    call([this](tw_vpfile* file) {
-      handle_ = nullptr;
-      return tw_vpfile_close(&file);
-    });
-  }
-
-  void abandon() {
-    call([this](tw_vpfile* file) {
-      handle_ = nullptr;
-      return tw_vpfile_abandon(&file);
-    });
-  }
+  void close() { file_.end(tw_vpfile_close); }
+  void abandon() { file_.end(tw_vpfile_abandon); }
 
   nb::tuple summary() {
     tw_vpfile_summary summary{};
@@ -426,19 +224,9 @@ class File {
   }
 
  private:
-  // Calls `act(file)` without the GIL.
   template <class Act>
   void call(Act act) {
-    tw_status status = TW_OK;
-    bool closed = false;
-    {
-      const nb::gil_scoped_release unlocked;
-      const std::lock_guard lock(mutex_);
-      closed = handle_ == nullptr;
-      if (!closed) status = act(handle_);
-    }
-    if (closed) throw nb::value_error("the vpfile is closed");
-    group_.check(status);
+    file_.call(act);
   }
 
   template <class Act>
@@ -462,9 +250,7 @@ class File {
     (void)tw_vpfile_seek_all(file, 0, nullptr, SEEK_CUR, none.data());
   }
 
-  Group& group_;  // kept alive by Python
-  std::mutex mutex_;
-  tw_vpfile* handle_ = nullptr;
+  thalweg_python::OpenHandle<tw_vpfile> file_;
   bool apart_ = false;
 };
 
@@ -497,14 +283,7 @@ NB_MODULE(_core, m) {
   for (const auto& [name, code] : codes) status[name] = code;
   m.attr("status") = status;
 
-  nb::class_<Group>(m, "Group", "The tasks of a file: this task, or those of an object with collectives (_mpi.py).")
-      .def(nb::init<>())
-      .def(nb::init<nb::object>(), nb::arg("collectives"))
-      .def_prop_ro("rank", &Group::rank)
-      .def_prop_ro("size", &Group::size)
-      .def("any", &Group::any, nb::arg("mine"), "Whether the value is true on any task. Collective.")
-      .def("agree", &Group::agree, nb::arg("complaint").none(),
-           "Raises InvalidArgument when any task passes an error message. Collective.");
+  thalweg_python::define_groups(m);
 
   nb::class_<File>(m, "File",
                    "An open vpfile. `path` None: the arguments of this task are invalid; the open fails on all tasks.")
@@ -530,5 +309,6 @@ NB_MODULE(_core, m) {
       .def("read_at", &File::read_at, nb::arg("vp"), nb::arg("position"), nb::arg("to"))
       .def("write_at", &File::write_at, nb::arg("vp"), nb::arg("position"), nb::arg("from_"));
 
+  thalweg_python::define_multifiles(m);
   thalweg_python::define_whole_files(m);
 }

@@ -1,0 +1,681 @@
+"""The multifile: each task writes and reads logical files of its own, which lie in few physical files.
+
+>>> import numpy as np, thalweg
+>>> with thalweg.Multifile(path, "w") as mf:
+...     mf.add("run7/log.txt").write(b"step 1\\n")   # an ordinary binary file
+...     mf.save("u", np.zeros((256, 128)))           # an array, with its dtype, shape and order
+>>> with thalweg.Multifile(path) as mf:
+...     text = mf["run7/log.txt"].read()
+...     column = mf.load("u", (slice(None), 5))      # reads what it needs
+
+With ``comm=``, an mpi4py communicator, the tasks open one multifile together: `open` and `close` are *collective*, all
+other calls are made by each task alone.
+"""
+
+import collections.abc as _abc
+import dataclasses as _dataclasses
+import io as _io
+import os as _os
+import shlex as _shlex
+import sys as _sys
+import warnings as _warnings
+import weakref as _weakref
+
+import numpy as _np
+
+from . import _arguments, _array_stream, _core
+from .errors import InvalidArgument, NotFound, WrongMode
+
+__all__ = ["Multifile", "Entry", "Request"]
+
+
+@_dataclasses.dataclass(frozen=True)
+class Entry:
+    """A logical file of a multifile that is open for reading.
+
+    Attributes
+    ----------
+    rank : int
+        Its number.
+    name : str
+        Its name, "" for none; bytes that are no UTF-8 as of `os.fsdecode`.
+    nbytes : int
+        Bytes of its content.
+    permissions : int
+        A POSIX mode, as ``st_mode``; 0 for none.
+    part : int or None
+        Number of the part of a distributed array.
+    """
+
+    rank: int
+    name: str
+    nbytes: int
+    permissions: int = 0
+    part: int | None = None
+
+
+class Request:
+    """A flush or sync that goes on while the program computes; made by `Multifile.iflush` and `Multifile.isync`.
+
+    ``await request`` waits for it in a thread of the event loop's executor.
+    """
+
+    def __init__(self, core):
+        self._core = core
+
+    def wait(self):
+        """Wait until it is complete.
+
+        Raises
+        ------
+        thalweg.Error, thalweg.NoSpace
+            Bytes could not be stored.
+        """
+        self._core.wait()
+
+    def done(self):
+        """Whether it is complete.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        thalweg.Error, thalweg.NoSpace
+            It is complete, and bytes could not be stored.
+        """
+        return self._core.done()
+
+    def __await__(self):
+        import asyncio
+        return asyncio.get_running_loop().run_in_executor(None, self.wait).__await__()
+
+
+class _Stream(_io.RawIOBase):
+    """One logical file, unbuffered, with a position of its own."""
+
+    def __init__(self, owner, rank, name, at):
+        self._owner = owner
+        self._rank = rank
+        self._at = at
+        self.name = name
+        self.mode = "rb" if owner.readable() else "wb"
+
+    def readable(self):
+        return self._owner.readable()
+
+    def writable(self):
+        return self._owner.writable()
+
+    def seekable(self):
+        return True
+
+    def readinto(self, buffer):
+        if not self.readable():
+            raise WrongMode(f"{self.name} is not open for reading")
+        n = self._owner._file.read_at(self._rank, self._at, buffer)
+        self._at += n
+        return n
+
+    def write(self, data):
+        if not self.writable():
+            raise WrongMode(f"{self.name} is not open for writing")
+        with memoryview(data) as view:
+            self._owner._file.write_at(self._rank, self._at, view)
+            self._at += view.nbytes
+            return view.nbytes
+
+    def tell(self):
+        return self._at
+
+    def seek(self, offset, whence=0):
+        base = 0 if whence == 0 else self._at if whence == 1 else None
+        if whence == 2:
+            base = self._owner._file.size(self._rank)
+        if base is None or base + offset < 0:
+            raise InvalidArgument(f"{self.name}: cannot seek by {offset} with whence {whence}")
+        self._at = _arguments.number(base + offset, f"{self.name}: the position")
+        return self._at
+
+
+class _Attributes(_abc.MutableMapping):
+    """The key/value pairs of a multifile: keys are str, values bytes; str is stored as UTF-8."""
+
+    def __init__(self, owner):
+        self._owner = owner
+
+    def __getitem__(self, key):
+        value = self._owner._file.attribute(_arguments.text(key).encode())
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key, value):
+        stored = value.encode() if isinstance(value, str) else bytes(value)
+        self._owner._file.set_attribute(_arguments.text(key).encode(), stored)
+
+    def __delitem__(self, key):
+        raise WrongMode(f"attribute {key!r}: a multifile keeps its attributes; set another value")
+
+    def __iter__(self):
+        return iter([key.decode(errors="surrogateescape") for key in self._owner._file.attribute_keys()])
+
+    def __len__(self):
+        return len(self._owner._file.attribute_keys())
+
+
+class Multifile:
+    """An open multifile. Collective.
+
+    ``mf[rank]`` and ``mf["name"]`` are ordinary binary files, each with a position of its own. Threads of a task may share
+    a multifile; their calls are serialised.
+
+    Parameters
+    ----------
+    path : str, bytes or os.PathLike
+        Name of the first physical file; others, PATH.000001, ..., are in its folder.
+    mode : {"r", "w", "a", "x"}, default "r"
+        As for ``builtins.open``; a ``b`` is ignored. "a" writes at the end of each logical file, and adds others.
+    comm : mpi4py.MPI.Intracomm, optional
+        The tasks that open the file together; it is duplicated. None: this task alone.
+    n_logical : int, optional
+        With "w" and "x" the number of logical files that are numbered, equal on all tasks; needs `ranks`. Default: one for
+        each task. 0 for a multifile that has only what tasks add by names.
+    ranks : sequence of int, optional
+        The logical files that this task serves. Default: an even share, all of them without `comm`.
+    recover : bool, default False
+        With "r": read what is whole of a multifile that was not closed.
+    hints : dict or str, optional
+        ``{"chunk_bytes": "4MiB"}`` or ``"chunk_bytes=4MiB"``.
+
+    Attributes
+    ----------
+    name : str, bytes
+        The path of the open.
+    open_mode : str
+        The mode of the open, without a ``b``.
+    attributes : collections.abc.MutableMapping
+        Key/value pairs of the multifile: str and bytes.
+
+    Raises
+    ------
+    thalweg.InvalidArgument, thalweg.UnknownHint
+        An argument is invalid.
+    thalweg.NotFound, thalweg.Exists, thalweg.Permission, thalweg.NoSpace, thalweg.Error
+        An error of the system.
+    thalweg.NotClosed, thalweg.Corrupt, thalweg.NewerVersion, thalweg.Unsafe
+        The file cannot be opened in its state.
+    TypeError
+        `comm` is not a communicator.
+
+    References
+    ----------
+    .. [1] Frings, Wolf, Petkov, "Scalable massively parallel I/O to task-local files", SC'09.
+    """
+
+    _core = None
+
+    def __init__(self, path, mode="r", *, comm=None, n_logical=None, ranks=None, recover=False, hints=None):
+        if comm is None:
+            self._group = _core.Group()
+        else:
+            from . import _mpi
+            self._group = _core.Group(_mpi.collectives(comm))
+        self.open_mode = str(mode).replace("b", "")
+
+        def prepare():
+            if n_logical is not None and ranks is None and n_logical != 0:
+                raise InvalidArgument("n_logical needs ranks: the logical files that this task serves")
+            served = [] if n_logical == 0 and ranks is None else ranks
+            numbers = None if served is None else [_arguments.number(rank, "a rank") for rank in served]
+            total = -1 if n_logical is None else _arguments.number(n_logical, "n_logical")
+            return (_arguments.path_bytes(path), _arguments.text(str(mode)), total, numbers, bool(recover),
+                    _arguments.hints_text(hints))
+
+        made, mine = _arguments.attempt(prepare)
+        if mine is not None and self._group.size == 1:
+            raise mine
+        try:
+            core = _core.Multifile(self._group, *(made or (None, "r", -1, None, False, "")))
+        except InvalidArgument:
+            raise mine or _sys.exc_info()[1] from None
+        self.name = _os.fspath(path)
+        self.attributes = _Attributes(self)
+        self._streams = _weakref.WeakSet()
+        self._core = core
+
+    def __repr__(self):
+        return f"<{'closed ' if self.closed else ''}multifile {self.name!r}, mode {self.open_mode!r}>"
+
+    def _repr_html_(self):
+        if self.closed:
+            return f"<code>closed multifile {self.name!r}</code>"
+        rows = "".join(f"<tr><th>{key}</th><td>{value}</td></tr>" for key, value in self.info().items())
+        return f"<table><caption>multifile {self.name!r}</caption>{rows}</table>"
+
+    @property
+    def _file(self):
+        if self._core is None:
+            raise InvalidArgument(f"multifile {self.name!r} is closed")
+        return self._core
+
+    @property
+    def closed(self):
+        """bool: whether the file is closed."""
+        return self._core is None
+
+    def readable(self):
+        """Whether it is open for reading.
+
+        Returns
+        -------
+        bool
+        """
+        return self.open_mode == "r"
+
+    def writable(self):
+        """Whether it is open for writing.
+
+        Returns
+        -------
+        bool
+        """
+        return not self.readable()
+
+    def info(self):
+        """Properties of the multifile.
+
+        Returns
+        -------
+        dict
+            n_logical, n_physical (files that exist), n_planned, sessions, closed, recovered, checksum, alignment_bytes,
+            granule_bytes, uuid, and strategy: what is in force and why, in words.
+        """
+        return self._file.summary()
+
+    # ---- Logical files --------------------------------------------------------------------------------------------
+
+    def __len__(self):
+        """Number of logical files; of a multifile that is written without those that were added."""
+        return self.info()["n_logical"]
+
+    def __iter__(self):
+        """Go through all logical files, as `entries`."""
+        return self.entries()
+
+    def entries(self, prefix=""):
+        """Go through the logical files whose names begin with `prefix`, in order of ranks. Open for reading.
+
+        Parameters
+        ----------
+        prefix : str, default ""
+            Begin of the name; "" for all, those without a name too.
+
+        Yields
+        ------
+        Entry
+            Logical files of which nothing is stored, neither bytes nor a name, are left out where `prefix` is given.
+        """
+        begins = _os.fsencode(prefix)
+        n = len(self)
+        rank = 0
+        while rank < n:
+            if prefix:
+                last = self._file.alike(rank)
+                if last > rank:
+                    rank = last + 1
+                    continue
+            name, permissions, part = self._file.name(rank)
+            if name.startswith(begins):
+                yield Entry(rank, _os.fsdecode(name), self._file.size(rank), permissions, None if part < 0 else part)
+            rank += 1
+
+    def names(self, prefix=""):
+        """Names of the logical files that have one and begin with `prefix`, in order of ranks. Open for reading.
+
+        Parameters
+        ----------
+        prefix : str, default ""
+            Begin of the name.
+
+        Yields
+        ------
+        str
+        """
+        return (entry.name for entry in self.entries(prefix) if entry.name)
+
+    def find(self, name, part=None):
+        """The rank of the logical file of a name, the one that was added last. Open for reading; takes few reads.
+
+        Parameters
+        ----------
+        name : str or bytes
+        part : int, optional
+            Number of the part of a distributed array.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        thalweg.NotFound
+            There is none.
+        """
+        rank = self._find(name, part)
+        if rank < 0:
+            of_part = "" if part is None else f", part {part}"
+            raise NotFound(f"{_os.fsdecode(self.name)}: no logical file is called {name!r}{of_part}")
+        return rank
+
+    def _find(self, name, part):
+        return self._file.find(_arguments.path_bytes(name), -1 if part is None else _arguments.number(part, "part"))
+
+    def __contains__(self, name):
+        return self._find(name, None) >= 0
+
+    def __getitem__(self, key):
+        """A logical file as a binary file object.
+
+        Parameters
+        ----------
+        key : int, str or bytes
+            Its rank, or its name where the multifile is open for reading.
+
+        Returns
+        -------
+        io.BufferedReader or io.BufferedWriter
+            At position 0; with mode "a" at the end. What it holds in memory is written by every call of the multifile that
+            stores data. numpy, pickle, json, zipfile and ``io.TextIOWrapper`` take it.
+
+        Raises
+        ------
+        thalweg.NotFound
+            There is none, or, for writing, this task does not serve it.
+        """
+        if isinstance(key, (str, bytes)):
+            return self._stream(self.find(key), _os.fsdecode(key))
+        rank = _arguments.number(key, "a rank")
+        self._file.check_rank(rank)
+        return self._stream(rank, f"{_os.fsdecode(self.name)}[{rank}]")
+
+    @property
+    def mine(self):
+        """io.BufferedReader or io.BufferedWriter: the first logical file that this task serves."""
+        return self[self._file.current()]
+
+    def _stream(self, rank, name):
+        at = self._file.size(rank) if self.open_mode == "a" else 0
+        raw = _Stream(self, rank, name, at)
+        stream = _io.BufferedReader(raw) if self.readable() else _io.BufferedWriter(raw)
+        self._streams.add(stream)
+        return stream
+
+    def add(self, name, part=None, permissions=0):
+        """Add a logical file by a name. Needs no message: any task, any time. Open for writing.
+
+        Parameters
+        ----------
+        name : str or bytes
+            1 to 4096 bytes without NUL; "/" between directories. Where several have one name, all are kept.
+        part : int, optional
+            Number of the part of a distributed array, at least 0: parts of one name are no duplicates.
+        permissions : int, default 0
+            A POSIX mode, as ``st_mode``.
+
+        Returns
+        -------
+        io.BufferedWriter
+        """
+        return self._stream(self._add(name, part, permissions), _os.fsdecode(name))
+
+    def _add(self, name, part, permissions):
+        self._flush_streams()
+        number = -1 if part is None else _arguments.number(part, "part")
+        if part is not None and number < 0:
+            raise InvalidArgument(f"add: part is {part}; 0 or more")
+        return self._file.add(_arguments.path_bytes(name), number, permissions)
+
+    def set_name(self, rank, name, permissions=0):
+        """Name a numbered logical file that this task serves. Open for writing.
+
+        Parameters
+        ----------
+        rank : int
+        name : str or bytes
+        permissions : int, default 0
+        """
+        self._file.set_name(_arguments.number(rank, "a rank"), _arguments.path_bytes(name), permissions)
+
+    # ---- Arrays ---------------------------------------------------------------------------------------------------
+
+    def save(self, name, array, *, start=None, shape=None):
+        """Add an array as a logical file, which is an .npy file. Open for writing.
+
+        Parameters
+        ----------
+        name : str or bytes
+        array : array_like
+            Of any dtype without Python objects, any strides; C and Fortran order are kept. Written when the call returns,
+            as far as `flush` and `close` say.
+        start, shape : sequence of int, optional
+            For a distributed array: where the part of this task begins, and the shape of the whole array. All tasks of
+            the multifile save a part, which may be empty.
+
+        Raises
+        ------
+        thalweg.InvalidArgument
+            The part does not lie in the array, or the dtype has objects.
+        """
+        array = _np.asanyarray(array)
+        header = _array_stream.header_of(array)
+        place, part = b"", None
+        if start is not None or shape is not None:
+            whole = _arguments.extents(shape)
+            first = [0] * len(whole) if start is None else _arguments.extents(start)
+            fits = len(first) == len(whole) == array.ndim and all(
+                0 <= a and a + n <= extent for a, n, extent in zip(first, array.shape, whole))
+            if not fits:
+                raise InvalidArgument(f"save: a part of shape {array.shape} at {first} does not lie in an array of shape "
+                                      f"{whole}")
+            part = self._group.rank
+            place = _array_stream.place_of(first, whole, self._group.size)
+        rank = self._add(name, part, 0)
+        at = 0
+        for piece in (header, _array_stream.bytes_of(array), place):
+            if len(piece):
+                self._file.write_at(rank, at, piece)
+                at += len(piece)
+
+    def load(self, name, key=Ellipsis):
+        """Read an array, or a part of it, that `save` stored, from however many tasks stored it. Open for reading.
+
+        Parameters
+        ----------
+        name : str or bytes
+            Also the name of an .npy file that was packed.
+        key : int, slice, Ellipsis, or tuple of them, default Ellipsis
+            What to read, as ``array[key]``. Runs of bytes that it needs are read; runs shorter than 64 KiB with what lies
+            between them. Elements that no task stored are 0.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Raises
+        ------
+        thalweg.NotFound
+            Nothing has that name.
+        thalweg.InvalidArgument
+            It is no array.
+        thalweg.Corrupt
+            Bytes are damaged or missing.
+        IndexError
+            `key` does not fit the shape.
+        """
+        rank = self._find(name, None)
+        if rank >= 0:
+            stored = self._stored(rank, name)
+            box, cut = _array_stream.box_of(key, stored.shape, name)
+            return stored.read(box)[cut]
+        parts = self._parts(name)
+        first = parts[0]
+        shape = tuple(first.place["shape"])
+        box, cut = _array_stream.box_of(key, shape, name)
+        found = _np.zeros([part.stop - part.start for part in box], first.dtype, "F" if first.is_fortran else "C")
+        for stored in parts:
+            self._add_part(found, box, stored, name)
+        return found[cut]
+
+    def _stored(self, rank, name):
+        return _array_stream.StoredArray(lambda at, buffer: self._file.read_at(rank, at, buffer), self._file.size(rank),
+                                         f"{_os.fsdecode(self.name)}: {name!r}")
+
+    def _parts(self, name):
+        rank = self.find(name, 0)
+        parts = [self._stored(rank, name)]
+        if parts[0].place is None:
+            raise InvalidArgument(f"{_os.fsdecode(self.name)}: {name!r} has parts that do not say where they lie")
+        parts += [self._stored(self.find(name, part), name) for part in range(1, parts[0].place["parts"])]
+        return parts
+
+    @staticmethod
+    def _add_part(found, box, stored, name):
+        if stored.place is None or stored.dtype != found.dtype or len(stored.shape) != found.ndim:
+            raise InvalidArgument(f"{name!r}: its parts differ in dtype or number of dimensions")
+        from_, to = [], []
+        for wanted, first, n in zip(box, stored.place["start"], stored.shape):
+            low, high = max(wanted.start, first), min(wanted.stop, first + n)
+            if low >= high:
+                return
+            from_.append(slice(low - first, high - first))
+            to.append(slice(low - wanted.start, high - wanted.start))
+        found[tuple(to)] = stored.read(tuple(from_))
+
+    # ---- Durability, the end --------------------------------------------------------------------------------------
+
+    def _flush_streams(self):
+        if not self.writable():
+            return
+        for stream in list(self._streams):
+            if not stream.closed:
+                stream.flush()
+
+    def flush(self):
+        """What this task wrote survives the death of the process.
+
+        Raises
+        ------
+        thalweg.NoSpace, thalweg.Error
+            Some bytes could not be stored.
+        """
+        self._flush_streams()
+        self._file.flush()
+
+    def sync(self):
+        """What this task wrote survives the death of the machine.
+
+        Raises
+        ------
+        thalweg.NoSpace, thalweg.Error
+            Some bytes could not be stored.
+        """
+        self._flush_streams()
+        self._file.sync()
+
+    def iflush(self):
+        """Start a `flush` of what was written before. The program may go on, and write.
+
+        Returns
+        -------
+        Request
+        """
+        self._flush_streams()
+        return Request(self._file.begin(False))
+
+    def isync(self):
+        """Start a `sync` of what was written before. The program may go on, and write.
+
+        Returns
+        -------
+        Request
+        """
+        self._flush_streams()
+        return Request(self._file.begin(True))
+
+    def close(self):
+        """Close the multifile and every file of it. Collective; a second call has no effect.
+
+        A multifile that is written and not closed stays marked as such, and is refused until it is repaired.
+
+        Raises
+        ------
+        thalweg.NoSpace, thalweg.Error
+            Some bytes could not be stored. The handle is closed; the file stays marked as not closed.
+        thalweg.NotClosed
+            Another task has abandoned it.
+        thalweg.Exists
+            With the hint duplicates=error two logical files have one name. The file is closed and has both.
+        """
+        if self._core is None:
+            return
+        _, failure = _arguments.attempt(self._end_streams)
+        core, self._core = self._core, None
+        if failure is not None:  # bytes of this task are missing: the file must not pass for a whole one
+            core.abandon()
+            raise failure
+        core.close()
+
+    def _end_streams(self):
+        for stream in list(self._streams):
+            if not stream.closed:
+                stream.close()
+
+    def abandon(self):
+        """Give the multifile up, for a task that cannot go on. Waits for no other task.
+
+        What this task wrote is flushed, the file stays marked as not closed, and the close of the other tasks fails.
+
+        Raises
+        ------
+        thalweg.NoSpace, thalweg.Error
+            Some bytes could not be stored. The handle is closed all the same.
+        """
+        if self._core is None:
+            return
+        _, failure = _arguments.attempt(self._end_streams)
+        core, self._core = self._core, None
+        core.abandon()
+        if failure is not None:
+            raise failure
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        """Close the file, which is collective; or `abandon` it when an exception leaves the ``with`` statement."""
+        if exception[0] is None:
+            self.close()
+            return
+        try:
+            self.abandon()
+        except OSError as failure:
+            _warnings.warn(f"{self!r} was abandoned, and not all of it could be stored: {failure}", RuntimeWarning)
+
+    # The file was not closed, and the other ranks may be elsewhere.
+    def __del__(self):
+        if self._core is None:
+            return
+        told = state = repr(self)
+        tells = self.writable() and self._group.rank == 0
+        try:
+            self.abandon()
+        except WrongMode:  # a child of the opening process
+            return
+        except OSError as failure:
+            told += f", not all of which could be stored ({failure}),"
+        _warnings.warn(f"unclosed {state}", ResourceWarning, source=self)
+        if tells and _sys.stderr is not None:
+            word = _shlex.quote(_os.fsdecode(self.name))
+            print(f"thalweg: {told} was not closed; `thalweg repair {word}` makes it readable", file=_sys.stderr)

@@ -1,0 +1,297 @@
+"""Multifiles: ordinary files, names, arrays, durability."""
+
+import asyncio
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import thalweg
+from thalweg import Multifile
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "dump.tw")
+
+
+def test_logical_files_are_ordinary_files(path):
+    with Multifile(path, "w") as mf:
+        with mf.mine as out:
+            assert out.write(b"line 1\nline 2\n") == 14
+        with io.TextIOWrapper(mf.add("notes/text"), "utf-8") as out:
+            print("grün", file=out)
+        pickle.dump({"a": 1}, mf.add("pickled"))
+        np.save(mf.add("array.npy"), np.arange(5))
+        mf.add("table.json").write(json.dumps([1, 2]).encode())
+        with zipfile.ZipFile(mf.add("all.zip"), "w") as archive:
+            archive.writestr("inside", "zipped")
+    with Multifile(path) as mf:
+        assert mf[0].readlines() == [b"line 1\n", b"line 2\n"]
+        assert io.TextIOWrapper(mf["notes/text"], "utf-8").read() == "grün\n"
+        assert pickle.load(mf["pickled"]) == {"a": 1}
+        assert np.array_equal(np.load(mf["array.npy"]), np.arange(5))
+        assert json.load(mf["table.json"]) == [1, 2]
+        assert zipfile.ZipFile(mf["all.zip"]).read("inside") == b"zipped"
+
+
+def test_files_have_positions_of_their_own(path):
+    with Multifile(path, "w", n_logical=2, ranks=[0, 1]) as mf:
+        one, other = mf[0], mf[1]
+        for i in range(100):
+            one.write(b"%3d" % i)
+            other.write(b"%4d" % i)
+        one.seek(0)
+        one.write(b"xxx")
+    with Multifile(path) as mf:
+        one, other = mf[0], mf[1]
+        assert one.read(6) == b"xxx  1"
+        assert other.read() == b"".join(b"%4d" % i for i in range(100))
+        assert one.seek(-3, io.SEEK_END) == 297
+        assert one.read() == b" 99" and one.read() == b""
+        assert [entry.nbytes for entry in mf] == [300, 400]
+
+
+def test_listing(path):
+    with Multifile(path, "w", n_logical=0) as mf:
+        for name in ("run1/a", "run1/b", "run2/a"):
+            mf.add(name, permissions=0o100640).write(name.encode())
+        mf.add("u", part=4)
+        mf.add(b"\xff")
+    with Multifile(path) as mf:
+        assert len(mf) == 5
+        assert list(mf.names("run1/")) == ["run1/a", "run1/b"]
+        assert [entry.name for entry in mf][:3] == ["run1/a", "run1/b", "run2/a"]
+        entry = next(mf.entries("run2/"))
+        assert (entry.rank, entry.nbytes, entry.permissions, entry.part) == (2, 6, 0o100640, None)
+        assert next(mf.entries("u")).part == 4 and mf.find("u", 4) == 3
+        assert mf[b"\xff"].read() == b"" and os.fsencode(mf[b"\xff"].name) == b"\xff"
+        assert "run1/a" in mf and "run1" not in mf
+        with pytest.raises(thalweg.NotFound, match="run3"):
+            mf["run3"]
+        with pytest.raises(FileNotFoundError):
+            mf[5]
+
+
+def test_of_one_name_the_last_is_found(path):
+    with Multifile(path, "w") as mf:
+        mf.add("log").write(b"old")
+        mf.add("log").write(b"new")
+    with Multifile(path) as mf:
+        assert mf["log"].read() == b"new"
+        assert [mf[entry.rank].read() for entry in mf.entries("log")] == [b"old", b"new"]
+    with pytest.raises(thalweg.Exists):
+        with Multifile(path, "w", hints={"duplicates": "error"}) as mf:
+            mf.add("log")
+            mf.add("log")
+
+
+def test_append(path):
+    with Multifile(path, "w") as mf:
+        mf.mine.write(b"one")
+    with Multifile(path, "a") as mf:
+        mf.mine.write(b"two")
+        mf.add("more").write(b"three")
+    with Multifile(path) as mf:
+        assert mf[0].read() == b"onetwo" and mf["more"].read() == b"three"
+        assert mf.info()["sessions"] == 2
+    with pytest.raises(thalweg.Exists):
+        Multifile(path, "x")
+
+
+def test_attributes_and_info(path):
+    with Multifile(path, "w", hints="chunk_bytes=1MiB") as mf:
+        mf.attributes["unit"] = "m/s"
+        mf.attributes["raw"] = b"\0\1"
+        assert mf.attributes["unit"] == b"m/s"
+        mf.set_name(0, "first")
+    with Multifile(path) as mf:
+        assert mf.attributes["raw"] == b"\0\1" and "unit" in mf.attributes and "none" not in mf.attributes
+        assert {"unit", "raw", "created"} <= set(mf.attributes)
+        assert mf.info()["closed"] and mf.info()["n_logical"] == 1 and mf.info()["n_physical"] == 1
+        assert "1 physical file" in mf.info()["strategy"]
+        assert mf["first"].read() == b""
+        assert "n_logical" in mf._repr_html_() and "mode 'r'" in repr(mf)
+        with pytest.raises(thalweg.WrongMode):
+            mf.attributes["unit"] = "s"
+        with pytest.raises(thalweg.WrongMode):
+            del mf.attributes["unit"]
+    assert "closed" in repr(mf) and "closed" in mf._repr_html_()
+
+
+@pytest.mark.parametrize("array", [
+    np.arange(24.0).reshape(2, 3, 4),
+    np.asfortranarray(np.arange(24, dtype="<i2").reshape(4, 6)),
+    np.arange(20)[::-3],
+    np.array(7.5),
+    np.zeros((3, 0)),
+    np.array(["a", "bcd"]),
+    np.array([(1, 2.5)], dtype=[("id", "i4"), ("x", "f8")]),
+    np.array([1 + 2j, 3], ">c8"),
+    np.array(["2026-01-02", "NaT"], "M8[D]"),
+    np.array([True, False]),
+], ids=lambda array: f"{array.dtype}{array.shape}")
+def test_arrays_come_back(path, array):
+    with Multifile(path, "w") as mf:
+        mf.save("a", array)
+    with Multifile(path) as mf:
+        found = mf.load("a")
+        assert found.dtype == array.dtype and found.shape == array.shape
+        assert np.array_equal(found, array, equal_nan=array.dtype.kind in "fcM")
+        again = np.load(mf["a"])
+        assert np.array_equal(again, array, equal_nan=array.dtype.kind in "fcM")
+        assert again.flags.f_contiguous == found.flags.f_contiguous
+
+
+KEYS = [Ellipsis, 3, -1, slice(2, 5), slice(None, None, -2), (slice(None), 1), (Ellipsis, 0), (1, 2, 3), (slice(4, 4),),
+        (slice(1, 9, 3), slice(0, 2), slice(5, None, -1)), (2, Ellipsis), ()]
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_a_part_of_an_array_is_as_numpy_has_it(path, key, order):
+    array = np.arange(9 * 4 * 70, dtype=np.int32).reshape(9, 4, 70).copy(order)
+    with Multifile(path, "w") as mf:
+        mf.save("a", array)
+    with Multifile(path) as mf:
+        assert np.array_equal(mf.load("a", key), array[key])
+
+
+def test_a_part_reads_what_it_needs(path, monkeypatch):
+    array = np.arange(64 * 4096, dtype=np.float64).reshape(64, 4096)
+    with Multifile(path, "w") as mf:
+        mf.save("a", array)
+    with Multifile(path) as mf:
+        moved = []
+        core = mf._core
+
+        class Counting:
+            def __getattr__(self, name):
+                return getattr(core, name)
+
+            def read_at(self, rank, at, buffer):
+                moved.append(len(memoryview(buffer)))
+                return core.read_at(rank, at, buffer)
+
+        mf._core = Counting()
+        assert np.array_equal(mf.load("a", slice(10, 12)), array[10:12])
+        mf._core = core
+    assert sum(moved) <= 2 * 4096 * 8 + 8192
+
+
+def test_wrong_arrays(path):
+    with Multifile(path, "w") as mf:
+        mf.add("text").write(b"no array")
+        with pytest.raises(thalweg.InvalidArgument, match="objects"):
+            mf.save("o", np.array([None]))
+        with pytest.raises(thalweg.InvalidArgument, match="does not lie in"):
+            mf.save("p", np.zeros((2, 2)), start=(0, 1), shape=(2, 2))
+        mf.save("a", np.zeros((2, 3)))
+    with Multifile(path) as mf:
+        with pytest.raises(thalweg.InvalidArgument, match="no array"):
+            mf.load("text")
+        with pytest.raises(thalweg.NotFound):
+            mf.load("none")
+        for key in (5, (0, 0, 0), (Ellipsis, Ellipsis)):
+            with pytest.raises(IndexError):
+                mf.load("a", key)
+
+
+def test_a_distributed_array_of_one_task(path):
+    array = np.arange(12).reshape(3, 4)
+    with Multifile(path, "w") as mf:
+        mf.save("a", array[1:, 1:3], start=(1, 1), shape=(3, 4))
+    with Multifile(path) as mf:
+        expected = np.zeros_like(array)
+        expected[1:, 1:3] = array[1:, 1:3]
+        assert np.array_equal(mf.load("a"), expected)
+        assert np.array_equal(mf.load("a", (2, slice(0, 2))), expected[2, :2])
+        assert np.array_equal(np.load(mf[mf.find("a", 0)]), array[1:, 1:3])
+
+
+def test_an_exception_abandons(path):
+    with pytest.raises(ZeroDivisionError):
+        with Multifile(path, "w") as mf:
+            mf.mine.write(b"kept")
+            mf.flush()
+            1 / 0
+    assert mf.closed
+    with pytest.raises(thalweg.NotClosed, match="repair"):
+        Multifile(path)
+    with Multifile(path, recover=True) as mf:
+        assert mf[0].read() == b"kept" and mf.info()["recovered"]
+
+
+def test_flush_survives_the_death_of_the_process(path):
+    program = ("import os, signal, sys, thalweg\n"
+               "mf = thalweg.Multifile(sys.argv[1], 'w')\n"
+               "out = mf.add('log'); out.write(b'before'); mf.flush(); out.write(b'after')\n"
+               "os.kill(os.getpid(), signal.SIGKILL)")
+    subprocess.run([sys.executable, "-c", program, path], check=False)
+    with Multifile(path, recover=True) as mf:
+        assert mf["log"].read() == b"before"
+
+
+def test_what_is_left_open_is_named_and_flushed(path):
+    program = "import sys, thalweg\nmf = thalweg.Multifile(sys.argv[1], 'w')\nmf.mine.write(b'abc')"
+    ended = subprocess.run([sys.executable, "-c", program, path], check=True, capture_output=True, text=True)
+    assert "was not closed; `thalweg repair" in ended.stderr
+    with Multifile(path, recover=True) as mf:
+        assert mf[0].read() == b"abc"
+
+
+def test_requests(path):
+    with Multifile(path, "w") as mf:
+        out = mf.mine
+        out.write(b"x" * 100000)
+        flushed = mf.iflush()
+        out.write(b"y")
+        synced = mf.isync()
+        flushed.wait()
+
+        async def wait():
+            await synced
+
+        asyncio.run(wait())
+        assert flushed.done() and synced.done()
+        mf.sync()
+    with Multifile(path) as mf:
+        assert mf[0].read() == b"x" * 100000 + b"y"
+
+
+def test_wrong_calls(path, tmp_path):
+    with pytest.raises(thalweg.InvalidArgument, match="n_logical needs ranks"):
+        Multifile(path, "w", n_logical=3)
+    with pytest.raises(thalweg.UnknownHint):
+        Multifile(path, "w", hints={"chunk_byte": 1})
+    with pytest.raises(thalweg.InvalidArgument):
+        Multifile(path, "q")
+    with pytest.raises(thalweg.NotFound):
+        Multifile(path)
+    with pytest.raises(TypeError):
+        Multifile(path, "w", comm=1)
+    assert not os.listdir(tmp_path)
+    mf = Multifile(path, "w")
+    with pytest.raises(thalweg.InvalidArgument, match="part"):
+        mf.add("a", part=-1)
+    with pytest.raises(thalweg.InvalidArgument, match="null byte"):
+        mf.add("a\0b")
+    with pytest.raises(thalweg.WrongMode):
+        mf.find("a")
+    with pytest.raises(io.UnsupportedOperation):
+        mf.mine.read()
+    out = mf.mine
+    mf.close()
+    mf.close()
+    assert out.closed
+    with pytest.raises(thalweg.InvalidArgument, match="closed"):
+        mf.flush()
+    with Multifile(path) as mf:
+        with pytest.raises(thalweg.WrongMode):
+            mf.add("a")
