@@ -241,15 +241,17 @@ static double compute(double seconds) {
 
 /* A nonblocking collective access alone, and while the program computes for as long. The processor time of the access
  * alone is what computing on all cores cannot hide. */
-static void overlap(void) {
-  size_t n = 0;
-  MPI_Datatype type = block_of_rank(&n);
+static void overlap(int strided) {
+  size_t n = share();
+  MPI_Datatype type = MPI_INT;
+  if (strided) type = block_of_rank(&n);
+  const MPI_Offset first = strided ? 0 : (MPI_Offset)(n * sizeof(int)) * rank;
   int *data = room(n), *back = room(n);
   double alone[2] = {0, 0}, sum = 0;
   for (int repetition = 0; repetition <= repetitions; ++repetition) {
     fill(data, n, repetition);
     MPI_File file = open_file(MPI_MODE_CREATE | MPI_MODE_RDWR);
-    must(MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL), "view");
+    must(MPI_File_set_view(file, first, MPI_INT, type, "native", MPI_INFO_NULL), "view");
     for (int reads = 0; reads < 2; ++reads)
       for (int computes = 0; computes < 2; ++computes) {
         MPI_Request request;
@@ -273,7 +275,7 @@ static void overlap(void) {
     MPI_File_close(&file);
   }
   if (sum < 0) printf("%f\n", sum);
-  MPI_Type_free(&type);
+  if (strided) MPI_Type_free(&type);
   free(data);
   free(back);
 }
@@ -292,16 +294,23 @@ static void outstanding(void) {
     MPI_File file = open_file(MPI_MODE_CREATE | MPI_MODE_RDWR);
     must(MPI_File_set_view(file, (MPI_Offset)sizeof(int) * block * rank, MPI_INT, type, "native", MPI_INFO_NULL),
          "view");
-    double began = begin();
-    for (int i = 0; i < kMost; ++i)
-      must(MPI_File_write_at(file, (MPI_Offset)(n * i), data + n * i, (int)n, MPI_INT, MPI_STATUS_IGNORE), "write_at");
-    end(began, "blocking", repetition);
-    began = begin();
-    for (int i = 0; i < kMost; ++i)
-      must(MPI_File_iwrite_at(file, (MPI_Offset)(n * i), data + n * i, (int)n, MPI_INT, &requests[i]), "iwrite_at");
-    must(MPI_Waitall(kMost, requests, statuses), "waitall");
-    end(began, "outstanding", repetition);
-    must(MPI_File_read_at_all(file, 0, back, (int)(n * kMost), MPI_INT, MPI_STATUS_IGNORE), "read_at_all");
+    for (int reads = 0; reads < 2; ++reads) {
+      int* memory = reads ? back : data;
+      double began = begin();
+      for (int i = 0; i < kMost; ++i)
+        must(reads ? MPI_File_read_at(file, (MPI_Offset)(n * i), memory + n * i, (int)n, MPI_INT, MPI_STATUS_IGNORE)
+                   : MPI_File_write_at(file, (MPI_Offset)(n * i), memory + n * i, (int)n, MPI_INT, MPI_STATUS_IGNORE),
+             "blocking");
+      end(began, reads ? "read_blocking" : "write_blocking", repetition);
+      if (reads) check(back, n * kMost, repetition, "read_at");
+      began = begin();
+      for (int i = 0; i < kMost; ++i)
+        must(reads ? MPI_File_iread_at(file, (MPI_Offset)(n * i), memory + n * i, (int)n, MPI_INT, &requests[i])
+                   : MPI_File_iwrite_at(file, (MPI_Offset)(n * i), memory + n * i, (int)n, MPI_INT, &requests[i]),
+             "outstanding");
+      must(MPI_Waitall(kMost, requests, statuses), "waitall");
+      end(began, reads ? "read_outstanding" : "write_outstanding", repetition);
+    }
     check(back, n * kMost, repetition, "outstanding");
     MPI_File_close(&file);
   }
@@ -327,6 +336,8 @@ static void slow_down(const char* file) {
   free(folder);
 }
 
+static void overlap_strided(void) { overlap(1); }
+static void overlap_contiguous(void) { overlap(0); }
 static void shared_records(void) { shared(0); }
 static void ordered_records(void) { shared(1); }
 
@@ -334,11 +345,11 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } cases[] = {{"coll_perf", coll_perf},     {"interleaved", interleaved_all},
-               {"contiguous", contiguous},   {"strided_reads", strided_reads},
-               {"open_close", open_close},   {"shared", shared_records},
-               {"ordered", ordered_records}, {"overlap", overlap},
-               {"outstanding", outstanding}};
+  } cases[] = {
+      {"coll_perf", coll_perf},         {"interleaved", interleaved_all}, {"contiguous", contiguous},
+      {"strided_reads", strided_reads}, {"open_close", open_close},       {"shared", shared_records},
+      {"ordered", ordered_records},     {"overlap", overlap_strided},     {"overlap_contiguous", overlap_contiguous},
+      {"outstanding", outstanding}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

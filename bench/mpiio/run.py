@@ -49,11 +49,13 @@ TARGETS = [
 # Rows without a peer: case, ranks, what is compared, the ratio from the times of a turn, least that is wanted.
 OWN_TARGETS = [
     ("outstanding", 2, "16 outstanding strided writes, against blocking ones",
-     lambda t: t["blocking"] / t["outstanding"], 1.0),
-    ("overlap", 2, "iwrite_all hidden behind computing, of what the cores allow",
-     lambda t: hidden(t, "write"), 0.9),
-    ("overlap", 2, "iread_all hidden behind computing, of what the cores allow",
-     lambda t: hidden(t, "read"), 0.9),
+     lambda t: t["write_blocking"] / t["write_outstanding"], 1.0),
+    ("outstanding", 2, "16 outstanding strided reads, against blocking ones",
+     lambda t: t["read_blocking"] / t["read_outstanding"], 1.0),
+    *((case, 2, f"{name}, {shape}, hidden behind computing, of what the cores allow",
+       lambda t, part=part: hidden(t, part), 0.9)
+      for case, shape in (("overlap", "strided"), ("overlap_contiguous", "contiguous"))
+      for name, part in (("iwrite_all", "write"), ("iread_all", "read"))),
 ]
 ENVIRONMENT = {
     "HYDRA_LAUNCHER": "fork",
