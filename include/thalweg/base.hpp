@@ -2,18 +2,27 @@
 #ifndef THALWEG_BASE_HPP
 #define THALWEG_BASE_HPP
 
-#include <concepts>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <stdexcept>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#if __has_include(<version>)
+#include <version>
+#endif
+#ifdef __cpp_lib_ranges
+#include <ranges>
+#endif
+#ifdef __cpp_lib_span
+#include <span>
+#endif
 
 #include "group.h"
 #include "status.h"
@@ -43,13 +52,84 @@ inline void check(tw_status status) {
   if (status != TW_OK) throw Error(status, tw_last_error(), tw_last_errno());
 }
 
+// A view of consecutive objects: std::span, or in C++17 what these headers need of it.
+#ifdef __cpp_lib_span
 template <class T>
-consteval bool is_plain();
+using Span = std::span<T>;
+#else
+template <class T>
+class Span {
+ public:
+  using element_type = T;
+  using value_type = std::remove_cv_t<T>;
+
+  constexpr Span() noexcept = default;
+  constexpr Span(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  // An array, a vector, another Span, ...
+  template <class Range, class Element = std::remove_pointer_t<decltype(std::data(std::declval<Range&>()))>,
+            std::enable_if_t<std::is_convertible_v<Element (*)[], T (*)[]>, int> = 0>
+  constexpr Span(Range&& range) : data_(std::data(range)), size_(std::size(range)) {}
+
+  constexpr T* data() const noexcept { return data_; }
+  constexpr std::size_t size() const noexcept { return size_; }
+  constexpr bool empty() const noexcept { return size_ == 0; }
+  constexpr T* begin() const noexcept { return data_; }
+  constexpr T* end() const noexcept { return data_ + size_; }
+  constexpr T& operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+#endif
+
+// What templates of these headers accept, in C++17 too: each `If...` is a template parameter that exists where a type is
+// such.
+namespace traits {
+
+template <class T, class = void>
+struct is_range : std::false_type {};
+template <class T>
+struct is_range<T, std::void_t<decltype(std::begin(std::declval<T&>())), decltype(std::end(std::declval<T&>()))>>
+    : std::true_type {};
+template <class Range>
+using element = std::remove_cv_t<std::remove_reference_t<decltype(*std::begin(std::declval<Range&>()))>>;
+
+// Contiguous and sized: has data() and size().
+template <class T, class = void>
+struct is_contiguous : std::false_type {};
+template <class T>
+struct is_contiguous<T, std::void_t<decltype(std::data(std::declval<T&>())), decltype(std::size(std::declval<T&>())),
+                                    decltype(std::begin(std::declval<T&>()))>>
+    : std::is_same<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<T&>()))>>, element<T>> {};
+
+template <class T, class = void>
+struct is_iterator : std::false_type {};
+template <class T>
+struct is_iterator<T, std::void_t<typename std::iterator_traits<T>::iterator_category>> : std::true_type {};
+
+// A range that does not own its elements.
+#ifdef __cpp_lib_ranges
+template <class T>
+inline constexpr bool is_view = std::ranges::view<T>;
+#else
+template <class T>
+inline constexpr bool is_view = false;
+template <class T>
+inline constexpr bool is_view<Span<T>> = true;
+template <class C, class Traits>
+inline constexpr bool is_view<std::basic_string_view<C, Traits>> = true;
+#endif
+
+}  // namespace traits
+
+template <class T>
+constexpr bool is_plain();
 
 // Types that are trivially copyable although what they stand for lies elsewhere: written, they are an address.
 template <class T>
-inline constexpr bool holds_an_address = std::is_pointer_v<T> || std::is_member_pointer_v<T> ||
-                                         std::is_null_pointer_v<T> || std::input_or_output_iterator<T>;
+inline constexpr bool holds_an_address =
+    std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T> || traits::is_iterator<T>::value;
 template <class T>
 inline constexpr bool holds_an_address<std::reference_wrapper<T>> = true;
 template <class T>
@@ -62,40 +142,74 @@ inline constexpr bool holds_an_address<std::variant<Ts...>> = !(is_plain<Ts>() &
 // Whether the bytes of a T in memory are its value: trivially copyable, and neither an address, a view (string_view,
 // span, ...) nor an array of these. Members of a class cannot be looked at.
 template <class T>
-consteval bool is_plain() {
+constexpr bool is_plain() {
   if constexpr (!std::is_trivially_copyable_v<T> || holds_an_address<std::remove_cv_t<T>>) {
     return false;
   } else if constexpr (std::is_array_v<T>) {
     return is_plain<std::remove_all_extents_t<T>>();
-  } else if constexpr (std::ranges::range<T>) {
-    return !std::ranges::view<T> && is_plain<std::ranges::range_value_t<T>>();
+  } else if constexpr (traits::is_range<T>::value) {
+    return !traits::is_view<std::remove_cv_t<T>> && is_plain<traits::element<T>>();
   } else {
     return true;
   }
 }
 
-// One object that is written and read as its bytes; no array, since "text" is one.
-template <class T>
-concept PlainValue = !std::is_array_v<T> && is_plain<T>();
+namespace traits {
 
 // What may be written as plain bytes: a contiguous range (vector, array, span, string, ...) of plain elements.
 template <class Range>
-concept PlainRange = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
-                     is_plain<std::ranges::range_value_t<Range>>();
+constexpr bool is_plain_range() {
+  if constexpr (is_contiguous<Range>::value) {
+    return is_plain<element<Range>>();
+  } else {
+    return false;
+  }
+}
 
 // A plain range whose elements can be assigned: the target of a read.
 template <class Range>
-concept PlainTarget =
-    PlainRange<Range> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>;
+constexpr bool is_plain_target() {
+  if constexpr (is_plain_range<Range>()) {
+    return !std::is_const_v<std::remove_pointer_t<decltype(std::data(std::declval<Range&>()))>>;
+  } else {
+    return false;
+  }
+}
 
 template <class T>
-concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
-                    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+inline constexpr bool is_character = std::is_same_v<T, char> || std::is_same_v<T, wchar_t> ||
+#ifdef __cpp_char8_t
+                                     std::is_same_v<T, char8_t> ||
+#endif
+                                     std::is_same_v<T, char16_t> || std::is_same_v<T, char32_t>;
 
 // A string literal, or an array of such: as a range it has the terminating NULs. It is not written.
+template <class T>
+inline constexpr bool is_text = std::is_array_v<T> && is_character<std::remove_cv_t<std::remove_all_extents_t<T>>>;
+
+// A range with an integer or bool for each element.
 template <class Range>
-concept CharacterArray = PlainRange<Range> && std::is_array_v<std::remove_reference_t<Range>> &&
-                         Character<std::remove_cv_t<std::remove_all_extents_t<std::remove_reference_t<Range>>>>;
+constexpr bool is_integers() {
+  if constexpr (is_range<Range>::value) {
+    return std::is_integral_v<element<Range>>;
+  } else {
+    return false;
+  }
+}
+
+}  // namespace traits
+
+template <class Range>
+using IfPlainRange = std::enable_if_t<traits::is_plain_range<const Range>() && !traits::is_text<Range>, int>;
+template <class Range>
+using IfText = std::enable_if_t<traits::is_text<Range>, int>;
+template <class Range>
+using IfPlainTarget = std::enable_if_t<traits::is_plain_target<std::remove_reference_t<Range>>(), int>;
+// One object that is written and read as its bytes; no array, since "text" is one.
+template <class T>
+using IfPlainValue = std::enable_if_t<!std::is_array_v<T> && is_plain<T>(), int>;
+template <class Range>
+using IfIntegers = std::enable_if_t<traits::is_integers<const Range>(), int>;
 
 // How an object that owns a handle ends: it closes, which is collective; or, where an exception leaves the scope of the
 // object, it abandons, so that nothing says that the file is whole, and waits for nobody.

@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <ranges>
-#include <span>
 #include <string>
 
 #include "base.hpp"
@@ -43,21 +41,29 @@ class File {
   }
 
   // Collective: from the shared position, in rank order. Reads return the bytes read for this task.
-  void write_all(const PlainRange auto& data) { check(tw_file_write_all(get(), bytes_of(data), size_of(data))); }
-  void write_all(const CharacterArray auto& text) = delete;  // pass std::string_view("text"), or std::span(array)
-  std::size_t read_all(PlainTarget auto&& data) {
+  template <class Range, IfPlainRange<Range> = 0>
+  void write_all(const Range& data) {
+    check(tw_file_write_all(get(), bytes_of(data), size_of(data)));
+  }
+  template <class Text, IfText<Text> = 0>
+  void write_all(const Text& text) = delete;  // pass std::string_view("text"), or std::span(array)
+  template <class Range, IfPlainTarget<Range> = 0>
+  std::size_t read_all(Range&& data) {
     std::size_t nread = 0;
-    check(tw_file_read_all(get(), std::ranges::data(data), size_of(data), &nread));
+    check(tw_file_read_all(get(), std::data(data), size_of(data), &nread));
     return nread;
   }
   // Collective: each task at its own offset, in bytes.
-  void write_at_all(const PlainRange auto& data, std::int64_t offset) {
+  template <class Range, IfPlainRange<Range> = 0>
+  void write_at_all(const Range& data, std::int64_t offset) {
     check(tw_file_write_at_all(get(), bytes_of(data), size_of(data), offset));
   }
-  void write_at_all(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
-  std::size_t read_at_all(PlainTarget auto&& data, std::int64_t offset) {
+  template <class Text, IfText<Text> = 0>
+  void write_at_all(const Text& text, std::int64_t offset) = delete;  // as write_all()
+  template <class Range, IfPlainTarget<Range> = 0>
+  std::size_t read_at_all(Range&& data, std::int64_t offset) {
     std::size_t nread = 0;
-    check(tw_file_read_at_all(get(), std::ranges::data(data), size_of(data), offset, &nread));
+    check(tw_file_read_at_all(get(), std::data(data), size_of(data), offset, &nread));
     return nread;
   }
   // Collective: from now on this task sees `view`, repeated from `displacement` on; or the file as it is.
@@ -66,13 +72,16 @@ class File {
   }
   void reset_view() { check(tw_file_set_view(get(), 0, nullptr)); }
   // Collective: each task from its own position in its view.
-  void write_view_all(const PlainRange auto& data) {
+  template <class Range, IfPlainRange<Range> = 0>
+  void write_view_all(const Range& data) {
     check(tw_file_write_view_all(get(), bytes_of(data), size_of(data)));
   }
-  void write_view_all(const CharacterArray auto& text) = delete;  // as write_all()
-  std::size_t read_view_all(PlainTarget auto&& data) {
+  template <class Text, IfText<Text> = 0>
+  void write_view_all(const Text& text) = delete;  // as write_all()
+  template <class Range, IfPlainTarget<Range> = 0>
+  std::size_t read_view_all(Range&& data) {
     std::size_t nread = 0;
-    check(tw_file_read_view_all(get(), std::ranges::data(data), size_of(data), &nread));
+    check(tw_file_read_view_all(get(), std::data(data), size_of(data), &nread));
     return nread;
   }
   // Independent: moves the position in the view; whence: SEEK_SET, SEEK_CUR, SEEK_END.
@@ -88,66 +97,77 @@ class File {
     return offset;
   }
   // Collective and nonblocking: the data stays where it is until the request is complete.
-  [[nodiscard]] Request iwrite_all(const PlainRange auto& data) {
+  template <class Range, IfPlainRange<Range> = 0>
+  [[nodiscard]] Request iwrite_all(const Range& data) {
     return started(
         [&](tw_request** request) { return tw_file_iwrite_all(get(), bytes_of(data), size_of(data), request); });
   }
-  Request iwrite_all(const CharacterArray auto& text) = delete;  // as write_all()
-  [[nodiscard]] Request iread_all(PlainTarget auto&& data) {
-    return started([&](tw_request** request) {
-      return tw_file_iread_all(get(), std::ranges::data(data), size_of(data), request);
-    });
+  template <class Text, IfText<Text> = 0>
+  Request iwrite_all(const Text& text) = delete;  // as write_all()
+  template <class Range, IfPlainTarget<Range> = 0>
+  [[nodiscard]] Request iread_all(Range&& data) {
+    return started(
+        [&](tw_request** request) { return tw_file_iread_all(get(), std::data(data), size_of(data), request); });
   }
-  [[nodiscard]] Request iwrite_at_all(const PlainRange auto& data, std::int64_t offset) {
+  template <class Range, IfPlainRange<Range> = 0>
+  [[nodiscard]] Request iwrite_at_all(const Range& data, std::int64_t offset) {
     return started([&](tw_request** request) {
       return tw_file_iwrite_at_all(get(), bytes_of(data), size_of(data), offset, request);
     });
   }
-  Request iwrite_at_all(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
-  [[nodiscard]] Request iread_at_all(PlainTarget auto&& data, std::int64_t offset) {
+  template <class Text, IfText<Text> = 0>
+  Request iwrite_at_all(const Text& text, std::int64_t offset) = delete;  // as write_all()
+  template <class Range, IfPlainTarget<Range> = 0>
+  [[nodiscard]] Request iread_at_all(Range&& data, std::int64_t offset) {
     return started([&](tw_request** request) {
-      return tw_file_iread_at_all(get(), std::ranges::data(data), size_of(data), offset, request);
+      return tw_file_iread_at_all(get(), std::data(data), size_of(data), offset, request);
     });
   }
-  [[nodiscard]] Request iwrite_view_all(const PlainRange auto& data) {
+  template <class Range, IfPlainRange<Range> = 0>
+  [[nodiscard]] Request iwrite_view_all(const Range& data) {
     return started(
         [&](tw_request** request) { return tw_file_iwrite_view_all(get(), bytes_of(data), size_of(data), request); });
   }
-  Request iwrite_view_all(const CharacterArray auto& text) = delete;  // as write_all()
-  [[nodiscard]] Request iread_view_all(PlainTarget auto&& data) {
-    return started([&](tw_request** request) {
-      return tw_file_iread_view_all(get(), std::ranges::data(data), size_of(data), request);
-    });
+  template <class Text, IfText<Text> = 0>
+  Request iwrite_view_all(const Text& text) = delete;  // as write_all()
+  template <class Range, IfPlainTarget<Range> = 0>
+  [[nodiscard]] Request iread_view_all(Range&& data) {
+    return started(
+        [&](tw_request** request) { return tw_file_iread_view_all(get(), std::data(data), size_of(data), request); });
   }
   // Collective: this task's part of an array of items that the file has from `offset` on (tw_dim in file.h). `memory`
   // has an item for each index of the part and its halo; where it has fewer, the call fails on all tasks.
-  void write_array(const PlainRange auto& memory, std::span<const tw_dim> dims, tw_array_order order = TW_ROW_MAJOR,
+  template <class Range, IfPlainRange<Range> = 0>
+  void write_array(const Range& memory, Span<const tw_dim> dims, tw_array_order order = TW_ROW_MAJOR,
                    std::int64_t offset = 0) {
     check_length(memory, dims);
     check(tw_file_write_array(get(), bytes_of(memory), item_bytes(memory), n_of(dims), dims.data(), order, offset));
   }
-  std::size_t read_array(PlainTarget auto&& memory, std::span<const tw_dim> dims, tw_array_order order = TW_ROW_MAJOR,
+  template <class Range, IfPlainTarget<Range> = 0>
+  std::size_t read_array(Range&& memory, Span<const tw_dim> dims, tw_array_order order = TW_ROW_MAJOR,
                          std::int64_t offset = 0) {
     check_length(memory, dims);
     std::size_t nread = 0;
-    check(tw_file_read_array(get(), std::ranges::data(memory), item_bytes(memory), n_of(dims), dims.data(), order,
-                             offset, &nread));
+    check(tw_file_read_array(get(), std::data(memory), item_bytes(memory), n_of(dims), dims.data(), order, offset,
+                             &nread));
     return nread;
   }
-  [[nodiscard]] Request iwrite_array(const PlainRange auto& memory, std::span<const tw_dim> dims,
-                                     tw_array_order order = TW_ROW_MAJOR, std::int64_t offset = 0) {
-    if (is_short(std::ranges::size(memory), dims)) return istop(std::ranges::size(memory));
+  template <class Range, IfPlainRange<Range> = 0>
+  [[nodiscard]] Request iwrite_array(const Range& memory, Span<const tw_dim> dims, tw_array_order order = TW_ROW_MAJOR,
+                                     std::int64_t offset = 0) {
+    if (is_short(std::size(memory), dims)) return istop(std::size(memory));
     return started([&](tw_request** request) {
       return tw_file_iwrite_array(get(), bytes_of(memory), item_bytes(memory), n_of(dims), dims.data(), order, offset,
                                   request);
     });
   }
-  [[nodiscard]] Request iread_array(PlainTarget auto&& memory, std::span<const tw_dim> dims,
-                                    tw_array_order order = TW_ROW_MAJOR, std::int64_t offset = 0) {
-    if (is_short(std::ranges::size(memory), dims)) return istop(std::ranges::size(memory));
+  template <class Range, IfPlainTarget<Range> = 0>
+  [[nodiscard]] Request iread_array(Range&& memory, Span<const tw_dim> dims, tw_array_order order = TW_ROW_MAJOR,
+                                    std::int64_t offset = 0) {
+    if (is_short(std::size(memory), dims)) return istop(std::size(memory));
     return started([&](tw_request** request) {
-      return tw_file_iread_array(get(), std::ranges::data(memory), item_bytes(memory), n_of(dims), dims.data(), order,
-                                 offset, request);
+      return tw_file_iread_array(get(), std::data(memory), item_bytes(memory), n_of(dims), dims.data(), order, offset,
+                                 request);
     });
   }
   // Any access: lists of extents, and common arguments of tasks that share memory (tw_access in file.h). The forms
@@ -169,41 +189,53 @@ class File {
     return started([&](tw_request** request) { return tw_file_iaccess(get(), &access, request); });
   }
   // Independent.
-  void write_at(const PlainRange auto& data, std::int64_t offset) {
+  template <class Range, IfPlainRange<Range> = 0>
+  void write_at(const Range& data, std::int64_t offset) {
     check(tw_file_write_at(get(), bytes_of(data), size_of(data), offset));
   }
-  void write_at(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
-  std::size_t read_at(PlainTarget auto&& data, std::int64_t offset) {
+  template <class Text, IfText<Text> = 0>
+  void write_at(const Text& text, std::int64_t offset) = delete;  // as write_all()
+  template <class Range, IfPlainTarget<Range> = 0>
+  std::size_t read_at(Range&& data, std::int64_t offset) {
     std::size_t nread = 0;
-    check(tw_file_read_at(get(), std::ranges::data(data), size_of(data), offset, &nread));
+    check(tw_file_read_at(get(), std::data(data), size_of(data), offset, &nread));
     return nread;
   }
-  void write_view(const PlainRange auto& data) { check(tw_file_write_view(get(), bytes_of(data), size_of(data))); }
-  void write_view(const CharacterArray auto& text) = delete;  // as write_all()
-  std::size_t read_view(PlainTarget auto&& data) {
+  template <class Range, IfPlainRange<Range> = 0>
+  void write_view(const Range& data) {
+    check(tw_file_write_view(get(), bytes_of(data), size_of(data)));
+  }
+  template <class Text, IfText<Text> = 0>
+  void write_view(const Text& text) = delete;  // as write_all()
+  template <class Range, IfPlainTarget<Range> = 0>
+  std::size_t read_view(Range&& data) {
     std::size_t nread = 0;
-    check(tw_file_read_view(get(), std::ranges::data(data), size_of(data), &nread));
+    check(tw_file_read_view(get(), std::data(data), size_of(data), &nread));
     return nread;
   }
-  [[nodiscard]] Request iwrite_at(const PlainRange auto& data, std::int64_t offset) {
+  template <class Range, IfPlainRange<Range> = 0>
+  [[nodiscard]] Request iwrite_at(const Range& data, std::int64_t offset) {
     return started(
         [&](tw_request** request) { return tw_file_iwrite_at(get(), bytes_of(data), size_of(data), offset, request); });
   }
-  Request iwrite_at(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
-  [[nodiscard]] Request iread_at(PlainTarget auto&& data, std::int64_t offset) {
-    return started([&](tw_request** request) {
-      return tw_file_iread_at(get(), std::ranges::data(data), size_of(data), offset, request);
-    });
+  template <class Text, IfText<Text> = 0>
+  Request iwrite_at(const Text& text, std::int64_t offset) = delete;  // as write_all()
+  template <class Range, IfPlainTarget<Range> = 0>
+  [[nodiscard]] Request iread_at(Range&& data, std::int64_t offset) {
+    return started(
+        [&](tw_request** request) { return tw_file_iread_at(get(), std::data(data), size_of(data), offset, request); });
   }
-  [[nodiscard]] Request iwrite_view(const PlainRange auto& data) {
+  template <class Range, IfPlainRange<Range> = 0>
+  [[nodiscard]] Request iwrite_view(const Range& data) {
     return started(
         [&](tw_request** request) { return tw_file_iwrite_view(get(), bytes_of(data), size_of(data), request); });
   }
-  Request iwrite_view(const CharacterArray auto& text) = delete;  // as write_all()
-  [[nodiscard]] Request iread_view(PlainTarget auto&& data) {
-    return started([&](tw_request** request) {
-      return tw_file_iread_view(get(), std::ranges::data(data), size_of(data), request);
-    });
+  template <class Text, IfText<Text> = 0>
+  Request iwrite_view(const Text& text) = delete;  // as write_all()
+  template <class Range, IfPlainTarget<Range> = 0>
+  [[nodiscard]] Request iread_view(Range&& data) {
+    return started(
+        [&](tw_request** request) { return tw_file_iread_view(get(), std::data(data), size_of(data), request); });
   }
 
   // Collective: bytes of the file.
@@ -250,14 +282,21 @@ class File {
     check(tw_file_open(group, path.c_str(), flags.get(), options.get(), &file));
     file_.reset(file);
   }
-  static const void* bytes_of(const PlainRange auto& data) { return std::ranges::data(data); }
-  static std::size_t size_of(const PlainRange auto& data) {
-    return std::ranges::size(data) * sizeof(*std::ranges::data(data));
+  template <class Range>
+  static const void* bytes_of(const Range& data) {
+    return std::data(data);
   }
-  static std::size_t item_bytes(const PlainRange auto& memory) { return sizeof(*std::ranges::data(memory)); }
-  static std::int32_t n_of(std::span<const tw_dim> dims) { return static_cast<std::int32_t>(dims.size()); }
+  template <class Range>
+  static std::size_t size_of(const Range& data) {
+    return std::size(data) * sizeof(*std::data(data));
+  }
+  template <class Range>
+  static std::size_t item_bytes(const Range& memory) {
+    return sizeof(*std::data(memory));
+  }
+  static std::int32_t n_of(Span<const tw_dim> dims) { return static_cast<std::int32_t>(dims.size()); }
   // Whether `items` are fewer than a part has with its halo. A part that is wrong is left to the C call.
-  static bool is_short(std::size_t items, std::span<const tw_dim> dims) {
+  static bool is_short(std::size_t items, Span<const tw_dim> dims) {
     for (const tw_dim& dim : dims)
       if (dim.count <= 0 || dim.halo_before < 0 || dim.halo_after < 0) return false;
     for (const tw_dim& dim : dims) {
@@ -282,11 +321,13 @@ class File {
     access.message = message.c_str();
     return access;
   }
-  void check_length(const PlainRange auto& memory, std::span<const tw_dim> dims) {
-    if (is_short(std::ranges::size(memory), dims)) access_all(stop(short_memory(std::ranges::size(memory))));
+  template <class Range, IfPlainRange<Range> = 0>
+  void check_length(const Range& memory, Span<const tw_dim> dims) {
+    if (is_short(std::size(memory), dims)) access_all(stop(short_memory(std::size(memory))));
   }
   Request istop(std::size_t items) { return iaccess_all(stop(short_memory(items))); }
-  static Request started(auto&& start) {
+  template <class Start>
+  static Request started(Start&& start) {
     tw_request* request = nullptr;
     check(start(&request));
     return Request(request);

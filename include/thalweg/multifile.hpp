@@ -2,13 +2,11 @@
 #ifndef THALWEG_MULTIFILE_HPP
 #define THALWEG_MULTIFILE_HPP
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -61,22 +59,24 @@ class Multifile {
 
   // ---- Write: independent. `data` may be changed when the call returns.
 
-  template <PlainRange Range>
+  template <class Range, IfPlainRange<Range> = 0>
   void write(const Range& data) {
-    write(std::ranges::data(data), bytes_of(data));
+    write(std::data(data), bytes_of(data));
   }
-  void write(const CharacterArray auto& text) = delete;  // pass std::string_view("text"), or std::span(array)
+  template <class Text, IfText<Text> = 0>
+  void write(const Text& text) = delete;  // pass std::string_view("text"), or std::span(array)
   void write(const void* data, std::size_t bytes) { check(tw_multifile_write(get(), data, bytes)); }
 
   // At `offset` bytes of the current logical file; the position stays.
-  template <PlainRange Range>
+  template <class Range, IfPlainRange<Range> = 0>
   void write_at(const Range& data, std::int64_t offset) {
-    check(tw_multifile_write_at(get(), std::ranges::data(data), bytes_of(data), offset));
+    check(tw_multifile_write_at(get(), std::data(data), bytes_of(data), offset));
   }
-  void write_at(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write()
+  template <class Text, IfText<Text> = 0>
+  void write_at(const Text& text, std::int64_t offset) = delete;  // as write()
 
   // One object, as its bytes in memory.
-  template <PlainValue T>
+  template <class T, IfPlainValue<T> = 0>
   void write_value(const T& value) {
     write(&value, sizeof value);
   }
@@ -101,9 +101,9 @@ class Multifile {
   // ---- Read: independent. All return the number of whole elements that were read, fewer than asked only where the
   // logical file ends.
 
-  template <PlainTarget Range>
+  template <class Range, IfPlainTarget<Range> = 0>
   std::size_t read(Range&& data) {
-    return read(std::ranges::data(data), bytes_of(data)) / element_bytes<Range>;
+    return read(std::data(data), bytes_of(data)) / element_bytes<Range>;
   }
   // In bytes.
   std::size_t read(void* data, std::size_t bytes) {
@@ -113,16 +113,15 @@ class Multifile {
   }
 
   // At `offset` bytes of the current logical file; the position stays.
-  template <PlainTarget Range>
+  template <class Range, IfPlainTarget<Range> = 0>
   std::size_t read_at(Range&& data, std::int64_t offset) {
     std::size_t got = 0;
-    check(tw_multifile_read_at(get(), std::ranges::data(data), bytes_of(data), offset, &got));
+    check(tw_multifile_read_at(get(), std::data(data), bytes_of(data), offset, &got));
     return got / element_bytes<Range>;
   }
 
   // One object; nothing when fewer bytes than it has are left, and the position is then the end.
-  template <PlainValue T>
-    requires std::default_initializable<T>
+  template <class T, IfPlainValue<T> = 0, std::enable_if_t<std::is_default_constructible_v<T>, int> = 0>
   std::optional<T> read_value() {
     T value;
     return read(&value, sizeof value) == sizeof value ? std::optional<T>(value) : std::nullopt;
@@ -236,11 +235,11 @@ class Multifile {
     return rank;
   }
   template <class Range>
-  static constexpr std::size_t element_bytes = sizeof(std::ranges::range_value_t<Range>);
+  static constexpr std::size_t element_bytes = sizeof(traits::element<Range>);
   // Cannot overflow: the range lies in memory.
   template <class Range>
   static std::size_t bytes_of(const Range& data) {
-    return static_cast<std::size_t>(std::ranges::size(data)) * element_bytes<const Range&>;
+    return static_cast<std::size_t>(std::size(data)) * element_bytes<const Range&>;
   }
 
   void open(tw_group* group, const std::string& path, Flags flags, const Options& options) {

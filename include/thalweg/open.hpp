@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -70,7 +69,7 @@ class Options {
   }
 
   // Multifile: this task serves these logical files; n_logical is -1 when reading or appending. `ranks` is copied.
-  Options& ranks(std::int64_t n_logical, std::span<const std::int64_t> ranks) {
+  Options& ranks(std::int64_t n_logical, Span<const std::int64_t> ranks) {
     check(tw_options_set_ranks(made(), n_logical, ranks.data(), static_cast<std::int64_t>(ranks.size())));
     return *this;
   }
@@ -91,11 +90,11 @@ class Options {
   }
 
   // Vpfile: the extents of its shape, and the box of this task.
-  Options& shape(std::span<const std::int64_t> extents) {
+  Options& shape(Span<const std::int64_t> extents) {
     check(tw_options_set_shape(made(), static_cast<std::int32_t>(extents.size()), extents.data()));
     return *this;
   }
-  Options& box(std::span<const std::int64_t> start, std::span<const std::int64_t> count) {
+  Options& box(Span<const std::int64_t> start, Span<const std::int64_t> count) {
     if (start.size() != count.size())
       throw Error(TW_ERR_INVALID, "thalweg::Options: start and count of a box differ in number", 0);
     check(tw_options_set_box(made(), static_cast<std::int32_t>(start.size()), start.data(), count.data()));

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -52,7 +51,7 @@ class Request {
   bool is_pending() const noexcept { return request_ != nullptr; }
 
   // Waits for all, and returns the bytes moved by each. Throws the first failure, after all are complete.
-  static std::vector<std::size_t> waitall(std::span<Request> requests) {
+  static std::vector<std::size_t> waitall(Span<Request> requests) {
     List list(requests);
     std::vector<std::size_t> moved(requests.size());
     const tw_status status = tw_request_waitall(list.n(), list.data(), nullptr, moved.data());
@@ -61,7 +60,7 @@ class Request {
     return moved;
   }
   // Returns what waitall() would when all are complete, else nothing.
-  static std::optional<std::vector<std::size_t>> testall(std::span<Request> requests) {
+  static std::optional<std::vector<std::size_t>> testall(Span<Request> requests) {
     List list(requests);
     std::vector<std::size_t> moved(requests.size());
     int done = 0;
@@ -71,26 +70,26 @@ class Request {
     return done != 0 ? std::optional(std::move(moved)) : std::nullopt;
   }
   // Waits for one, and returns the first that is complete; nothing when none is pending. Its status reports a failure.
-  static std::optional<Completed> waitany(std::span<Request> requests) {
+  static std::optional<Completed> waitany(Span<Request> requests) {
     return any(requests, [](auto... arguments) { return tw_request_waitany(arguments...); });
   }
   // Returns the first that is complete, if any is.
-  static std::optional<Completed> testany(std::span<Request> requests) {
+  static std::optional<Completed> testany(Span<Request> requests) {
     int done = 0;
     return any(requests, [&done](std::int64_t n, tw_request** all, std::int64_t* index, std::size_t* moved) {
       return tw_request_testany(n, all, &done, index, moved);
     });
   }
   // Waits for one, and returns all that are complete; none when none is pending. Their statuses report failures.
-  static std::vector<Completed> waitsome(std::span<Request> requests) { return some(requests, tw_request_waitsome); }
+  static std::vector<Completed> waitsome(Span<Request> requests) { return some(requests, tw_request_waitsome); }
   // Returns all that are complete.
-  static std::vector<Completed> testsome(std::span<Request> requests) { return some(requests, tw_request_testsome); }
+  static std::vector<Completed> testsome(Span<Request> requests) { return some(requests, tw_request_testsome); }
 
  private:
   // The C handles of a list of requests, for one call.
   class List {
    public:
-    explicit List(std::span<Request> requests) : requests_(requests) {
+    explicit List(Span<Request> requests) : requests_(requests) {
       for (const Request& request : requests) handles_.push_back(request.request_);
     }
     void give_back() noexcept {
@@ -100,11 +99,12 @@ class Request {
     tw_request** data() { return handles_.data(); }
 
    private:
-    std::span<Request> requests_;
+    Span<Request> requests_;
     std::vector<tw_request*> handles_;
   };
 
-  static std::optional<Completed> any(std::span<Request> requests, auto&& call) {
+  template <class Call>
+  static std::optional<Completed> any(Span<Request> requests, Call&& call) {
     List list(requests);
     std::int64_t index = TW_UNDEFINED;
     std::size_t moved = 0;
@@ -114,7 +114,8 @@ class Request {
     check(status);
     return std::nullopt;
   }
-  static std::vector<Completed> some(std::span<Request> requests, auto&& call) {
+  template <class Call>
+  static std::vector<Completed> some(Span<Request> requests, Call&& call) {
     List list(requests);
     std::vector<std::int64_t> indices(requests.size());
     std::vector<tw_status> statuses(requests.size());

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <stdexcept>
 
 #include "base.hpp"
@@ -17,8 +16,7 @@ inline namespace v1 {
 class View {
  public:
   // One T, as an element for the others.
-  template <class T>
-    requires(is_plain<T>())
+  template <class T, std::enable_if_t<is_plain<T>(), int> = 0>
   static View of() {
     return contiguous(static_cast<std::int64_t>(sizeof(T)));
   }
@@ -32,8 +30,7 @@ class View {
   static View strided(std::int64_t count, std::int64_t block, std::int64_t stride, const View& element) {
     return made([&](tw_view** view) { return tw_view_strided(count, block, stride, element.get(), view); });
   }
-  static View indexed(std::span<const std::int64_t> displacements, std::span<const std::int64_t> lengths,
-                      const View& element) {
+  static View indexed(Span<const std::int64_t> displacements, Span<const std::int64_t> lengths, const View& element) {
     if (displacements.size() != lengths.size())
       throw std::invalid_argument("thalweg::View: displacements and lengths differ in number");
     const auto n = static_cast<std::int64_t>(lengths.size());
@@ -41,19 +38,19 @@ class View {
         [&](tw_view** view) { return tw_view_indexed(n, displacements.data(), lengths.data(), element.get(), view); });
   }
   // Blocks of different elements; nullptr stands for a byte.
-  static View structure(std::span<const std::int64_t> displacements, std::span<const std::int64_t> lengths,
-                        std::span<const tw_view* const> elements) {
+  static View structure(Span<const std::int64_t> displacements, Span<const std::int64_t> lengths,
+                        Span<const tw_view* const> elements) {
     if (displacements.size() != lengths.size() || elements.size() != lengths.size())
       throw std::invalid_argument("thalweg::View: displacements, lengths and elements differ in number");
     const auto n = static_cast<std::int64_t>(lengths.size());
     return made(
         [&](tw_view** view) { return tw_view_struct(n, displacements.data(), lengths.data(), elements.data(), view); });
   }
-  static View subarray(std::span<const tw_slice> slices, const View& element, tw_array_order order = TW_ROW_MAJOR) {
+  static View subarray(Span<const tw_slice> slices, const View& element, tw_array_order order = TW_ROW_MAJOR) {
     const auto n = static_cast<std::int32_t>(slices.size());
     return made([&](tw_view** view) { return tw_view_subarray(n, slices.data(), order, element.get(), view); });
   }
-  static View distributed(std::span<const tw_distributed_dim> dimensions, std::int64_t rank, const View& element,
+  static View distributed(Span<const tw_distributed_dim> dimensions, std::int64_t rank, const View& element,
                           tw_array_order order = TW_ROW_MAJOR) {
     const auto n = static_cast<std::int32_t>(dimensions.size());
     return made(

@@ -16,7 +16,6 @@
 #define THALWEG_VPFILE_HPP
 
 #include <algorithm>
-#include <concepts>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
@@ -24,14 +23,14 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <ranges>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
+#if __has_include(<version>)
 #include <version>
+#endif
 
 #ifdef __cpp_lib_format
 #include <format>
@@ -50,8 +49,7 @@ class Shape {
  public:
   Shape() = default;
   Shape(std::initializer_list<std::int64_t> extents) : extents_(extents) {}
-  template <std::ranges::input_range Range>
-    requires std::integral<std::ranges::range_value_t<Range>> && (!std::same_as<std::remove_cvref_t<Range>, Shape>)
+  template <class Range, IfIntegers<Range> = 0>
   Shape(const Range& extents) {
     for (const auto extent : extents) extents_.push_back(static_cast<std::int64_t>(extent));
   }
@@ -65,27 +63,21 @@ class Shape {
 struct All {};
 inline constexpr All all{};
 
+// A mask: All, a range with an integer or bool for every local VP, or a function of its number.
 template <class M>
-concept MaskRange = std::ranges::input_range<const M> && std::ranges::sized_range<const M> &&
-                    std::integral<std::ranges::range_value_t<const M>>;
-template <class M>
-concept Mask = std::same_as<M, All> || MaskRange<M> || std::predicate<const M&, std::int64_t>;
-
-// A range with a number of items for every local VP.
-template <class Range>
-concept Lengths = std::ranges::input_range<const Range> && std::ranges::sized_range<const Range> &&
-                  std::integral<std::ranges::range_value_t<const Range>>;
+using IfMask = std::enable_if_t<std::is_same_v<M, All> || traits::is_integers<const M>() ||
+                                    std::is_invocable_r_v<bool, const M&, std::int64_t>,
+                                int>;
 
 // Where items lie that are not one behind the other: the first item of the first local VP, the extents of the box of
 // this task and the strides of its dimensions, in items. A last extent more: so many items of each VP. Copies the
 // numbers, refers to the items.
-template <class T>
-  requires(is_plain<T>())
+template <class T, std::enable_if_t<is_plain<T>(), int> = 0>
 class Strided {
  public:
   Strided(T* first, std::initializer_list<std::int64_t> extents, std::initializer_list<std::int64_t> strides)
       : first_(first), extents_(extents), strides_(strides) {}
-  Strided(T* first, std::span<const std::int64_t> extents, std::span<const std::int64_t> strides)
+  Strided(T* first, Span<const std::int64_t> extents, Span<const std::int64_t> strides)
       : first_(first), extents_(extents.begin(), extents.end()), strides_(strides.begin(), strides.end()) {}
   T* first() const noexcept { return first_; }
   const std::vector<std::int64_t>& extents() const noexcept { return extents_; }
@@ -97,10 +89,10 @@ class Strided {
 };
 
 // An argument of printf() and scanf() of all VPs: a value for every local VP, or the same for all. Refers to them.
-template <std::ranges::contiguous_range Range>
+template <class Range, std::enable_if_t<traits::is_contiguous<Range>::value, int> = 0>
 tw_vpfile_argument each(Range& values) {
-  using T = std::ranges::range_value_t<Range>;
-  return {const_cast<std::remove_const_t<T>*>(std::ranges::data(values)), static_cast<std::int64_t>(sizeof(T))};
+  using T = traits::element<Range>;
+  return {const_cast<std::remove_const_t<T>*>(std::data(values)), static_cast<std::int64_t>(sizeof(T))};
 }
 template <class T>
 tw_vpfile_argument same(T& value) {
@@ -114,23 +106,25 @@ class Stream {
   Stream(tw_vpfile* file, std::int64_t vp) noexcept : file_(file), vp_(vp) {}
 
   std::int64_t vp() const noexcept { return vp_; }  // its number in the shape
-  void write(const PlainRange auto& data) {
-    check(tw_vpfile_write(file_, vp_, std::ranges::data(data), bytes(data), nullptr));
+  template <class Range, IfPlainRange<Range> = 0>
+  void write(const Range& data) {
+    check(tw_vpfile_write(file_, vp_, std::data(data), bytes(data), nullptr));
   }
-  void write(const CharacterArray auto& text) = delete;  // pass std::string_view("text"), or std::span(array)
-  template <PlainValue T>
+  template <class Text, IfText<Text> = 0>
+  void write(const Text& text) = delete;  // pass std::string_view("text"), or std::span(array)
+  template <class T, IfPlainValue<T> = 0>
   void write_value(const T& value) {
     check(tw_vpfile_write(file_, vp_, &value, sizeof value, nullptr));
   }
   // Whole elements that were read.
-  std::size_t read(PlainTarget auto&& data) {
+  template <class Range, IfPlainTarget<Range> = 0>
+  std::size_t read(Range&& data) {
     std::size_t moved = 0;
-    check(tw_vpfile_read(file_, vp_, std::ranges::data(data), bytes(data), &moved));
-    return moved / sizeof(*std::ranges::data(data));
+    check(tw_vpfile_read(file_, vp_, std::data(data), bytes(data), &moved));
+    return moved / sizeof(*std::data(data));
   }
   // Nothing where the stream ends before it has a whole one.
-  template <PlainValue T>
-    requires std::default_initializable<T>
+  template <class T, IfPlainValue<T> = 0, std::enable_if_t<std::is_default_constructible_v<T>, int> = 0>
   std::optional<T> read_value() {
     T value{};
     std::size_t moved = 0;
@@ -218,8 +212,9 @@ class Stream {
   void flush() { check(tw_vpfile_flush(file_, vp_)); }
 
  private:
-  static std::size_t bytes(const PlainRange auto& data) {
-    return std::ranges::size(data) * sizeof(*std::ranges::data(data));
+  template <class Range>
+  static std::size_t bytes(const Range& data) {
+    return std::size(data) * sizeof(*std::data(data));
   }
   template <class T>
   T ask(tw_status (*question)(tw_vpfile*, std::int64_t, T*)) const {
@@ -279,52 +274,47 @@ class File {
 
   // `n` items of each, one behind the other in `data`. counts (may be empty): items moved of every local VP, also when
   // it throws.
-  template <Mask M = All>
-  void write_all(const PlainRange auto& data, std::size_t n, const M& mask = {}, std::span<std::int64_t> counts = {}) {
+  template <class Range, IfPlainRange<Range> = 0, class M = All, IfMask<M> = 0>
+  void write_all(const Range& data, std::size_t n, const M& mask = {}, Span<std::int64_t> counts = {}) {
     move(tw_vpfile_write_all, packed(data, n), mask, counts);
   }
   // lengths[i] items of local VP i; those that take no part have no room in `data`.
-  template <Mask M = All>
-  void write_all(const PlainRange auto& data, const Lengths auto& lengths, const M& mask = {},
-                 std::span<std::int64_t> counts = {}) {
+  template <class Range, IfPlainRange<Range> = 0, class Lengths, IfIntegers<Lengths> = 0, class M = All, IfMask<M> = 0>
+  void write_all(const Range& data, const Lengths& lengths, const M& mask = {}, Span<std::int64_t> counts = {}) {
     move_ragged(tw_vpfile_write_all, packed(data, 0), lengths, mask, counts);
   }
   // "text" ends with a NUL: pass std::string_view("text"), or std::span(array).
-  template <Mask M = All>
-  void write_all(const CharacterArray auto& text, std::size_t n, const M& mask = {},
-                 std::span<std::int64_t> counts = {}) = delete;
-  template <Mask M = All>
-  void write_all(const CharacterArray auto& text, const Lengths auto& lengths, const M& mask = {},
-                 std::span<std::int64_t> counts = {}) = delete;
-  template <class T, Mask M = All>
-  void write_all(const Strided<T>& data, const M& mask = {}, std::span<std::int64_t> counts = {}) {
+  template <class Text, IfText<Text> = 0, class M = All, IfMask<M> = 0>
+  void write_all(const Text& text, std::size_t n, const M& mask = {}, Span<std::int64_t> counts = {}) = delete;
+  template <class Text, IfText<Text> = 0, class Lengths, IfIntegers<Lengths> = 0, class M = All, IfMask<M> = 0>
+  void write_all(const Text& text, const Lengths& lengths, const M& mask = {}, Span<std::int64_t> counts = {}) = delete;
+  template <class T, class M = All, IfMask<M> = 0>
+  void write_all(const Strided<T>& data, const M& mask = {}, Span<std::int64_t> counts = {}) {
     move_strided(tw_vpfile_write_all, data, mask, counts);
   }
 
   // The same. Return the items read of every local VP: fewer where a stream ended.
-  template <Mask M = All>
-  std::vector<std::int64_t> read_all(PlainTarget auto&& data, std::size_t n, const M& mask = {}) {
-    return counted([&](std::span<std::int64_t> counts) { read_all(data, n, mask, counts); });
+  template <class Range, IfPlainTarget<Range> = 0, class M = All, IfMask<M> = 0>
+  std::vector<std::int64_t> read_all(Range&& data, std::size_t n, const M& mask = {}) {
+    return counted([&](Span<std::int64_t> counts) { read_all(data, n, mask, counts); });
   }
-  template <Mask M = All>
-  std::vector<std::int64_t> read_all(PlainTarget auto&& data, const Lengths auto& lengths, const M& mask = {}) {
-    return counted([&](std::span<std::int64_t> counts) {
-      move_ragged(tw_vpfile_read_all, packed(data, 0), lengths, mask, counts);
-    });
+  template <class Range, IfPlainTarget<Range> = 0, class Lengths, IfIntegers<Lengths> = 0, class M = All, IfMask<M> = 0>
+  std::vector<std::int64_t> read_all(Range&& data, const Lengths& lengths, const M& mask = {}) {
+    return counted(
+        [&](Span<std::int64_t> counts) { move_ragged(tw_vpfile_read_all, packed(data, 0), lengths, mask, counts); });
   }
-  template <class T, Mask M = All>
-    requires(!std::is_const_v<T>)
+  template <class T, class M = All, IfMask<M> = 0, std::enable_if_t<!std::is_const_v<T>, int> = 0>
   std::vector<std::int64_t> read_all(const Strided<T>& data, const M& mask = {}) {
-    return counted([&](std::span<std::int64_t> counts) { move_strided(tw_vpfile_read_all, data, mask, counts); });
+    return counted([&](Span<std::int64_t> counts) { move_strided(tw_vpfile_read_all, data, mask, counts); });
   }
   // Without memory of its own; counts as of write_all().
-  template <Mask M = All>
-  void read_all(PlainTarget auto&& data, std::size_t n, const M& mask, std::span<std::int64_t> counts) {
+  template <class Range, IfPlainTarget<Range> = 0, class M = All, IfMask<M> = 0>
+  void read_all(Range&& data, std::size_t n, const M& mask, Span<std::int64_t> counts) {
     move(tw_vpfile_read_all, packed(data, n), mask, counts);
   }
 
   // The byte of every local VP, -1 at its end and where it takes no part.
-  template <Mask M = All>
+  template <class M = All, IfMask<M> = 0>
   std::vector<int> getc_all(const M& mask = {}) {
     std::vector<int> bytes;
     collective(
@@ -334,14 +324,14 @@ class File {
         });
     return bytes;
   }
-  template <Mask M = All>
+  template <class M = All, IfMask<M> = 0>
   void putc_all(int byte, const M& mask = {}) {
     written(
         mask, [](const MaskBytes&) {},
         [&](const std::uint8_t* some) { return tw_vpfile_putc_all(get(), byte, nullptr, some); });
   }
   // A line, with its newline, of at most `most` bytes of each VP; empty at its end and where it takes no part.
-  template <Mask M = All>
+  template <class M = All, IfMask<M> = 0>
   std::vector<std::string> gets_all(std::size_t most, const M& mask = {}) {
     std::vector<std::string> lines;
     std::vector<std::size_t> lengths;
@@ -359,15 +349,15 @@ class File {
     for (std::size_t i = 0; i < lines.size(); ++i) lines[i].assign(text.data() + i * (most + 1), lengths[i]);
     return lines;
   }
-  template <Mask M = All>
+  template <class M = All, IfMask<M> = 0>
   void puts_all(const std::string& text, const M& mask = {}) {
     written(
         mask, [](const MaskBytes&) {},
         [&](const std::uint8_t* some) { return tw_vpfile_puts_all(get(), text.c_str(), nullptr, some); });
   }
   // The text of every local VP.
-  template <Mask M = All>
-  void puts_all(std::span<const std::string> texts, const M& mask = {}) {
+  template <class M = All, IfMask<M> = 0>
+  void puts_all(Span<const std::string> texts, const M& mask = {}) {
     std::vector<const char*> each;
     written(
         mask,
@@ -379,7 +369,7 @@ class File {
   }
   // file.printf_all("%d %s\n", {each(numbers), same(name)}): types must be those of the conversions (vpfile.h), which
   // the compiler cannot check here.
-  template <Mask M = All>
+  template <class M = All, IfMask<M> = 0>
   void printf_all(const char* format, std::initializer_list<tw_vpfile_argument> arguments, const M& mask = {}) {
     written(
         mask, [](const MaskBytes&) {},
@@ -389,7 +379,7 @@ class File {
         });
   }
   // Conversions done of every local VP; -1 at its end.
-  template <Mask M = All>
+  template <class M = All, IfMask<M> = 0>
   std::vector<std::int64_t> scanf_all(const char* format, std::initializer_list<tw_vpfile_argument> arguments,
                                       const M& mask = {}) {
     std::vector<std::int64_t> done;
@@ -408,14 +398,14 @@ class File {
 
   // ---- Independent: all VPs of this task.
 
-  template <Mask M = All>
+  template <class M = All, IfMask<M> = 0>
   void seek_all(std::int64_t offset, int whence = SEEK_SET, const M& mask = {}) {
     const MaskBytes some(*this, mask);
     check(tw_vpfile_seek_all(get(), offset, nullptr, whence, some.data()));
   }
   // By offsets[i] of local VP i.
-  template <Mask M = All>
-  void seek_all(std::span<const std::int64_t> offsets, int whence = SEEK_SET, const M& mask = {}) {
+  template <class M = All, IfMask<M> = 0>
+  void seek_all(Span<const std::int64_t> offsets, int whence = SEEK_SET, const M& mask = {}) {
     const MaskBytes some(*this, mask);
     expect(offsets.size(), "offsets");
     check(tw_vpfile_seek_all(get(), 0, offsets.data(), whence, some.data()));
@@ -437,17 +427,17 @@ class File {
     check(tw_vpfile_tell_all(get(), nullptr, nullptr, flags.data()));
     return flags;
   }
-  template <Mask M = All>
+  template <class M = All, IfMask<M> = 0>
   void clear_all(const M& mask = {}) {
     const MaskBytes some(*this, mask);
     check(tw_vpfile_seek_all(get(), 0, nullptr, SEEK_CUR, some.data()));
   }
-  template <Mask M = All>
+  template <class M = All, IfMask<M> = 0>
   void rewind_all(const M& mask = {}) {
     const MaskBytes some(*this, mask);
     check(tw_vpfile_seek_all(get(), 0, nullptr, SEEK_SET, some.data()));
   }
-  template <Mask M = All>
+  template <class M = All, IfMask<M> = 0>
   void ungetc_all(int byte, const M& mask = {}) {
     const MaskBytes some(*this, mask);
     check(tw_vpfile_ungetc_all(get(), byte, nullptr, some.data()));
@@ -458,7 +448,7 @@ class File {
   // `vp`: a number in the shape, of a VP of this task.
   Stream stream(std::int64_t vp) const noexcept { return {get(), vp}; }
   // act(Stream) for each of `vps`, numbers in the shape; for all of this task; one after the other.
-  template <std::ranges::input_range Range, class Act>
+  template <class Range, class Act>
   void for_each(Range&& vps, Act&& act) const {
     for (const auto vp : vps) act(stream(static_cast<std::int64_t>(vp)));
   }
@@ -476,11 +466,11 @@ class File {
     check(tw_vpfile_summarize(get(), &summary));
     return summary;
   }
-  std::int64_t size() const { return summarize().n_vps; }                                        // VPs of the shape
-  std::size_t local_size() const { return static_cast<std::size_t>(summarize().n_local); }       // of this task
-  std::span<const std::int64_t> shape() const { return dimensions(summarize().shape); }          // borrowed
-  std::span<const std::int64_t> box_start() const { return dimensions(summarize().box_start); }  // borrowed
-  std::span<const std::int64_t> box_count() const { return dimensions(summarize().box_count); }  // borrowed
+  std::int64_t size() const { return summarize().n_vps; }                                   // VPs of the shape
+  std::size_t local_size() const { return static_cast<std::size_t>(summarize().n_local); }  // of this task
+  Span<const std::int64_t> shape() const { return dimensions(summarize().shape); }          // borrowed
+  Span<const std::int64_t> box_start() const { return dimensions(summarize().box_start); }  // borrowed
+  Span<const std::int64_t> box_count() const { return dimensions(summarize().box_count); }  // borrowed
   // The number in the shape of a local VP, and back: nothing where it is another task's.
   std::int64_t number(std::int64_t local) const {
     std::int64_t vp = 0;
@@ -514,12 +504,12 @@ class File {
    public:
     MaskBytes() = default;
     MaskBytes(const File&, const All&) {}
-    template <MaskRange M>
+    template <class M, IfIntegers<M> = 0>
     MaskBytes(const File& file, const M& mask) {
-      file.expect(std::ranges::size(mask), "the mask");
+      file.expect(std::size(mask), "the mask");
       for (const auto one : mask) bytes_.push_back(one != 0 ? 1 : 0);
     }
-    template <std::predicate<std::int64_t> M>
+    template <class M, std::enable_if_t<std::is_invocable_r_v<bool, const M&, std::int64_t>, int> = 0>
     MaskBytes(const File& file, const M& takes_part) {
       const auto n = static_cast<std::int64_t>(file.local_size());
       for (std::int64_t i = 0; i < n; ++i) bytes_.push_back(takes_part(i) ? 1 : 0);
@@ -527,7 +517,7 @@ class File {
     const std::uint8_t* data() const noexcept { return bytes_.empty() ? nullptr : bytes_.data(); }
     bool has(std::size_t local) const noexcept { return bytes_.empty() || bytes_[local] != 0; }
     std::size_t count(std::size_t n) const {
-      return bytes_.empty() ? n : static_cast<std::size_t>(std::ranges::count(bytes_, 1));
+      return bytes_.empty() ? n : static_cast<std::size_t>(std::count(bytes_.begin(), bytes_.end(), std::uint8_t{1}));
     }
 
    private:
@@ -539,10 +529,11 @@ class File {
     tw_vpfile_data data;
     std::size_t there;
   };
-  static Packed packed(const PlainRange auto& data, std::size_t n) {
-    using T = std::ranges::range_value_t<decltype(data)>;
-    auto* base = const_cast<std::remove_const_t<T>*>(std::ranges::data(data));
-    return {{base, sizeof(T), static_cast<std::int64_t>(n), nullptr, 0, nullptr}, std::ranges::size(data)};
+  template <class Range>
+  static Packed packed(const Range& data, std::size_t n) {
+    using T = traits::element<const Range>;
+    auto* base = const_cast<std::remove_const_t<T>*>(std::data(data));
+    return {{base, sizeof(T), static_cast<std::int64_t>(n), nullptr, 0, nullptr}, std::size(data)};
   }
 
   void open(tw_group* group, const std::string& path, Flags flags, const Options& options) {
@@ -580,15 +571,14 @@ class File {
     });
   }
   template <class M, class Prepare>
-  void moved(Call move_all, const tw_vpfile_data& data, const M& mask, std::span<std::int64_t> counts,
-             Prepare prepare) {
+  void moved(Call move_all, const tw_vpfile_data& data, const M& mask, Span<std::int64_t> counts, Prepare prepare) {
     collective(mask, prepare, [&](bool sound, const std::uint8_t* some) {
       return move_all(get(), sound ? data : tw_vpfile_data{}, some, sound && !counts.empty() ? counts.data() : nullptr);
     });
   }
 
   template <class M>
-  void move(Call move_all, Packed packed, const M& mask, std::span<std::int64_t> counts) {
+  void move(Call move_all, Packed packed, const M& mask, Span<std::int64_t> counts) {
     moved(move_all, packed.data, mask, counts, [&](const MaskBytes& some) {
       if (!counts.empty()) expect(counts.size(), "counts");
       const std::size_t taking_part = some.count(local_size());
@@ -597,12 +587,11 @@ class File {
               " virtual processors with " + std::to_string(packed.data.n_items) + " each");
     });
   }
-  template <class M>
-  void move_ragged(Call move_all, Packed packed, const Lengths auto& lengths, const M& mask,
-                   std::span<std::int64_t> counts) {
+  template <class Lengths, IfIntegers<Lengths> = 0, class M>
+  void move_ragged(Call move_all, Packed packed, const Lengths& lengths, const M& mask, Span<std::int64_t> counts) {
     std::vector<std::int64_t> items;
     moved(move_all, packed.data, mask, counts, [&](const MaskBytes& some) {
-      expect(std::ranges::size(lengths), "lengths");
+      expect(std::size(lengths), "lengths");
       if (!counts.empty()) expect(counts.size(), "counts");
       for (const auto n : lengths) items.push_back(static_cast<std::int64_t>(n));
       auto left = static_cast<std::int64_t>(packed.there);
@@ -616,7 +605,7 @@ class File {
     });
   }
   template <class T, class M>
-  void move_strided(Call move_all, const Strided<T>& from, const M& mask, std::span<std::int64_t> counts) {
+  void move_strided(Call move_all, const Strided<T>& from, const M& mask, Span<std::int64_t> counts) {
     constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
     std::vector<std::int64_t> strides;
     tw_vpfile_data data{const_cast<std::remove_const_t<T>*>(from.first()), sizeof(T), 1, nullptr, 0, nullptr};
@@ -625,7 +614,7 @@ class File {
       const auto box = box_count();
       const auto& extents = from.extents();
       if (from.strides().size() != extents.size() || extents.size() < box.size() || extents.size() > box.size() + 1 ||
-          !std::ranges::equal(box, std::span(extents).first(box.size())))
+          !std::equal(box.begin(), box.end(), extents.begin()))
         wrong("the extents of a strided view are not those of the box of this task");
       for (std::size_t i = 0; i < box.size(); ++i) strides.push_back(from.strides()[i] * bytes);
       data.vp_strides = strides.data();
@@ -639,10 +628,10 @@ class File {
   template <class Read>
   std::vector<std::int64_t> counted(Read read) {
     std::vector<std::int64_t> counts(local_size());
-    read(std::span(counts));
+    read(Span<std::int64_t>(counts));
     return counts;
   }
-  std::span<const std::int64_t> dimensions(const std::int64_t* first) const {
+  Span<const std::int64_t> dimensions(const std::int64_t* first) const {
     return {first, static_cast<std::size_t>(summarize().n_dims)};
   }
 

@@ -34,8 +34,10 @@ using thalweg::Request;
 static_assert(!std::is_copy_constructible_v<Multifile> && std::is_nothrow_move_constructible_v<Multifile>);
 static_assert(!std::is_copy_constructible_v<Group> && std::is_nothrow_move_constructible_v<Group>);
 static_assert(std::is_constructible_v<Multifile, Group, std::string, int>, "the open keeps what it needs");
-static_assert(thalweg::PlainTarget<std::vector<int>&> && !thalweg::PlainTarget<const std::vector<int>&>);
-static_assert(thalweg::PlainRange<std::string_view> && !thalweg::PlainRange<std::vector<std::string>>);
+static_assert(thalweg::traits::is_plain_target<std::vector<int>&>() &&
+              !thalweg::traits::is_plain_target<const std::vector<int>&>());
+static_assert(thalweg::traits::is_plain_range<std::string_view>() &&
+              !thalweg::traits::is_plain_range<std::vector<std::string>>());
 
 // Elements with addresses are meaningless in a file.
 struct Particle {
@@ -43,16 +45,17 @@ struct Particle {
   std::array<char, 4> name{};
 };
 template <class T>
-concept PlainElement = thalweg::PlainRange<std::vector<T>> && thalweg::PlainTarget<std::vector<T>&>;
+concept PlainElement =
+    thalweg::traits::is_plain_range<std::vector<T>>() && thalweg::traits::is_plain_target<std::vector<T>&>();
 static_assert(PlainElement<double> && PlainElement<Particle> && PlainElement<std::array<int, 3>> &&
-              PlainElement<std::byte> && thalweg::PlainRange<int (&)[2][3]>);
+              PlainElement<std::byte> && thalweg::traits::is_plain_range<int (&)[2][3]>());
 static_assert(!PlainElement<const char*> && !PlainElement<void*> && !PlainElement<void (*)()>);
 static_assert(!PlainElement<int Particle::*> && !PlainElement<void (Particle::*)()> && !PlainElement<std::nullptr_t>);
 static_assert(!PlainElement<std::string_view> && !PlainElement<std::span<int>> && !PlainElement<std::span<int, 3>> &&
               !PlainElement<std::ranges::subrange<int*>> && !PlainElement<std::initializer_list<int>>);
 static_assert(!PlainElement<std::reference_wrapper<int>> && !PlainElement<std::vector<int>::iterator>);
 static_assert(!PlainElement<std::array<const char*, 2>> && !PlainElement<std::array<std::string_view, 2>> &&
-              !PlainElement<std::optional<int*>> && !thalweg::PlainRange<const char* (&)[2][3]>);
+              !PlainElement<std::optional<int*>> && !thalweg::traits::is_plain_range<const char* (&)[2][3]>());
 static_assert(!PlainElement<std::variant<const char*, int>> && !PlainElement<std::variant<int, std::span<int>>> &&
               !PlainElement<std::optional<std::string_view>> &&
               !PlainElement<std::optional<std::variant<int, std::optional<int*>>>>);
