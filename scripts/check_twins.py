@@ -17,7 +17,7 @@ SYMBOLS = "tests/abi/exported_symbols.txt"
 EXCEPTIONS = "tests/abi/without_fortran.txt"
 SOURCES = "bindings/fortran"
 TYPE = re.compile(r"^\s*type(?:,[^:\n]*)? :: (tw_\w+)\n(.*?)^\s*end type", re.M | re.S)
-PROCEDURE = re.compile(r"^\s*procedure :: (\w+)", re.M)
+PROCEDURE = re.compile(r"^\s*(?:procedure|generic) :: (\w+)", re.M)
 COMMENT = re.compile(r"/\*.*?\*/|^\s*!.*?$", re.M | re.S)
 
 

@@ -1,4 +1,4 @@
-!> Parallel I/O for programs made of many tasks: multifiles, shared files and vpfiles (docs/reference/fortran.md).
+!> Parallel I/O for programs made of many tasks: multifiles, shared files and vpfiles (docs/howto/fortran.md).
 !!
 !!     use thalweg
 !!     type(tw_multifile) :: f
@@ -13,7 +13,8 @@
 !! whose description says so. Where one fails, it fails on all tasks.
 !! **Buffers** are scalars or arrays of any type, kind and rank. They are borrowed during the call, by calls that begin
 !! with i until their request is complete: declare them ASYNCHRONOUS then.
-!! **Units.** Sizes and offsets are bytes, of kind int64; offsets and ranks count from 0, indices of arrays from 1.
+!! **Units.** Sizes and offsets are bytes; offsets and ranks count from 0, indices of arrays from 1. They have kind int64; the
+!! calls that move data, seek and seek_to take default integers as well, all of them of one kind.
 module thalweg
   use thalweg_base, only: tw_last_message, tw_group, &
     TW_OK, TW_ERR_INVALID, TW_ERR_UNKNOWN_HINT, TW_ERR_RANGE, TW_ERR_MODE, TW_ERR_NOT_FOUND, TW_ERR_EXISTS, &

@@ -191,7 +191,9 @@ contains
   end subroutine options_free
 
   !> The group of an open: `group`, or one that is made of `comm` and `threads`, which `owned` says. Collective.
-  integer(int32) function borrowed_group(group, comm, threads, handle, owned) result(status)
+  !! A mistake of this task is noted in `options`.
+  integer(int32) function borrowed_group(options, group, comm, threads, handle, owned) result(status)
+    type(open_options), intent(inout) :: options
     type(tw_group), intent(in), optional :: group
     type(*), intent(in), optional :: comm
     logical, intent(in), optional :: threads
@@ -200,10 +202,14 @@ contains
     handle = c_null_ptr
     status = TW_OK
     owned = .not. present(group)
-    if (.not. owned) then
-      handle = group%handle
-    else
+    if (owned) then
       status = tw_f_open_group(comm, flag(threads), handle)
+    else if (.not. c_associated(group%handle)) then
+      status = fail(TW_ERR_INVALID, 'group was not created: call its create first')
+    else
+      handle = group%handle
+      if (present(comm) .or. present(threads)) &
+        call options%note(fail(TW_ERR_INVALID, 'group is given together with comm or threads; pass one of them'))
     end if
   end function borrowed_group
 

@@ -60,9 +60,11 @@ module thalweg_files
     procedure :: truncate => file_truncate
     procedure :: preallocate => file_preallocate
     procedure :: sync => file_sync
-    procedure :: seek => file_seek
+    procedure, private :: seek_i8 => file_seek, seek_i4 => file_seek_i4
+    generic :: seek => seek_i8, seek_i4
     procedure :: set_view => file_set_view
-    procedure :: seek_view => file_seek_view
+    procedure, private :: seek_view_i8 => file_seek_view, seek_view_i4 => file_seek_view_i4
+    generic :: seek_view => seek_view_i8, seek_view_i4
     procedure :: view_offset => file_view_offset
     procedure :: goes_alone => file_goes_alone
     procedure :: last_plan => file_last_plan
@@ -70,14 +72,22 @@ module thalweg_files
     procedure :: read_all => file_read_all
     procedure :: iwrite_all => file_iwrite_all
     procedure :: iread_all => file_iread_all
-    procedure :: write_at_all => file_write_at_all
-    procedure :: read_at_all => file_read_at_all
-    procedure :: iwrite_at_all => file_iwrite_at_all
-    procedure :: iread_at_all => file_iread_at_all
-    procedure :: write_at => file_write_at
-    procedure :: read_at => file_read_at
-    procedure :: iwrite_at => file_iwrite_at
-    procedure :: iread_at => file_iread_at
+    procedure, private :: write_at_all_i8 => file_write_at_all, write_at_all_i4 => file_write_at_all_i4
+    generic :: write_at_all => write_at_all_i8, write_at_all_i4
+    procedure, private :: read_at_all_i8 => file_read_at_all, read_at_all_i4 => file_read_at_all_i4
+    generic :: read_at_all => read_at_all_i8, read_at_all_i4
+    procedure, private :: iwrite_at_all_i8 => file_iwrite_at_all, iwrite_at_all_i4 => file_iwrite_at_all_i4
+    generic :: iwrite_at_all => iwrite_at_all_i8, iwrite_at_all_i4
+    procedure, private :: iread_at_all_i8 => file_iread_at_all, iread_at_all_i4 => file_iread_at_all_i4
+    generic :: iread_at_all => iread_at_all_i8, iread_at_all_i4
+    procedure, private :: write_at_i8 => file_write_at, write_at_i4 => file_write_at_i4
+    generic :: write_at => write_at_i8, write_at_i4
+    procedure, private :: read_at_i8 => file_read_at, read_at_i4 => file_read_at_i4
+    generic :: read_at => read_at_i8, read_at_i4
+    procedure, private :: iwrite_at_i8 => file_iwrite_at, iwrite_at_i4 => file_iwrite_at_i4
+    generic :: iwrite_at => iwrite_at_i8, iwrite_at_i4
+    procedure, private :: iread_at_i8 => file_iread_at, iread_at_i4 => file_iread_at_i4
+    generic :: iread_at => iread_at_i8, iread_at_i4
     procedure :: write_view_all => file_write_view_all
     procedure :: read_view_all => file_read_view_all
     procedure :: iwrite_view_all => file_iwrite_view_all
@@ -86,10 +96,14 @@ module thalweg_files
     procedure :: read_view => file_read_view
     procedure :: iwrite_view => file_iwrite_view
     procedure :: iread_view => file_iread_view
-    procedure :: write_array => file_write_array
-    procedure :: read_array => file_read_array
-    procedure :: iwrite_array => file_iwrite_array
-    procedure :: iread_array => file_iread_array
+    procedure, private :: write_array_i8 => file_write_array, write_array_i4 => file_write_array_i4
+    generic :: write_array => write_array_i8, write_array_i4
+    procedure, private :: read_array_i8 => file_read_array, read_array_i4 => file_read_array_i4
+    generic :: read_array => read_array_i8, read_array_i4
+    procedure, private :: iwrite_array_i8 => file_iwrite_array, iwrite_array_i4 => file_iwrite_array_i4
+    generic :: iwrite_array => iwrite_array_i8, iwrite_array_i4
+    procedure, private :: iread_array_i8 => file_iread_array, iread_array_i4 => file_iread_array_i4
+    generic :: iread_array => iread_array_i8, iread_array_i4
   end type tw_file
 
 contains
@@ -118,7 +132,7 @@ contains
     type(c_ptr) :: tasks
     integer(int32) :: flags, status
     logical :: owned
-    status = borrowed_group(group, comm, threads, tasks, owned)
+    status = borrowed_group(options, group, comm, threads, tasks, owned)
     if (status /= TW_OK) then
       call finish(status, stat, errmsg)
       return
@@ -756,5 +770,174 @@ contains
     call tw_f_describe(data, memory)
     call array(self, memory, 0, global, first, halo, offset, request=request, stat=stat, errmsg=errmsg)
   end subroutine file_iread_array
+
+  ! ---- The same with default integers ----
+
+  subroutine file_write_at_all_i4(self, data, offset, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(in), contiguous, target :: data
+    integer(int32), intent(in) :: offset
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%write_at_all(data, int(offset, int64), stat=stat, errmsg=errmsg)
+  end subroutine file_write_at_all_i4
+
+  subroutine file_read_at_all_i4(self, data, offset, nread, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(inout), contiguous, target :: data
+    integer(int32), intent(in) :: offset
+    integer(int64), intent(out), optional :: nread
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%read_at_all(data, int(offset, int64), nread=nread, stat=stat, errmsg=errmsg)
+  end subroutine file_read_at_all_i4
+
+  subroutine file_iwrite_at_all_i4(self, data, offset, request, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(in), asynchronous, target :: data
+    integer(int32), intent(in) :: offset
+    type(tw_request), intent(inout) :: request
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%iwrite_at_all(data, int(offset, int64), request, stat=stat, errmsg=errmsg)
+  end subroutine file_iwrite_at_all_i4
+
+  subroutine file_iread_at_all_i4(self, data, offset, request, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(inout), asynchronous, target :: data
+    integer(int32), intent(in) :: offset
+    type(tw_request), intent(inout) :: request
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%iread_at_all(data, int(offset, int64), request, stat=stat, errmsg=errmsg)
+  end subroutine file_iread_at_all_i4
+
+  subroutine file_write_at_i4(self, data, offset, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(in), contiguous, target :: data
+    integer(int32), intent(in) :: offset
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%write_at(data, int(offset, int64), stat=stat, errmsg=errmsg)
+  end subroutine file_write_at_i4
+
+  subroutine file_read_at_i4(self, data, offset, nread, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(inout), contiguous, target :: data
+    integer(int32), intent(in) :: offset
+    integer(int64), intent(out), optional :: nread
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%read_at(data, int(offset, int64), nread=nread, stat=stat, errmsg=errmsg)
+  end subroutine file_read_at_i4
+
+  subroutine file_iwrite_at_i4(self, data, offset, request, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(in), asynchronous, target :: data
+    integer(int32), intent(in) :: offset
+    type(tw_request), intent(inout) :: request
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%iwrite_at(data, int(offset, int64), request, stat=stat, errmsg=errmsg)
+  end subroutine file_iwrite_at_i4
+
+  subroutine file_iread_at_i4(self, data, offset, request, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(inout), asynchronous, target :: data
+    integer(int32), intent(in) :: offset
+    type(tw_request), intent(inout) :: request
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%iread_at(data, int(offset, int64), request, stat=stat, errmsg=errmsg)
+  end subroutine file_iread_at_i4
+
+  subroutine file_seek_i4(self, offset, whence, position, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    integer(int32), intent(in) :: offset
+    integer, intent(in), optional :: whence
+    integer(int64), intent(inout), optional :: position
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%seek(int(offset, int64), whence=whence, position=position, stat=stat, errmsg=errmsg)
+  end subroutine file_seek_i4
+
+  subroutine file_seek_view_i4(self, offset, whence, position, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    integer(int32), intent(in) :: offset
+    integer, intent(in), optional :: whence
+    integer(int64), intent(inout), optional :: position
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%seek_view(int(offset, int64), whence=whence, position=position, stat=stat, errmsg=errmsg)
+  end subroutine file_seek_view_i4
+
+  ! ---- The same with default integers ----
+
+  subroutine file_write_array_i4(self, data, global, first, halo, offset, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(in), contiguous, target :: data
+    integer(int32), intent(in) :: global(:)
+    integer(int32), intent(in), optional :: first(:), halo(:)
+    integer(int64), intent(in), optional :: offset
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64), allocatable :: first_8(:)
+    integer(int64), allocatable :: halo_8(:)
+    if (present(first)) allocate (first_8, source=int(first, int64))
+    if (present(halo)) allocate (halo_8, source=int(halo, int64))
+    call self%write_array(data, int(global, int64), first=first_8, halo=halo_8, offset=offset, stat=stat, &
+                errmsg=errmsg)
+  end subroutine file_write_array_i4
+
+  subroutine file_read_array_i4(self, data, global, first, halo, offset, nread, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(inout), contiguous, target :: data
+    integer(int32), intent(in) :: global(:)
+    integer(int32), intent(in), optional :: first(:), halo(:)
+    integer(int64), intent(in), optional :: offset
+    integer(int64), intent(out), optional :: nread
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64), allocatable :: first_8(:)
+    integer(int64), allocatable :: halo_8(:)
+    if (present(first)) allocate (first_8, source=int(first, int64))
+    if (present(halo)) allocate (halo_8, source=int(halo, int64))
+    call self%read_array(data, int(global, int64), first=first_8, halo=halo_8, offset=offset, nread=nread, &
+                stat=stat, errmsg=errmsg)
+  end subroutine file_read_array_i4
+
+  subroutine file_iwrite_array_i4(self, data, global, request, first, halo, offset, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(in), asynchronous, target :: data
+    integer(int32), intent(in) :: global(:)
+    integer(int32), intent(in), optional :: first(:), halo(:)
+    integer(int64), intent(in), optional :: offset
+    type(tw_request), intent(inout) :: request
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64), allocatable :: first_8(:)
+    integer(int64), allocatable :: halo_8(:)
+    if (present(first)) allocate (first_8, source=int(first, int64))
+    if (present(halo)) allocate (halo_8, source=int(halo, int64))
+    call self%iwrite_array(data, int(global, int64), request, first=first_8, halo=halo_8, offset=offset, &
+                stat=stat, errmsg=errmsg)
+  end subroutine file_iwrite_array_i4
+
+  subroutine file_iread_array_i4(self, data, global, request, first, halo, offset, stat, errmsg)
+    class(tw_file), intent(inout) :: self
+    type(*), dimension(..), intent(inout), asynchronous, target :: data
+    integer(int32), intent(in) :: global(:)
+    integer(int32), intent(in), optional :: first(:), halo(:)
+    integer(int64), intent(in), optional :: offset
+    type(tw_request), intent(inout) :: request
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64), allocatable :: first_8(:)
+    integer(int64), allocatable :: halo_8(:)
+    if (present(first)) allocate (first_8, source=int(first, int64))
+    if (present(halo)) allocate (halo_8, source=int(halo, int64))
+    call self%iread_array(data, int(global, int64), request, first=first_8, halo=halo_8, offset=offset, &
+                stat=stat, errmsg=errmsg)
+  end subroutine file_iread_array_i4
 
 end module thalweg_files

@@ -3,7 +3,6 @@
  * A task whose arguments are wrong may not leave the others of a collective call alone: tw_f_memory carries what is wrong
  * into the call of the library, which then fails on all tasks. */
 #include <ISO_Fortran_binding.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +25,26 @@ static tw_status conclude(const tw_f_memory* memory, tw_status status) {
   return memory->problem != NULL ? refuse(memory) : status;
 }
 
-/* gfortran hands a scalar of type character over as one byte, whatever its length, where it comes through a procedure
- * whose dummy argument has assumed type. */
+/* What a descriptor does not tell, or tells wrongly in gfortran, is refused: the length of a scalar of type character, which
+ * arrives as such or as one byte, and the dynamic type of a polymorphic argument, which arrives as an address. */
+static const char* problem_of(const CFI_cdesc_t* data, const tw_f_memory* memory) {
+  const int kinds = 0xff; /* gfortran has the kind of a type above these bits */
+  const int is_text = (data->type & kinds) == (CFI_type_char & kinds);
+  if (data->rank > 0 && data->dim[data->rank - 1].extent < 0)
+    return "the length of an assumed-size array is not known: pass a section, as in a(1:n)";
+  if (data->rank == 0 && (is_text || data->elem_len == 1))
+    return "text, or a scalar of one byte: pass text to write_text or read_text, and a byte as an array of one item";
+  if (data->elem_len == 0) return "items without bytes: text of length 0, or a type without components";
+  if (data->rank == 0 && data->type == CFI_type_cptr)
+    return "a polymorphic object, or an address: pass the object inside of select type";
+  if (data->base_addr == NULL && memory->nbytes > 0) return "an array that is not allocated, or a pointer to nothing";
+  if (data->rank > 0 && memory->nbytes > 0 && CFI_is_contiguous(data) == 0)
+    return "an array that does not lie together: pass a contiguous one to a nonblocking call, and a polymorphic one "
+           "inside of "
+           "select type";
+  return NULL;
+}
+
 void tw_f_describe(const CFI_cdesc_t* data, tw_f_memory* memory) {
   memset(memory, 0, sizeof *memory);
   memory->address = data->base_addr;
@@ -37,13 +54,7 @@ void tw_f_describe(const CFI_cdesc_t* data, tw_f_memory* memory) {
     memory->extents[i] = data->dim[i].extent;
     memory->nbytes *= data->dim[i].extent;
   }
-  if (data->rank > 0 && data->dim[data->rank - 1].extent < 0) {
-    memory->problem = "the length of an assumed-size array is not known: pass a section, as in a(1:n)";
-  } else if (data->rank == 0 && data->elem_len == 1) {
-    memory->problem = "a scalar of one byte, or text: pass an array of one item, or text to write_text or read_text";
-  } else if (data->rank > 0 && memory->nbytes > 0 && CFI_is_contiguous(data) == 0) {
-    memory->problem = "a nonblocking access to an array section that is not contiguous: pass a contiguous one";
-  }
+  memory->problem = problem_of(data, memory);
   if (memory->problem != NULL) memory->nbytes = 0;
 }
 
@@ -62,7 +73,7 @@ static tw_access access_of(const tw_f_memory* memory, int32_t writes, int32_t pl
   access.direction = writes != 0 ? TW_ACCESS_WRITE : TW_ACCESS_READ;
   access.placement = placement;
   access.extents = piece;
-  access.n = 1;
+  access.n = memory->problem != NULL ? 0 : 1;
   access.offset = offset;
   if (memory->problem != NULL) {
     access.status = TW_ERR_INVALID;
@@ -125,21 +136,20 @@ tw_status tw_f_array(tw_file* file, const tw_f_memory* memory, int32_t writes, c
   tw_dim dims[MOST_DIMS] = {{0, 0, 0, 0, 0}};
   tw_f_memory mine = *memory;
   mine.problem = array_problem(memory, part, dims);
-  const bool fails = mine.problem != NULL;
-  const size_t item_bytes = fails ? 0 : (size_t)mine.item_bytes; /* 0 fails on all tasks */
-  const int32_t n = fails ? 1 : (int32_t)mine.rank;
-  void* const data = mine.address;
-  tw_status status = TW_OK;
   *moved = 0;
-  if (request != NULL) {
-    status = writes != 0 ? tw_file_iwrite_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset, request)
-                         : tw_file_iread_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset, request);
-    return status; /* the failure of the arguments is that of the request */
+  if (mine.problem != NULL) { /* all tasks fail, and learn why */
+    const tw_access access = access_of(&mine, writes, TW_AT_OFFSET, 0, NULL);
+    if (request != NULL) return tw_file_iaccess_all(file, NULL, &access, request);
+    return conclude(&mine, tw_file_access_all(file, NULL, &access, moved));
   }
-  status = writes != 0 ? tw_file_write_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset)
-                       : tw_file_read_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset, moved);
-  if (status == TW_OK && writes == 0) return TW_OK;
-  return conclude(&mine, status);
+  const size_t item_bytes = (size_t)mine.item_bytes;
+  const int32_t n = (int32_t)mine.rank;
+  void* const data = mine.address;
+  if (request != NULL)
+    return writes != 0 ? tw_file_iwrite_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset, request)
+                       : tw_file_iread_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset, request);
+  return writes != 0 ? tw_file_write_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset)
+                     : tw_file_read_array(file, data, item_bytes, n, dims, TW_COLUMN_MAJOR, offset, moved);
 }
 
 static const char* vps_problem(const tw_f_memory* memory, const tw_vpfile_summary* box, const int64_t* n_each,

@@ -22,13 +22,17 @@ module thalweg_multifiles
     procedure :: abandon => multifile_abandon
     procedure :: is_open => multifile_is_open
     procedure :: write => multifile_write
-    procedure :: write_at => multifile_write_at
+    procedure, private :: write_at_i8 => multifile_write_at, write_at_i4 => multifile_write_at_i4
+    generic :: write_at => write_at_i8, write_at_i4
     procedure :: write_text => multifile_write_text
     procedure :: read => multifile_read
-    procedure :: read_at => multifile_read_at
+    procedure, private :: read_at_i8 => multifile_read_at, read_at_i4 => multifile_read_at_i4
+    generic :: read_at => read_at_i8, read_at_i4
     procedure :: read_text => multifile_read_text
-    procedure :: seek => multifile_seek
-    procedure :: seek_to => multifile_seek_to
+    procedure, private :: seek_i8 => multifile_seek, seek_i4 => multifile_seek_i4
+    generic :: seek => seek_i8, seek_i4
+    procedure, private :: seek_to_i8 => multifile_seek_to, seek_to_i4 => multifile_seek_to_i4
+    generic :: seek_to => seek_to_i8, seek_to_i4
     procedure :: skip_gap => multifile_skip_gap
     procedure :: flush => multifile_flush
     procedure :: sync => multifile_sync
@@ -85,7 +89,7 @@ contains
     type(c_ptr) :: tasks
     integer(int32) :: flags, status
     logical :: owned
-    status = borrowed_group(group, comm, threads, tasks, owned)
+    status = borrowed_group(options, group, comm, threads, tasks, owned)
     if (status /= TW_OK) then
       call finish(status, stat, errmsg)
       return
@@ -461,5 +465,46 @@ contains
     character(*), intent(inout), optional :: errmsg
     call finish(c_multifile_defrag(to_c(from), to_c(to), c_null_ptr, c_null_funptr, c_null_ptr), stat, errmsg)
   end subroutine tw_multifile_defrag
+
+  ! ---- The same with default integers ----
+
+  subroutine multifile_write_at_i4(self, data, offset, stat, errmsg)
+    class(tw_multifile), intent(inout) :: self
+    type(*), dimension(..), intent(in), contiguous, target :: data
+    integer(int32), intent(in) :: offset
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%write_at(data, int(offset, int64), stat=stat, errmsg=errmsg)
+  end subroutine multifile_write_at_i4
+
+  subroutine multifile_read_at_i4(self, data, offset, nread, stat, errmsg)
+    class(tw_multifile), intent(inout) :: self
+    type(*), dimension(..), intent(inout), contiguous, target :: data
+    integer(int32), intent(in) :: offset
+    integer(int64), intent(out), optional :: nread
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%read_at(data, int(offset, int64), nread=nread, stat=stat, errmsg=errmsg)
+  end subroutine multifile_read_at_i4
+
+  subroutine multifile_seek_i4(self, offset, whence, stat, errmsg)
+    class(tw_multifile), intent(inout) :: self
+    integer(int32), intent(in) :: offset
+    integer, intent(in), optional :: whence
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%seek(int(offset, int64), whence=whence, stat=stat, errmsg=errmsg)
+  end subroutine multifile_seek_i4
+
+  subroutine multifile_seek_to_i4(self, rank, position, stat, errmsg)
+    class(tw_multifile), intent(inout) :: self
+    integer(int32), intent(in) :: rank
+    integer(int32), intent(in), optional :: position
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64), allocatable :: position_8
+    if (present(position)) allocate (position_8, source=int(position, int64))
+    call self%seek_to(int(rank, int64), position=position_8, stat=stat, errmsg=errmsg)
+  end subroutine multifile_seek_to_i4
 
 end module thalweg_multifiles

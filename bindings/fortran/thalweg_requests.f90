@@ -19,6 +19,8 @@ module thalweg_requests
     procedure :: is_active => request_is_active
   end type tw_request
 
+  character(*), parameter :: kRoom = 'indices, stats or nbytes have fewer items than there are requests'
+
 contains
 
   !> Waits until the request is complete. An inactive one is complete.
@@ -79,6 +81,15 @@ contains
     call of_all(requests, .false., stats, nbytes, done, stat, errmsg)
   end subroutine tw_test_all
 
+  pure logical function have_room(n, stats, nbytes)
+    integer, intent(in) :: n
+    integer(int32), intent(in), optional :: stats(:)
+    integer(int64), intent(in), optional :: nbytes(:)
+    have_room = .true.
+    if (present(stats)) have_room = size(stats) >= n
+    if (present(nbytes)) have_room = have_room .and. size(nbytes) >= n
+  end function have_room
+
   subroutine of_all(requests, waits, stats, nbytes, done, stat, errmsg)
     type(tw_request), intent(inout) :: requests(:)
     logical, intent(in) :: waits
@@ -92,6 +103,11 @@ contains
     integer(c_size_t) :: moved(size(requests))
     integer(c_int) :: is_done
     integer(int32) :: status
+    if (.not. have_room(size(requests), stats, nbytes)) then
+      if (present(done)) done = .false.
+      call finish(fail(TW_ERR_INVALID, kRoom), stat, errmsg)
+      return
+    end if
     handles = requests%handle
     is_done = 1
     if (waits) then
@@ -102,8 +118,8 @@ contains
     requests%handle = handles
     if (present(done)) done = is_done /= 0
     if (is_done /= 0) then
-      if (present(stats)) stats = all_stats
-      if (present(nbytes)) nbytes = moved
+      if (present(stats)) stats(:size(requests)) = all_stats
+      if (present(nbytes)) nbytes(:size(requests)) = moved
     end if
     call finish(status, stat, errmsg)
   end subroutine of_all
@@ -198,6 +214,11 @@ contains
     integer(c_size_t) :: moved(size(requests))
     integer :: last
     integer(int32) :: status
+    n_done = 0
+    if (.not. have_room(size(requests), stats, nbytes) .or. size(indices) < size(requests)) then
+      call finish(fail(TW_ERR_INVALID, kRoom), stat, errmsg)
+      return
+    end if
     handles = requests%handle
     n = 0
     if (waits) then

@@ -13,9 +13,10 @@ module thalweg_vpfiles
   !! indices are those of Fortran: the first one changes fastest, and indices begin at 1. (C and Python see the dimensions
   !! in reverse.) Sizes and positions are bytes, from 0.
   !!
-  !! Calls with _all, open and close are collective: all tasks of the group make them in the same order, and where one
-  !! fails all fail. An array of all local VPs has the items of each VP in its leading dimensions, and the box in the
-  !! others: u(3, nx, ny) has three items for each VP of a box of nx by ny. Sections that are not contiguous are copied.
+  !! Calls with _all, open and close are collective, but for seek_all and tell_all, which this task makes alone: all tasks
+  !! of the group make them in the same order, and where one fails all fail. An array of all local VPs has the items of
+  !! each VP in its leading dimensions, and the box in the others: u(3, nx, ny) has three items for each VP of a box of nx
+  !! by ny. Sections that are not contiguous are copied.
   !! One call at a time per object; an object is not copied.
   type :: tw_vpfile
     private
@@ -33,10 +34,13 @@ module thalweg_vpfiles
     procedure :: tell_all => vpfile_tell_all
     procedure :: flush_all => vpfile_flush_all
     procedure :: sync_all => vpfile_sync_all
-    procedure :: write => vpfile_write
-    procedure :: read => vpfile_read
+    procedure, private :: write_i8 => vpfile_write, write_i4 => vpfile_write_i4
+    generic :: write => write_i8, write_i4
+    procedure, private :: read_i8 => vpfile_read, read_i4 => vpfile_read_i4
+    generic :: read => read_i8, read_i4
     procedure :: write_text => vpfile_write_text
-    procedure :: seek => vpfile_seek
+    procedure, private :: seek_i8 => vpfile_seek, seek_i4 => vpfile_seek_i4
+    generic :: seek => seek_i8, seek_i4
     procedure :: tell => vpfile_tell
     procedure :: get_size => vpfile_get_size
     procedure :: skip_gap => vpfile_skip_gap
@@ -45,7 +49,7 @@ module thalweg_vpfiles
   end type tw_vpfile
 
   character(*), parameter :: kSizes = &
-    'mask, counts or lengths do not have an item for every virtual processor of this task'//c_null_char
+    'an array that is given does not have an item for every virtual processor of this task'//c_null_char
   character(len(kSizes)), target :: wrong_size = kSizes
 
 contains
@@ -72,7 +76,7 @@ contains
     type(c_ptr) :: tasks
     integer(int32) :: flags, status
     logical :: owned
-    status = borrowed_group(group, comm, threads, tasks, owned)
+    status = borrowed_group(options, group, comm, threads, tasks, owned)
     if (status /= TW_OK) then
       call finish(status, stat, errmsg)
       return
@@ -201,10 +205,7 @@ contains
     mine = memory
     n_local = local_vps(self)
     allocate (moved(n_local), source=0_int64)
-    fits = .true.
-    if (present(mask)) fits = size(mask) == n_local
-    if (present(counts)) fits = fits .and. size(counts) == n_local
-    if (present(n_each)) fits = fits .and. size(n_each) == n_local
+    fits = have_items(n_local, mask, counts) .and. have_items(n_local, numbers=n_each)
     if (fits) then
       if (present(mask)) allocate (chosen, source=merge(1_int8, 0_int8, mask))
       status = tw_f_all_vps(self%handle, mine, writes, n_each, chosen, moved)
@@ -221,6 +222,24 @@ contains
       call finish(status, stat, errmsg)
     end if
   end subroutine all_vps
+
+  !> Whether arrays that are there have an item for every local VP.
+  pure logical function have_items(n_local, mask, numbers)
+    integer(int64), intent(in) :: n_local
+    logical, intent(in), optional :: mask(:)
+    integer(int64), intent(in), optional :: numbers(:)
+    have_items = .true.
+    if (present(mask)) have_items = size(mask) == n_local
+    if (present(numbers)) have_items = have_items .and. size(numbers) == n_local
+  end function have_items
+
+  integer(int32) function check_sizes(self, mask, numbers) result(status)
+    class(tw_vpfile), intent(inout) :: self
+    logical, intent(in), optional :: mask(:)
+    integer(int64), intent(in), optional :: numbers(:)
+    status = TW_OK
+    if (.not. have_items(local_vps(self), mask, numbers)) status = fail(TW_ERR_INVALID, kSizes)
+  end function check_sizes
 
   integer(int64) function wanted_items(memory, n_local, n_each, mask)
     type(tw_f_memory), intent(in) :: memory
@@ -262,12 +281,15 @@ contains
     integer(int8), allocatable :: chosen(:)
     integer(int64) :: by
     integer(c_int) :: from
+    integer(int32) :: status
     by = 0
     if (present(offset)) by = offset
     from = TW_SEEK_SET
     if (present(whence)) from = whence
     if (present(mask)) allocate (chosen, source=merge(1_int8, 0_int8, mask))
-    call finish(tw_vpfile_seek_all(self%handle, by, offsets, from, chosen), stat, errmsg)
+    status = check_sizes(self, mask=mask, numbers=offsets)
+    if (status == TW_OK) status = tw_vpfile_seek_all(self%handle, by, offsets, from, chosen)
+    call finish(status, stat, errmsg)
   end subroutine vpfile_seek_all
 
   !> The positions of all local VPs, and whether a read met the end of their streams.
@@ -280,7 +302,8 @@ contains
     integer(int8), allocatable :: flags(:)
     integer(int32) :: status
     if (present(at_end)) allocate (flags(size(at_end)), source=0_int8)
-    status = tw_vpfile_tell_all(self%handle, positions, flags)
+    status = check_sizes(self, mask=at_end, numbers=positions)
+    if (status == TW_OK) status = tw_vpfile_tell_all(self%handle, positions, flags)
     if (present(at_end)) at_end = flags /= 0
     call finish(status, stat, errmsg)
   end subroutine vpfile_tell_all
@@ -515,5 +538,35 @@ contains
     character(*), intent(inout), optional :: errmsg
     call finish(c_vpfile_import(to_c(path), size(vp_shape, kind=c_int32_t), reversed(vp_shape), record_bytes), stat, errmsg)
   end subroutine tw_vpfile_import
+
+  ! ---- The same with default integers ----
+
+  subroutine vpfile_write_i4(self, index, data, stat, errmsg)
+    class(tw_vpfile), intent(inout) :: self
+    integer(int32), intent(in) :: index(:)
+    type(*), dimension(..), intent(in), contiguous, target :: data
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%write(int(index, int64), data, stat=stat, errmsg=errmsg)
+  end subroutine vpfile_write_i4
+
+  subroutine vpfile_read_i4(self, index, data, nread, stat, errmsg)
+    class(tw_vpfile), intent(inout) :: self
+    integer(int32), intent(in) :: index(:)
+    type(*), dimension(..), intent(inout), contiguous, target :: data
+    integer(int64), intent(out), optional :: nread
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%read(int(index, int64), data, nread=nread, stat=stat, errmsg=errmsg)
+  end subroutine vpfile_read_i4
+
+  subroutine vpfile_seek_i4(self, index, offset, whence, stat, errmsg)
+    class(tw_vpfile), intent(inout) :: self
+    integer(int32), intent(in) :: index(:), offset
+    integer, intent(in), optional :: whence
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%seek(int(index, int64), int(offset, int64), whence=whence, stat=stat, errmsg=errmsg)
+  end subroutine vpfile_seek_i4
 
 end module thalweg_vpfiles

@@ -148,10 +148,12 @@ contains
     call f%write_text('step 7 ')
     call f%write('x', stat=stat)
     call expect_status(stat, TW_ERR_INVALID, 'text to write()')
+    call refuse_texts(f, 'dummy')
     byte = 1_int8
     call f%write(byte, stat=stat)
     call expect_status(stat, TW_ERR_INVALID, 'a scalar of one byte, which looks like text')
     call f%write([byte])
+    call polymorphic(f)
     call f%close()
     call f%open(path_of('text.tw'), 'r')
     call f%read_text(line)
@@ -159,13 +161,46 @@ contains
     call f%close()
   end subroutine text
 
+  !> However a scalar text arrives, its length is not known.
+  subroutine refuse_texts(f, dummy)
+    type(tw_multifile), intent(inout) :: f
+    character(*), intent(in) :: dummy
+    character(20) :: fixed
+    character(5) :: names(2)
+    character(:), allocatable :: deferred
+    integer :: stats(6)
+    fixed = 'fixed'
+    names = 'names'
+    deferred = 'deferred'
+    call f%write(fixed, stat=stats(1))
+    call f%write(fixed(1:5), stat=stats(2))
+    call f%write(names(2)(2:3), stat=stats(3))
+    call f%write(deferred, stat=stats(4))
+    call f%write(dummy(1:2), stat=stats(5))
+    call f%write(fixed//'abc', stat=stats(6))
+    call expect(all(stats == TW_ERR_INVALID), 'scalar texts are refused')
+  end subroutine refuse_texts
+
+  subroutine polymorphic(f)
+    type(tw_multifile), intent(inout) :: f
+    class(*), allocatable :: any
+    integer :: stats(2)
+    allocate (any, source=5)
+    call f%write(any, stat=stats(1))
+    select type (any)
+    type is (integer)
+      call f%write(any, stat=stats(2))
+    end select
+    call expect(stats(1) == TW_ERR_INVALID .and. stats(2) == TW_OK, 'class(*)')
+  end subroutine polymorphic
+
   subroutine positions()
     type(tw_multifile) :: f
     integer(int64) :: nread, position, rank, in_chunk, in_file, skipped
     integer :: values(3), stat
     character(200) :: message
     call f%open(path_of('positions.tw'), 'w', n_logical=3_int64, ranks=[2_int64, 0_int64])
-    call f%seek_to(2_int64)
+    call f%seek_to(2)
     call f%write([1, 2, 3])
     call f%write_at(9, 4_int64)
     call f%seek(100_int64)
@@ -174,14 +209,14 @@ contains
     call expect(position == 104 .and. rank == 2, 'position and rank')
     call f%close()
     call f%open(path_of('positions.tw'), 'r')
-    call f%seek_to(2_int64, 0_int64)
+    call f%seek_to(2, 0)
     call f%inquire(in_chunk=in_chunk, in_file=in_file)
     call expect(in_file == 104 .and. in_chunk > 0, 'bytes to the end')
     call f%read(values)
     call expect(all(values == [1, 9, 3]), 'written at an offset')
     call f%skip_gap(skipped)
     call expect(skipped == 88, 'the gap')
-    call f%read_at(values(:1), 100_int64)
+    call f%read_at(values(:1), 100)
     call expect(values(1) == 4, 'read at an offset')
     call f%seek(-4_int64, TW_SEEK_END)
     message = 'unchanged'
@@ -229,6 +264,7 @@ contains
 
   subroutine failures()
     type(tw_multifile) :: f
+    type(tw_group) :: g
     character(300) :: message
     integer :: stat
     message = 'unchanged'
@@ -249,6 +285,8 @@ contains
     call expect_status(stat, TW_ERR_INVALID, 'a write to nothing')
     call f%open(path_of('ok.tw'), 'x', stat=stat)
     call expect_status(stat, TW_ERR_EXISTS, 'a file that must not be there')
+    call f%open(path_of('none.tw'), 'w', group=g, stat=stat, errmsg=message)
+    call expect(stat == TW_ERR_INVALID .and. index(message, 'create') > 0, 'a group that was not created: '//trim(message))
   end subroutine failures
 
   subroutine background()
@@ -310,7 +348,7 @@ contains
     call f%seek(0_int64, position=position)
     call f%read_all(values(:2))
     call expect(position == 0 .and. all(values(:2) == [rank, rank + 10]), 'in order of ranks')
-    call f%write_at_all([100 + rank], 16_int64 + 4 * rank)
+    call f%write_at_all([100 + rank], 16 + 4 * rank)
     call f%read_at_all(values(:2), 16_int64)
     call expect(all(values(:2) == [100, 101]), 'at offsets')
     if (rank == 0) call f%write_at([7], 24_int64)
@@ -357,9 +395,9 @@ contains
     end do
     call f%open(path_of('field.dat'), 'w+', threads=.true.)
     call f%write_array(u, global=[4_int64, 6_int64], first=first, halo=[0_int64, 1_int64])
-    call f%read_array(v(1:4, :), global=[4_int64, 6_int64])
+    call f%read_array(v(1:4, :), global=[4, 6])
     call expect(all([((v(i, j) == 100 * j + i, i=1, 4), j=1, 6)]), 'a field of two threads')
-    call f%iread_array(w, [4_int64, 6_int64], request, first=[1_int64, 4_int64])
+    call f%iread_array(w, [4, 6], request, first=[1, 4], halo=[0, 0])
     call request%wait()
     call expect(all(w == v(1:4, 4:6)), 'a part in the background')
     w = 1
@@ -437,6 +475,12 @@ contains
     call expect(place == 2 .and. nbytes(1) == 32 .and. all(c == [(i, i=1, 8)]), 'any is complete')
     call tw_wait_any(requests, place)
     call expect(place == 0, 'none is active')
+    call f%iwrite_at(a, 0_int64, requests(1))
+    call tw_wait_some(requests, n_done, places(:2), stat=stat)
+    call expect_status(stat, TW_ERR_INVALID, 'too little room for indices')
+    call tw_wait_all(requests, stats(:2), stat=stat)
+    call expect_status(stat, TW_ERR_INVALID, 'too little room for statuses')
+    call requests(1)%wait()
     call f%iread_at_all(c, 0_int64, requests(1))
     call tw_wait_some(requests, n_done, places, nbytes=nbytes)
     call expect(n_done == 1 .and. places(1) == 1, 'some are complete')
@@ -489,7 +533,7 @@ contains
     call expect(position == 12 .and. .not. at_end, 'its position')
     call f%read([2_int64, 3_int64], one, stat=stat)
     call expect_status(stat, iostat_end, 'its end')
-    call f%seek([2_int64, 3_int64], 0_int64)
+    call f%seek([2, 3], 0)
     mask = [(mod(i, 2) == 0, i=1, 12)]
     call f%seek_all(offset=0_int64, whence=TW_SEEK_END)
     call f%write_all(u(1, :, :), mask=mask, counts=counts)
@@ -509,6 +553,10 @@ contains
     call expect(all(counts == lengths) .and. all(flat == [(i, i=1, 12)]), 'read ragged')
     call f%read_all(v, mask=[.true.], stat=stat)
     call expect_status(stat, TW_ERR_INVALID, 'a mask of another size')
+    call f%seek_all(offsets=offsets(:2), stat=stat)
+    call expect_status(stat, TW_ERR_INVALID, 'offsets of another size')
+    call f%tell_all(offsets(:2), stat=stat)
+    call expect_status(stat, TW_ERR_INVALID, 'positions of another size')
     call f%read_all(v(:, :, 1:1), stat=stat)
     call expect(stat /= TW_OK, 'an array that has too few items')
     call f%write([5_int64, 1_int64], one, stat=stat)

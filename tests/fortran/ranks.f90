@@ -143,15 +143,21 @@ contains
 
   subroutine wrong_of_one(shared, values, last)
     type(tw_file), intent(inout) :: shared
-    integer, intent(in) :: values(*)
+    integer, intent(in) :: values(:)
     logical, intent(in) :: last
     integer :: stat
     if (last) then
-      call shared%write_at_all(values, 0_int64, stat=stat)
+      call shared%write_at_all('text', 0, stat=stat)
     else
-      call shared%write_at_all(values(1:4), 0_int64, stat=stat)
+      call shared%write_at_all(values, 0, stat=stat)
     end if
-    call expect_status(stat, TW_ERR_INVALID, 'an array of assumed size on one rank')
+    call expect_status(stat, TW_ERR_INVALID, 'a text on one rank')
+    if (last) then
+      call shared%write_array(values, global=[4, 4], stat=stat)
+    else
+      call shared%write_array(values, global=[4], stat=stat)
+    end if
+    call expect_status(stat, TW_ERR_INVALID, 'a wrong part on one rank')
   end subroutine wrong_of_one
 
   subroutine group_of_ranks()
