@@ -69,6 +69,10 @@ def multifile_of_all():
     with thalweg.Multifile(path, comm=comm) as mf:
         assert mf.mine.read() == b"rank %d" % comm.rank
         assert len(mf) == 3 * comm.size
+        np.testing.assert_array_equal(mf.load("rows", slice(0, 4)), array[:4])  # of other ranks
+        other = (comm.rank + 1) % comm.size
+        assert mf[other].read() == b"rank %d" % other and mf[f"log/{other}"].read() == b"of one rank"
+        assert len(list(mf)) == 3 * comm.size
     comm.Barrier()
     with thalweg.Multifile(path) as mf:
         assert sorted(mf.names("log/")) == [f"log/{rank}" for rank in range(comm.size)]
@@ -82,6 +86,13 @@ def multifile_of_all():
         assert comm.rank < comm.size - 1 or "n_logical" in str(error)
     else:
         raise AssertionError("wrong arguments of one rank")
+    for wrong in ({"ranks": [-4]}, {"ranks": [0], "n_logical": -5}):
+        try:
+            thalweg.Multifile(path, "w", comm=comm, **(wrong if comm.rank == comm.size - 1 else {}))
+        except thalweg.InvalidArgument:
+            pass
+        else:
+            raise AssertionError("wrong ranks of one rank")
     mf = thalweg.Multifile(path, "w", comm=comm)
     try:
         if comm.rank == 0:

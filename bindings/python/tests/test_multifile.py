@@ -58,6 +58,36 @@ def test_files_have_positions_of_their_own(path):
         assert [entry.nbytes for entry in mf] == [300, 400]
 
 
+def test_a_file_for_writing_is_handed_out_again(path):
+    with Multifile(path, "w") as mf:
+        for i in range(3):
+            mf.mine.write(b"step %d\n" % i)
+        assert mf.mine is mf[0]
+        mf[0].close()
+        mf.mine.write(b"end")
+        with pytest.raises(IndexError, match="ranks begin at 0"):
+            mf[-2]
+    with Multifile(path) as mf:
+        assert mf.mine.read() == b"step 0\nstep 1\nstep 2\nend"
+    with Multifile(path, "w", n_logical=0) as mf:
+        with pytest.raises(IndexError, match="serves no logical file"):
+            mf.mine
+
+
+def test_a_failure_that_nobody_heard_of_fails_the_close(path):
+    mf = Multifile(path, "w")
+    out = mf.add("far")
+    out.seek(2**63 - 10)
+    out.write(b"x" * 100)
+    with pytest.raises(OverflowError):
+        out.close()
+    mf.add("near").write(b"stored")
+    with pytest.raises(OverflowError):
+        mf.close()
+    with pytest.raises(thalweg.NotClosed):
+        Multifile(path)
+
+
 def test_listing(path):
     with Multifile(path, "w", n_logical=0) as mf:
         for name in ("run1/a", "run1/b", "run2/a"):
@@ -118,8 +148,11 @@ def test_attributes_and_info(path):
         assert "1 physical file" in mf.info()["strategy"]
         assert mf["first"].read() == b""
         assert "n_logical" in mf._repr_html_() and "mode 'r'" in repr(mf)
+        assert 5 not in mf.attributes
         with pytest.raises(thalweg.WrongMode):
             mf.attributes["unit"] = "s"
+        with pytest.raises(TypeError, match="str or bytes"):
+            mf.attributes["step"] = 5
         with pytest.raises(thalweg.WrongMode):
             del mf.attributes["unit"]
     assert "closed" in repr(mf) and "closed" in mf._repr_html_()
@@ -136,7 +169,10 @@ def test_attributes_and_info(path):
     np.array([1 + 2j, 3], ">c8"),
     np.array(["2026-01-02", "NaT"], "M8[D]"),
     np.array([True, False]),
-], ids=lambda array: f"{array.dtype}{array.shape}")
+    np.zeros(2, [(f"field {i} of a table with a long name", "f4") for i in range(150)]),
+    np.zeros(2, [("名", "i2")]),
+    np.zeros(3, "V0"),
+], ids=lambda array: f"{str(array.dtype)[:20]}{array.shape}")
 def test_arrays_come_back(path, array):
     with Multifile(path, "w") as mf:
         mf.save("a", array)
@@ -198,9 +234,69 @@ def test_wrong_arrays(path):
             mf.load("text")
         with pytest.raises(thalweg.NotFound):
             mf.load("none")
-        for key in (5, (0, 0, 0), (Ellipsis, Ellipsis)):
-            with pytest.raises(IndexError):
+        for key in (5, (0, 0, 0), (Ellipsis, Ellipsis), True, None, [0], np.array([0, 1]), "x", 1.0):
+            with pytest.raises(IndexError, match="a"):
                 mf.load("a", key)
+        assert mf.load("a", (0, 0)).shape == () and isinstance(mf.load("a", (0, 0)), np.ndarray)
+        with pytest.raises(thalweg.InvalidArgument, match="mask"):
+            Multifile(path + "2", "w").save("m", np.ma.masked_array([1], [True]))
+
+
+def npy(shape, data, extra=b""):
+    """An .npy file with this shape in its header, and these bytes."""
+    words = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).encode() + b"\n"
+    return b"\x93NUMPY\1\0" + len(words).to_bytes(2, "little") + words + data + extra
+
+
+def place(**changes):
+    words = json.dumps({"start": [0], "shape": [2], "parts": 1, "session": 1, **changes}).encode()
+    return words + len(words).to_bytes(8, "little") + b"TWpart1\n"
+
+
+@pytest.mark.parametrize("stored", [
+    npy((2**62, 4), b""), npy((-2, 4), bytes(64)), npy((3,), bytes(16)), npy((2,), bytes(16))[:20],
+    npy((2,), bytes(16), place(start=[-1])), npy((2,), bytes(16), place(start=[1])), npy((2,), bytes(16), place(parts=0)),
+    npy((2,), bytes(16), place(shape="x")), npy((2,), bytes(16), b"{" + (1).to_bytes(8, "little") + b"TWpart1\n"),
+], ids=range(9))
+def test_arrays_that_are_damaged_are_refused(path, stored):
+    with Multifile(path, "w") as mf:
+        mf.add("a").write(stored)
+    with Multifile(path) as mf:
+        with pytest.raises((thalweg.Corrupt, thalweg.InvalidArgument)):
+            mf.load("a")
+
+
+def test_parts_of_different_saves_are_not_mixed(path):
+    with Multifile(path, "w") as mf:
+        mf.save("a", np.arange(2), start=(0,), shape=(4,))
+        with pytest.raises(thalweg.InvalidArgument, match="has saved its part"):
+            mf.save("a", np.arange(2), start=(2,), shape=(4,))
+        mf.save("b", np.arange(3))
+    with Multifile(path, "a") as mf:
+        mf.save("a", np.arange(4), start=(0,), shape=(4,))
+        mf.save("b", np.arange(5), start=(0,), shape=(5,))
+        out = mf.add("c", part=0)
+        np.save(out, np.arange(2))
+        out.write(place(parts=2))
+    with Multifile(path) as mf:
+        assert np.array_equal(mf.load("a"), np.arange(4))  # the last one
+        assert np.array_equal(mf.load("b"), np.arange(5))
+        assert "a" in mf and list(mf.names("a")) == ["a", "a"]
+        with pytest.raises(thalweg.Corrupt, match="part 1 of 2 is missing"):
+            mf.load("c")
+
+
+def test_a_column_takes_little_memory(path):
+    import tracemalloc
+    array = np.arange(2048 * 2048, dtype="f8").reshape(2048, 2048)  # 32 MiB
+    with Multifile(path, "w") as mf:
+        mf.save("a", array)
+    with Multifile(path) as mf:
+        tracemalloc.start()
+        column = mf.load("a", (slice(None), 7))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert np.array_equal(column, array[:, 7]) and peak < 10 << 20
 
 
 def test_a_distributed_array_of_one_task(path):

@@ -19,7 +19,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-// A flush or sync that goes on. Freed by the call that finds it complete; else, at the latest, when its file is closed.
+// A flush or sync that goes on. Freed by the call that finds it complete; multifile.py asks when the file is closed.
 class Request {
  public:
   explicit Request(tw_request* request) : request_(request) {}
@@ -61,15 +61,26 @@ class Multifile {
             const std::optional<Numbers>& ranks, bool recovers, const std::string& hints)
       : file_(group, "the multifile is closed") {
     tw_options* options = nullptr;
-    group.check(tw_options_create(&options));
+    std::optional<nb::python_error> mine;  // what this task alone finds wrong: the open then fails on all tasks
+    try {
+      group.check(tw_options_create(&options));
+      group.check(tw_options_set_hints(options, hints.c_str()));
+      if (ranks.has_value())
+        group.check(tw_options_set_ranks(options, n_logical, ranks->data(), static_cast<std::int64_t>(ranks->size())));
+    } catch (nb::python_error& error) {
+      mine.emplace(std::move(error));
+    }
     const Options owner(options);
-    group.check(tw_options_set_hints(options, hints.c_str()));
-    if (ranks.has_value())
-      group.check(tw_options_set_ranks(options, n_logical, ranks->data(), static_cast<std::int64_t>(ranks->size())));
-    const char* name = path.has_value() ? path->c_str() : nullptr;
+    const char* name = path.has_value() && !mine.has_value() ? path->c_str() : nullptr;
     const std::int32_t flags = thalweg::flags_of(mode) | (recovers ? TW_RECOVER : 0);
-    file_.open(
-        [&](tw_group* tasks, tw_multifile** handle) { return tw_multifile_open(tasks, name, flags, options, handle); });
+    try {
+      file_.open([&](tw_group* tasks, tw_multifile** handle) {
+        return tw_multifile_open(tasks, name, flags, options, handle);
+      });
+    } catch (nb::python_error&) {
+      if (!mine.has_value()) throw;
+    }
+    if (mine.has_value()) throw std::move(*mine);
   }
 
   void close() { file_.end(tw_multifile_close); }

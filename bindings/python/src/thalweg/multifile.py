@@ -18,13 +18,14 @@ import io as _io
 import os as _os
 import shlex as _shlex
 import sys as _sys
+import threading as _threading
 import warnings as _warnings
 import weakref as _weakref
 
 import numpy as _np
 
 from . import _arguments, _array_stream, _core
-from .errors import InvalidArgument, NotFound, WrongMode
+from .errors import BadIndex, Corrupt, InvalidArgument, NotFound, WrongMode
 
 __all__ = ["Multifile", "Entry", "Request"]
 
@@ -87,6 +88,12 @@ class Request:
         """
         return self._core.done()
 
+    def _is_over(self):
+        try:
+            return self._core.done()
+        except OSError:
+            return False  # kept for who asks
+
     def __await__(self):
         import asyncio
         return asyncio.get_running_loop().run_in_executor(None, self.wait).__await__()
@@ -114,15 +121,25 @@ class _Stream(_io.RawIOBase):
     def readinto(self, buffer):
         if not self.readable():
             raise WrongMode(f"{self.name} is not open for reading")
-        n = self._owner._file.read_at(self._rank, self._at, buffer)
+        n = self._owner._reader.read_at(self._rank, self._at, buffer)
         self._at += n
         return n
 
+    def readall(self):
+        rest = bytearray(max(self._owner._reader.size(self._rank) - self._at, 0))
+        n = self.readinto(rest)
+        return bytes(rest[:n])
+
+    # A buffer may be written when nobody hears of a failure any more: the multifile keeps it.
     def write(self, data):
         if not self.writable():
             raise WrongMode(f"{self.name} is not open for writing")
         with memoryview(data) as view:
-            self._owner._file.write_at(self._rank, self._at, view)
+            try:
+                self._owner._file.write_at(self._rank, self._at, view)
+            except OSError as failure:
+                self._owner._failure = self._owner._failure or failure
+                raise
             self._at += view.nbytes
             return view.nbytes
 
@@ -132,7 +149,7 @@ class _Stream(_io.RawIOBase):
     def seek(self, offset, whence=0):
         base = 0 if whence == 0 else self._at if whence == 1 else None
         if whence == 2:
-            base = self._owner._file.size(self._rank)
+            base = (self._owner._reader if self.readable() else self._owner._file).size(self._rank)
         if base is None or base + offset < 0:
             raise InvalidArgument(f"{self.name}: cannot seek by {offset} with whence {whence}")
         self._at = _arguments.number(base + offset, f"{self.name}: the position")
@@ -146,12 +163,14 @@ class _Attributes(_abc.MutableMapping):
         self._owner = owner
 
     def __getitem__(self, key):
-        value = self._owner._file.attribute(_arguments.text(key).encode())
+        value = self._owner._file.attribute(_arguments.text(key).encode()) if isinstance(key, str) else None
         if value is None:
             raise KeyError(key)
         return value
 
     def __setitem__(self, key, value):
+        if not isinstance(value, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"attribute {key!r}: a value is str or bytes, not {type(value).__name__}")
         stored = value.encode() if isinstance(value, str) else bytes(value)
         self._owner._file.set_attribute(_arguments.text(key).encode(), stored)
 
@@ -243,6 +262,13 @@ class Multifile:
         self.name = _os.fspath(path)
         self.attributes = _Attributes(self)
         self._streams = _weakref.WeakSet()
+        self._numbered = {}  # files for writing, by rank
+        self._requests = []
+        self._saved = set()  # names of distributed arrays
+        self._failure = None  # of a file that nobody may have heard of
+        self._arguments = made
+        self._alone = None
+        self._lock = _threading.Lock()
         self._core = core
 
     def __repr__(self):
@@ -259,6 +285,17 @@ class Multifile:
         if self._core is None:
             raise InvalidArgument(f"multifile {self.name!r} is closed")
         return self._core
+
+    # What reads any logical file: with `comm` a handle of this task alone, as the common one serves a share.
+    @property
+    def _reader(self):
+        core = self._file
+        if self._group.size == 1 or self.writable():
+            return core
+        with self._lock:
+            if self._alone is None:
+                self._alone = _core.Multifile(_core.Group(), *self._arguments[:3], None, *self._arguments[4:])
+            return self._alone
 
     @property
     def closed(self):
@@ -322,17 +359,17 @@ class Multifile:
         rank = 0
         while rank < n:
             if prefix:
-                last = self._file.alike(rank)
+                last = self._reader.alike(rank)
                 if last > rank:
                     rank = last + 1
                     continue
-            name, permissions, part = self._file.name(rank)
+            name, permissions, part = self._reader.name(rank)
             if name.startswith(begins):
-                yield Entry(rank, _os.fsdecode(name), self._file.size(rank), permissions, None if part < 0 else part)
+                yield Entry(rank, _os.fsdecode(name), self._reader.size(rank), permissions, None if part < 0 else part)
             rank += 1
 
     def names(self, prefix=""):
-        """Names of the logical files that have one and begin with `prefix`, in order of ranks. Open for reading.
+        """Names that begin with `prefix`, in order of ranks; that of a distributed array once. Open for reading.
 
         Parameters
         ----------
@@ -343,7 +380,7 @@ class Multifile:
         ------
         str
         """
-        return (entry.name for entry in self.entries(prefix) if entry.name)
+        return (entry.name for entry in self.entries(prefix) if entry.name and not entry.part)
 
     def find(self, name, part=None):
         """The rank of the logical file of a name, the one that was added last. Open for reading; takes few reads.
@@ -370,10 +407,10 @@ class Multifile:
         return rank
 
     def _find(self, name, part):
-        return self._file.find(_arguments.path_bytes(name), -1 if part is None else _arguments.number(part, "part"))
+        return self._reader.find(_arguments.path_bytes(name), -1 if part is None else _arguments.number(part, "part"))
 
     def __contains__(self, name):
-        return self._find(name, None) >= 0
+        return max(self._find(name, None), self._find(name, 0)) >= 0
 
     def __getitem__(self, key):
         """A logical file as a binary file object.
@@ -386,8 +423,10 @@ class Multifile:
         Returns
         -------
         io.BufferedReader or io.BufferedWriter
-            At position 0; with mode "a" at the end. What it holds in memory is written by every call of the multifile that
-            stores data. numpy, pickle, json, zipfile and ``io.TextIOWrapper`` take it.
+            For reading at position 0. For writing at the end; as long as it is open, it is the one that was handed out
+            before. What it holds in memory is written by every call of the multifile that stores data. numpy, pickle, json,
+            zipfile and ``io.TextIOWrapper`` take it; close a wrapper before the multifile, which does not know what the
+            wrapper holds.
 
         Raises
         ------
@@ -397,8 +436,18 @@ class Multifile:
         if isinstance(key, (str, bytes)):
             return self._stream(self.find(key), _os.fsdecode(key))
         rank = _arguments.number(key, "a rank")
-        self._file.check_rank(rank)
-        return self._stream(rank, f"{_os.fsdecode(self.name)}[{rank}]")
+        name = f"{_os.fsdecode(self.name)}[{rank}]"
+        if rank < 0:
+            raise BadIndex(f"{name}: ranks begin at 0" if key != -1 else f"{_os.fsdecode(self.name)}: this task serves no "
+                           "logical file; pass ranks, or add one by a name")
+        if self.readable():
+            self._reader.check_rank(rank)
+            return self._stream(rank, name)
+        kept = self._numbered.get(rank)
+        if kept is None or kept.closed:
+            self._file.check_rank(rank)
+            kept = self._numbered[rank] = self._stream(rank, name)
+        return kept
 
     @property
     def mine(self):
@@ -406,8 +455,7 @@ class Multifile:
         return self[self._file.current()]
 
     def _stream(self, rank, name):
-        at = self._file.size(rank) if self.open_mode == "a" else 0
-        raw = _Stream(self, rank, name, at)
+        raw = _Stream(self, rank, name, self._file.size(rank) if self.writable() else 0)
         stream = _io.BufferedReader(raw) if self.readable() else _io.BufferedWriter(raw)
         self._streams.add(stream)
         return stream
@@ -431,7 +479,6 @@ class Multifile:
         return self._stream(self._add(name, part, permissions), _os.fsdecode(name))
 
     def _add(self, name, part, permissions):
-        self._flush_streams()
         number = -1 if part is None else _arguments.number(part, "part")
         if part is not None and number < 0:
             raise InvalidArgument(f"add: part is {part}; 0 or more")
@@ -460,13 +507,13 @@ class Multifile:
             Of any dtype without Python objects, any strides; C and Fortran order are kept. Written when the call returns,
             as far as `flush` and `close` say.
         start, shape : sequence of int, optional
-            For a distributed array: where the part of this task begins, and the shape of the whole array. All tasks of
-            the multifile save a part, which may be empty.
+            For a distributed array: where the part of this task begins, and the shape of the whole array. Each task of the
+            multifile saves one part of a name, which may be empty.
 
         Raises
         ------
         thalweg.InvalidArgument
-            The part does not lie in the array, or the dtype has objects.
+            The part does not lie in the array, this task has saved one of that name, or the dtype has objects.
         """
         array = _np.asanyarray(array)
         header = _array_stream.header_of(array)
@@ -479,8 +526,12 @@ class Multifile:
             if not fits:
                 raise InvalidArgument(f"save: a part of shape {array.shape} at {first} does not lie in an array of shape "
                                       f"{whole}")
+            if _arguments.path_bytes(name) in self._saved:
+                raise InvalidArgument(f"save: this task has saved its part of {name!r}; pass another name, or the parts of a "
+                                      "task in one array")
+            self._saved.add(_arguments.path_bytes(name))
             part = self._group.rank
-            place = _array_stream.place_of(first, whole, self._group.size)
+            place = _array_stream.place_of(first, whole, self._group.size, self.info()["sessions"])
         rank = self._add(name, part, 0)
         at = 0
         for piece in (header, _array_stream.bytes_of(array), place):
@@ -510,13 +561,15 @@ class Multifile:
         thalweg.InvalidArgument
             It is no array.
         thalweg.Corrupt
-            Bytes are damaged or missing.
+            Bytes or parts are damaged or missing, or the parts are not of one save.
         IndexError
             `key` does not fit the shape.
         """
-        rank = self._find(name, None)
-        if rank >= 0:
-            stored = self._stored(rank, name)
+        whole, part = self._find(name, None), self._find(name, 0)
+        if max(whole, part) < 0:
+            self.find(name)  # raises
+        if whole > part:
+            stored = self._stored(whole, name)
             box, cut = _array_stream.box_of(key, stored.shape, name)
             return stored.read(box)[cut]
         parts = self._parts(name)
@@ -525,25 +578,35 @@ class Multifile:
         box, cut = _array_stream.box_of(key, shape, name)
         found = _np.zeros([part.stop - part.start for part in box], first.dtype, "F" if first.is_fortran else "C")
         for stored in parts:
-            self._add_part(found, box, stored, name)
+            self._add_part(found, box, stored)
         return found[cut]
 
     def _stored(self, rank, name):
-        return _array_stream.StoredArray(lambda at, buffer: self._file.read_at(rank, at, buffer), self._file.size(rank),
+        return _array_stream.StoredArray(lambda at, buffer: self._reader.read_at(rank, at, buffer), self._reader.size(rank),
                                          f"{_os.fsdecode(self.name)}: {name!r}")
 
+    # The parts of one save: those of a session.
     def _parts(self, name):
-        rank = self.find(name, 0)
-        parts = [self._stored(rank, name)]
-        if parts[0].place is None:
-            raise InvalidArgument(f"{_os.fsdecode(self.name)}: {name!r} has parts that do not say where they lie")
-        parts += [self._stored(self.find(name, part), name) for part in range(1, parts[0].place["parts"])]
+        what = f"{_os.fsdecode(self.name)}: array {name!r}"
+        parts = [self._stored(self.find(name, 0), name)]
+        first = parts[0]
+        if first.place is None:
+            raise InvalidArgument(f"{what} has parts that do not say where they lie")
+        n = first.place["parts"]
+        for number in range(1, n):
+            rank = self._find(name, number)
+            if rank < 0:
+                raise Corrupt(f"{what}: part {number} of {n} is missing: a task did not save it")
+            parts.append(self._stored(rank, name))
+        for number, stored in enumerate(parts):
+            same = stored.place is not None and all(
+                stored.place[key] == first.place[key] for key in ("shape", "parts", "session"))
+            if not same or stored.dtype != first.dtype:
+                raise Corrupt(f"{what}: part {number} of {n} was saved at another time than part 0, or as another array")
         return parts
 
     @staticmethod
-    def _add_part(found, box, stored, name):
-        if stored.place is None or stored.dtype != found.dtype or len(stored.shape) != found.ndim:
-            raise InvalidArgument(f"{name!r}: its parts differ in dtype or number of dimensions")
+    def _add_part(found, box, stored):
         from_, to = [], []
         for wanted, first, n in zip(box, stored.place["start"], stored.shape):
             low, high = max(wanted.start, first), min(wanted.stop, first + n)
@@ -555,12 +618,23 @@ class Multifile:
 
     # ---- Durability, the end --------------------------------------------------------------------------------------
 
+    # At the end of the interpreter the weak references are dead before this object is.
+    def _open_streams(self):
+        return [stream for stream in {*self._streams, *self._numbered.values()} if not stream.closed]
+
     def _flush_streams(self):
         if not self.writable():
             return
-        for stream in list(self._streams):
-            if not stream.closed:
-                stream.flush()
+        for stream in self._open_streams():
+            stream.flush()
+        if self._failure is not None:
+            raise self._failure
+
+    def _begin(self, syncs):
+        self._flush_streams()
+        request = Request(self._file.begin(syncs))
+        self._requests = [one for one in self._requests if not one._is_over()] + [request]
+        return request
 
     def flush(self):
         """What this task wrote survives the death of the process.
@@ -591,8 +665,7 @@ class Multifile:
         -------
         Request
         """
-        self._flush_streams()
-        return Request(self._file.begin(False))
+        return self._begin(False)
 
     def isync(self):
         """Start a `sync` of what was written before. The program may go on, and write.
@@ -601,8 +674,7 @@ class Multifile:
         -------
         Request
         """
-        self._flush_streams()
-        return Request(self._file.begin(True))
+        return self._begin(True)
 
     def close(self):
         """Close the multifile and every file of it. Collective; a second call has no effect.
@@ -622,15 +694,25 @@ class Multifile:
             return
         _, failure = _arguments.attempt(self._end_streams)
         core, self._core = self._core, None
+        failure = failure or self._failure
         if failure is not None:  # bytes of this task are missing: the file must not pass for a whole one
             core.abandon()
             raise failure
         core.close()
+        self._end_requests()
 
     def _end_streams(self):
-        for stream in list(self._streams):
-            if not stream.closed:
+        try:
+            for stream in self._open_streams():
                 stream.close()
+        finally:
+            alone, self._alone = self._alone, None
+            if alone is not None:
+                alone.close()
+
+    def _end_requests(self):
+        for request in self._requests:
+            request._is_over()
 
     def abandon(self):
         """Give the multifile up, for a task that cannot go on. Waits for no other task.
