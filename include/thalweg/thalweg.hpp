@@ -1,5 +1,5 @@
-// Thalweg for C++20: the C interface in types that clean up after themselves. Header only; includes neither mpi.h nor
-// omp.h.
+// Thalweg for C++17 and later: the C interface in types that clean up after themselves. Header only; includes neither
+// mpi.h nor omp.h.
 //
 //     auto group = thalweg::Group::make(tw_group_mpi, MPI_COMM_WORLD);       // collective
 //     thalweg::Multifile file(group, "dump.tw", TW_CREATE);                  // collective

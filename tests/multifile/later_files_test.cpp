@@ -222,11 +222,11 @@ TEST_F(LaterFiles, AMappingMakesAllAtOpenAndNeedsTheirNumber) {
 }
 
 TEST_F(LaterFiles, SixtyFourThreadsUseFour) {
-  write(64, request(MultifileMode::create), 200'000, 50'000);
+  write(64, request(MultifileMode::create), 1'000'000, 500'000);
   expect_all_ok();
   EXPECT_GE(files_there().size(), 2u) << "threads that run one after the other may need no more";
   EXPECT_LE(files_there(10).size(), 4u);
-  expect_content(64, {200'000});
+  expect_content(64, {1'000'000});
   EXPECT_TRUE(verify().ok()) << verify().message();
 }
 

@@ -49,7 +49,8 @@ class DirectWrites {
   Status finish() { return finish(false); }
   // Also frees memory and queue: nothing more is written.
   Status end() { return finish(true); }
-  bool has_writes() const { return before_ != nullptr || filling_ != nullptr || !kept_.empty() || in_flight(); }
+  // Some are on their way, or have failed.
+  bool has_writes() const { return !failure_.ok() || before_ || filling_ || !kept_.empty() || in_flight(); }
   // Hands the last buffer to the queue, before another thread calls end(). Waits for the object before this one.
   Status hand_over();
 

@@ -302,7 +302,6 @@ class SyncRequest final : public AccessRequest {
 Result<std::shared_ptr<AccessRequest>> WriteHandle::begin(bool syncs) {
   TW_RETURN_IF_ERROR(broken_);
   TW_RETURN_IF_ERROR(syncs ? flush_for_sync() : guard([&] { return flush_writers(false); }));
-  if (settings_.direct != nullptr) TW_RETURN_IF_ERROR(keep_failure(settings_.direct->failure()));
   std::shared_ptr<DirectWrites> direct;
   if (settings_.direct != nullptr && settings_.direct->has_writes()) {
     direct = settings_.direct;
