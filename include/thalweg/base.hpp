@@ -88,37 +88,37 @@ class Span {
 namespace traits {
 
 template <class T, class = void>
-struct is_range : std::false_type {};
+struct IsRange : std::false_type {};
 template <class T>
-struct is_range<T, std::void_t<decltype(std::begin(std::declval<T&>())), decltype(std::end(std::declval<T&>()))>>
+struct IsRange<T, std::void_t<decltype(std::begin(std::declval<T&>())), decltype(std::end(std::declval<T&>()))>>
     : std::true_type {};
 template <class Range>
 using element = std::remove_cv_t<std::remove_reference_t<decltype(*std::begin(std::declval<Range&>()))>>;
 
 // Contiguous and sized: has data() and size().
 template <class T, class = void>
-struct is_contiguous : std::false_type {};
+struct IsContiguous : std::false_type {};
 template <class T>
-struct is_contiguous<T, std::void_t<decltype(std::data(std::declval<T&>())), decltype(std::size(std::declval<T&>())),
-                                    decltype(std::begin(std::declval<T&>()))>>
+struct IsContiguous<T, std::void_t<decltype(std::data(std::declval<T&>())), decltype(std::size(std::declval<T&>())),
+                                   decltype(std::begin(std::declval<T&>()))>>
     : std::is_same<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<T&>()))>>, element<T>> {};
 
 template <class T, class = void>
-struct is_iterator : std::false_type {};
+struct IsIterator : std::false_type {};
 template <class T>
-struct is_iterator<T, std::void_t<typename std::iterator_traits<T>::iterator_category>> : std::true_type {};
+struct IsIterator<T, std::void_t<typename std::iterator_traits<T>::iterator_category>> : std::true_type {};
 
 // A range that does not own its elements.
 #ifdef __cpp_lib_ranges
 template <class T>
-inline constexpr bool is_view = std::ranges::view<T>;
+struct IsView : std::bool_constant<std::ranges::view<T>> {};
 #else
 template <class T>
-inline constexpr bool is_view = false;
+struct IsView : std::false_type {};
 template <class T>
-inline constexpr bool is_view<Span<T>> = true;
+struct IsView<Span<T>> : std::true_type {};
 template <class C, class Traits>
-inline constexpr bool is_view<std::basic_string_view<C, Traits>> = true;
+struct IsView<std::basic_string_view<C, Traits>> : std::true_type {};
 #endif
 
 }  // namespace traits
@@ -129,7 +129,7 @@ constexpr bool is_plain();
 // Types that are trivially copyable although what they stand for lies elsewhere: written, they are an address.
 template <class T>
 inline constexpr bool holds_an_address =
-    std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T> || traits::is_iterator<T>::value;
+    std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T> || traits::IsIterator<T>::value;
 template <class T>
 inline constexpr bool holds_an_address<std::reference_wrapper<T>> = true;
 template <class T>
@@ -147,8 +147,8 @@ constexpr bool is_plain() {
     return false;
   } else if constexpr (std::is_array_v<T>) {
     return is_plain<std::remove_all_extents_t<T>>();
-  } else if constexpr (traits::is_range<T>::value) {
-    return !traits::is_view<std::remove_cv_t<T>> && is_plain<traits::element<T>>();
+  } else if constexpr (traits::IsRange<T>::value) {
+    return !traits::IsView<std::remove_cv_t<T>>::value && is_plain<traits::element<T>>();
   } else {
     return true;
   }
@@ -159,7 +159,7 @@ namespace traits {
 // What may be written as plain bytes: a contiguous range (vector, array, span, string, ...) of plain elements.
 template <class Range>
 constexpr bool is_plain_range() {
-  if constexpr (is_contiguous<Range>::value) {
+  if constexpr (IsContiguous<Range>::value) {
     return is_plain<element<Range>>();
   } else {
     return false;
@@ -177,20 +177,24 @@ constexpr bool is_plain_target() {
 }
 
 template <class T>
-inline constexpr bool is_character = std::is_same_v<T, char> || std::is_same_v<T, wchar_t> ||
+constexpr bool is_character() {
 #ifdef __cpp_char8_t
-                                     std::is_same_v<T, char8_t> ||
+  if constexpr (std::is_same_v<T, char8_t>) return true;
 #endif
-                                     std::is_same_v<T, char16_t> || std::is_same_v<T, char32_t>;
+  return std::is_same_v<T, char> || std::is_same_v<T, wchar_t> || std::is_same_v<T, char16_t> ||
+         std::is_same_v<T, char32_t>;
+}
 
 // A string literal, or an array of such: as a range it has the terminating NULs. It is not written.
 template <class T>
-inline constexpr bool is_text = std::is_array_v<T> && is_character<std::remove_cv_t<std::remove_all_extents_t<T>>>;
+constexpr bool is_text() {
+  return std::is_array_v<T> && is_character<std::remove_cv_t<std::remove_all_extents_t<T>>>();
+}
 
 // A range with an integer or bool for each element.
 template <class Range>
 constexpr bool is_integers() {
-  if constexpr (is_range<Range>::value) {
+  if constexpr (IsRange<Range>::value) {
     return std::is_integral_v<element<Range>>;
   } else {
     return false;
@@ -200,9 +204,9 @@ constexpr bool is_integers() {
 }  // namespace traits
 
 template <class Range>
-using IfPlainRange = std::enable_if_t<traits::is_plain_range<const Range>() && !traits::is_text<Range>, int>;
+using IfPlainRange = std::enable_if_t<traits::is_plain_range<const Range>() && !traits::is_text<Range>(), int>;
 template <class Range>
-using IfText = std::enable_if_t<traits::is_text<Range>, int>;
+using IfText = std::enable_if_t<traits::is_text<Range>(), int>;
 template <class Range>
 using IfPlainTarget = std::enable_if_t<traits::is_plain_target<std::remove_reference_t<Range>>(), int>;
 // One object that is written and read as its bytes; no array, since "text" is one.

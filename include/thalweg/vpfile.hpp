@@ -89,7 +89,7 @@ class Strided {
 };
 
 // An argument of printf() and scanf() of all VPs: a value for every local VP, or the same for all. Refers to them.
-template <class Range, std::enable_if_t<traits::is_contiguous<Range>::value, int> = 0>
+template <class Range, std::enable_if_t<traits::IsContiguous<Range>::value, int> = 0>
 tw_vpfile_argument each(Range& values) {
   using T = traits::element<Range>;
   return {const_cast<std::remove_const_t<T>*>(std::data(values)), static_cast<std::int64_t>(sizeof(T))};
