@@ -23,6 +23,7 @@ module thalweg
     TW_MIN, TW_MAX, TW_SUM, TW_BIT_OR, TW_SEEK_SET, TW_SEEK_CUR, TW_SEEK_END
   use thalweg_requests
   use thalweg_multifiles
+  use thalweg_views, only: tw_view, TW_NOT_DISTRIBUTED, TW_BLOCK, TW_CYCLIC
   use thalweg_files
   use thalweg_vpfiles
   implicit none

@@ -118,13 +118,6 @@ module thalweg_c
     type(c_ptr) function tw_last_error() bind(c, name="tw_last_error")
       import :: c_ptr
     end function tw_last_error
-    integer(c_int) function tw_last_errno() bind(c, name="tw_last_errno")
-      import :: c_int
-    end function tw_last_errno
-    type(c_ptr) function tw_status_name(status) bind(c, name="tw_status_name")
-      import :: c_int32_t, c_ptr
-      integer(c_int32_t), value :: status
-    end function tw_status_name
     integer(c_int32_t) function tw_options_create(options) bind(c, name="tw_options_create")
       import :: c_int32_t, c_ptr
       type(c_ptr), intent(inout) :: options

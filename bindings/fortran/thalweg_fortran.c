@@ -25,8 +25,8 @@ static tw_status conclude(const tw_f_memory* memory, tw_status status) {
   return memory->problem != NULL ? refuse(memory) : status;
 }
 
-/* What a descriptor does not tell, or tells wrongly in gfortran, is refused: the length of a scalar of type character, which
- * arrives as such or as one byte, and the dynamic type of a polymorphic argument, which arrives as an address. */
+/* Arguments whose size a descriptor does not have are refused. In gfortran these are scalars of type character, which arrive
+ * with a wrong length or as one byte, and polymorphic objects, which arrive as an address. */
 static const char* problem_of(const CFI_cdesc_t* data, const tw_f_memory* memory) {
   const int kinds = 0xff; /* gfortran has the kind of a type above these bits */
   const int is_text = (data->type & kinds) == (CFI_type_char & kinds);

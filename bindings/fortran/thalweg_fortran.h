@@ -1,4 +1,4 @@
-/* What the C sources of module thalweg share with each other and with thalweg_c.f90. */
+/* Declarations for the C sources of module thalweg. The structs equal those of thalweg_c.f90. */
 #ifndef THALWEG_FORTRAN_H
 #define THALWEG_FORTRAN_H
 

@@ -71,7 +71,7 @@ Failure open_library_file(OpenFile& made, const Failure& mine) {
   return mine.none() ? failure : mine;
 }
 
-// What this rank used of the communicator, when no rank uses the file any more.
+// Gives back the slot and the group of the file. No rank uses the file any more.
 void leave(OpenFile& file) {
   const SharedSlot& slot = file.shared.slot;
   for (int i = 0; i < SharedNumbers::kOfFile && file.communicator->rank == 0 && slot.numbers != nullptr; ++i)
@@ -95,8 +95,8 @@ Failure prepare(OpenFile& made) {
   return failure;
 }
 
-// The failure of a collective call is that of all ranks. The one of tw_file_end() is this rank's alone: what it has of the
-// communicator stays in use, as it does on the other ranks.
+// A collective call fails on all ranks. tw_file_end() fails on this rank alone: the slot and the group stay in use then, as
+// they do on the other ranks.
 void give_up(OpenFile& made) {
   if (may_write(made)) {
     (void)tw_file_close(&made.file);

@@ -83,8 +83,8 @@ class Span {
 };
 #endif
 
-// What templates of these headers accept, in C++17 too: each `If...` is a template parameter that exists where a type is
-// such.
+// Properties of types, in place of the concepts that C++17 lacks. A template has a parameter IfPlainRange, ... (below), and so
+// takes part in overload resolution only where the property holds.
 namespace traits {
 
 template <class T, class = void>

@@ -1,4 +1,4 @@
-// What a program in C++17 writes with the C++ types; it is compiled, not run.
+// A program in C++17 that uses the C++ types. It is compiled, not run.
 #include <array>
 #include <string>
 #include <thalweg/thalweg.hpp>

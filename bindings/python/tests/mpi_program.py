@@ -79,7 +79,7 @@ def multifile_of_all():
         np.testing.assert_array_equal(mf.load("rows"), array)
         np.testing.assert_array_equal(mf.load("rows", (slice(2, 9, 3), -1)), array[2:9:3, -1])
     comm.Barrier()
-    # What is wrong on one rank only fails on all; an abandoned multifile is not closed.
+    # Wrong arguments of one rank are a failure of all ranks. An abandoned multifile is not closed.
     try:
         thalweg.Multifile(path, "w", comm=comm, n_logical=3 if comm.rank == comm.size - 1 else None)
     except thalweg.InvalidArgument as error:

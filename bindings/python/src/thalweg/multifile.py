@@ -286,7 +286,7 @@ class Multifile:
             raise InvalidArgument(f"multifile {self.name!r} is closed")
         return self._core
 
-    # What reads any logical file: with `comm` a handle of this task alone, as the common one serves a share.
+    # The handle that reads any logical file. The handle of a group serves a share only, so that this task opens another one.
     @property
     def _reader(self):
         core = self._file
