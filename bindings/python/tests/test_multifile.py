@@ -361,6 +361,38 @@ def test_requests(path):
         assert mf[0].read() == b"x" * 100000 + b"y"
 
 
+def test_a_request_that_failed_says_so_whenever_it_is_asked():
+    class Failed:  # the library tells a failure once
+        asked = 0
+
+        def done(self):
+            self.asked += 1
+            if self.asked == 1:
+                raise thalweg.NoSpace("full")
+            return True
+
+        wait = done
+
+    request = thalweg.multifile.Request(Failed())
+    assert request._is_over()  # the multifile looks before the program does
+    for ask in (request.wait, request.done, request.wait):
+        with pytest.raises(thalweg.NoSpace):
+            ask()
+
+
+def test_all_files_are_closed_where_one_fails(path):
+    mf = Multifile(path, "w")
+    files = [mf.add(name) for name in "abc"]
+    for out in files:
+        out.write(b"stored")
+    files[1].seek(2**63 - 10)
+    files[1].write(b"x" * 100)
+    with pytest.raises(OverflowError):
+        mf.close()
+    with Multifile(path, recover=True) as mf:
+        assert mf["a"].read() == mf["c"].read() == b"stored"
+
+
 def test_wrong_calls(path, tmp_path):
     with pytest.raises(thalweg.InvalidArgument, match="n_logical needs ranks"):
         Multifile(path, "w", n_logical=3)

@@ -21,6 +21,7 @@ import sys as _sys
 import threading as _threading
 import warnings as _warnings
 import weakref as _weakref
+from html import escape as _escape
 
 import numpy as _np
 
@@ -63,6 +64,15 @@ class Request:
 
     def __init__(self, core):
         self._core = core
+        self._failure = None  # raised by every later call, as the library tells it once
+
+    def _ask(self, question):
+        if self._failure is None:
+            try:
+                return question()
+            except OSError as failure:
+                self._failure = failure
+        raise self._failure
 
     def wait(self):
         """Wait until it is complete.
@@ -72,7 +82,7 @@ class Request:
         thalweg.Error, thalweg.NoSpace
             Bytes could not be stored.
         """
-        self._core.wait()
+        self._ask(self._core.wait)
 
     def done(self):
         """Whether it is complete.
@@ -86,13 +96,13 @@ class Request:
         thalweg.Error, thalweg.NoSpace
             It is complete, and bytes could not be stored.
         """
-        return self._core.done()
+        return self._ask(self._core.done)
 
     def _is_over(self):
         try:
-            return self._core.done()
+            return self.done()
         except OSError:
-            return False  # kept for who asks
+            return True
 
     def __await__(self):
         import asyncio
@@ -276,9 +286,9 @@ class Multifile:
 
     def _repr_html_(self):
         if self.closed:
-            return f"<code>closed multifile {self.name!r}</code>"
-        rows = "".join(f"<tr><th>{key}</th><td>{value}</td></tr>" for key, value in self.info().items())
-        return f"<table><caption>multifile {self.name!r}</caption>{rows}</table>"
+            return f"<code>closed multifile {_escape(repr(self.name))}</code>"
+        rows = "".join(f"<tr><th>{key}</th><td>{_escape(str(value))}</td></tr>" for key, value in self.info().items())
+        return f"<table><caption>multifile {_escape(repr(self.name))}</caption>{rows}</table>"
 
     @property
     def _file(self):
@@ -702,13 +712,12 @@ class Multifile:
         self._end_requests()
 
     def _end_streams(self):
-        try:
-            for stream in self._open_streams():
-                stream.close()
-        finally:
-            alone, self._alone = self._alone, None
-            if alone is not None:
-                alone.close()
+        failures = [_arguments.attempt(stream.close)[1] for stream in self._open_streams()]
+        alone, self._alone = self._alone, None
+        if alone is not None:
+            alone.close()
+        for failure in filter(None, failures):
+            raise failure
 
     def _end_requests(self):
         for request in self._requests:
