@@ -53,7 +53,9 @@ diff output.txt - <<'OUTPUT' || { echo "FAILED: examples/python/cells.py"; faile
 cells.vp[255, 9] 320.0
 215232 bytes, 20 at most
 OUTPUT
-# What the Fortran solver of the release build wrote.
+"$here/plain/bin/python" "$root/examples/python/checkpoint.py" | diff - <(echo "['logs/rank0.txt'] (256,) 32768.0") \
+  || { echo "FAILED: examples/python/checkpoint.py"; failed=1; }
+# The restart file that the Fortran solver of the release build writes.
 heat=$root/build/release/bin/example_fortran_heat
 if [ -x "$heat" ]; then
   rm -f heat.restart.tw

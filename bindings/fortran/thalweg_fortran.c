@@ -40,8 +40,7 @@ static const char* problem_of(const CFI_cdesc_t* data, const tw_f_memory* memory
   if (data->base_addr == NULL && memory->nbytes > 0) return "an array that is not allocated, or a pointer to nothing";
   if (data->rank > 0 && memory->nbytes > 0 && CFI_is_contiguous(data) == 0)
     return "an array that does not lie together: pass a contiguous one to a nonblocking call, and a polymorphic one "
-           "inside of "
-           "select type";
+           "inside of select type";
   return NULL;
 }
 
