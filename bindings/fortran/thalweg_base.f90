@@ -113,7 +113,8 @@ contains
   end subroutine finish
 
   !> As finish(), of a read that should have moved `wanted` bytes: fewer are an error unless the caller asks how many.
-  subroutine finish_read(status, wanted, moved, nread, stat, errmsg)
+  subroutine finish_read(path, status, wanted, moved, nread, stat, errmsg)
+    character(:), allocatable, intent(in) :: path  !< of the file
     integer(int32), intent(in) :: status
     integer(int64), intent(in) :: wanted, moved
     integer(int64), intent(out), optional :: nread
@@ -124,8 +125,8 @@ contains
     if (status /= TW_OK .or. moved == wanted .or. present(nread)) then
       call finish(status, stat, errmsg)
     else
-      write (text, '(a, i0, a, i0, a)') 'the data end after ', moved, ' of ', wanted, ' bytes; pass nread to read what is there'
-      call finish(int(iostat_end, int32), stat, errmsg, trim(text))
+      write (text, '(a, i0, a, i0, a)') ': the data end after ', moved, ' of ', wanted, ' bytes; pass nread to read what is there'
+      call finish(int(iostat_end, int32), stat, errmsg, path//trim(text))
     end if
   end subroutine finish_read
 

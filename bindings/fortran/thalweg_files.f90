@@ -30,6 +30,7 @@ module thalweg_files
   type :: tw_file
     private
     type(c_ptr) :: handle = c_null_ptr
+    character(:), allocatable :: path
   contains
     procedure :: open => file_open
     procedure :: close => file_close
@@ -123,6 +124,7 @@ contains
     if (present(direct)) flags = ior(flags, merge(TW_DIRECT, 0, direct))
     if (options%status /= TW_OK) flags = 0
     status = tw_file_open(tasks, to_c(path), flags, options%handle, self%handle)
+    self%path = trim(path)
     call end_open(options, tasks, owned, status, stat, errmsg)
   end subroutine file_open
 
@@ -274,7 +276,7 @@ contains
     integer(c_size_t) :: moved
     integer(int32) :: status
     status = tw_f_access(self%handle, memory, writes, placement, collective, offset, moved)
-    call finish_read(status, memory%nbytes, int(moved, int64), nread, stat, errmsg)
+    call finish_read(self%path, status, memory%nbytes, int(moved, int64), nread, stat, errmsg)
   end subroutine move
 
   subroutine start(self, memory, writes, placement, collective, offset, request, stat, errmsg)
@@ -332,7 +334,7 @@ contains
     wanted = moved
     if (writes == 0 .and. status == TW_OK) &
       wanted = memory%item_bytes * product(memory%extents(:memory%rank) - 2 * halos)
-    call finish_read(status, wanted, int(moved, int64), nread, stat, errmsg)
+    call finish_read(self%path, status, wanted, int(moved, int64), nread, stat, errmsg)
   end subroutine array
 
   subroutine file_write_all(self, data, stat, errmsg)

@@ -16,6 +16,7 @@ module thalweg_multifiles
   type :: tw_multifile
     private
     type(c_ptr) :: handle = c_null_ptr
+    character(:), allocatable :: path
   contains
     procedure :: open => multifile_open
     procedure :: close => multifile_close
@@ -100,6 +101,7 @@ contains
     if (present(recover)) flags = ior(flags, merge(TW_RECOVER, 0, recover))
     if (options%status /= TW_OK) flags = 0
     status = tw_multifile_open(tasks, to_c(path), flags, options%handle, self%handle)
+    self%path = trim(path)
     call end_open(options, tasks, owned, status, stat, errmsg)
   end subroutine multifile_open
 
@@ -196,7 +198,7 @@ contains
     got = 0
     status = tw_f_check(memory)
     if (status == TW_OK) status = tw_multifile_read(self%handle, memory%address, int(memory%nbytes, c_size_t), got)
-    call finish_read(status, memory%nbytes, int(got, int64), nread, stat, errmsg)
+    call finish_read(self%path, status, memory%nbytes, int(got, int64), nread, stat, errmsg)
   end subroutine multifile_read
 
   !> As read() at `offset` of the logical file; the position stays.
@@ -215,7 +217,7 @@ contains
     status = tw_f_check(memory)
     if (status == TW_OK) &
       status = tw_multifile_read_at(self%handle, memory%address, int(memory%nbytes, c_size_t), offset, got)
-    call finish_read(status, memory%nbytes, int(got, int64), nread, stat, errmsg)
+    call finish_read(self%path, status, memory%nbytes, int(got, int64), nread, stat, errmsg)
   end subroutine multifile_read_at
 
   !> Reads len(text) characters, as read().
@@ -229,7 +231,7 @@ contains
     integer(int32) :: status
     got = 0
     status = tw_multifile_read(self%handle, c_loc(text), len(text, c_size_t), got)
-    call finish_read(status, len(text, int64), int(got, int64), nread, stat, errmsg)
+    call finish_read(self%path, status, len(text, int64), int(got, int64), nread, stat, errmsg)
   end subroutine multifile_read_text
 
   !> Moves the position in the current logical file.

@@ -21,6 +21,7 @@ module thalweg_vpfiles
   type :: tw_vpfile
     private
     type(c_ptr) :: handle = c_null_ptr
+    character(:), allocatable :: path
   contains
     procedure :: open => vpfile_open
     procedure :: close => vpfile_close
@@ -85,6 +86,7 @@ contains
     call set_shape(options, vp_shape, first, counts)
     if (options%status /= TW_OK) flags = 0
     status = tw_vpfile_open(tasks, to_c(path), flags, options%handle, self%handle)
+    self%path = trim(path)
     call end_open(options, tasks, owned, status, stat, errmsg)
   end subroutine vpfile_open
 
@@ -216,7 +218,7 @@ contains
       status = tw_f_all_vps(self%handle, mine, writes)
     end if
     if (status == TW_OK .and. writes == 0 .and. .not. present(counts)) then
-      call finish_read(status, wanted_items(memory, n_local, n_each, mask) * memory%item_bytes, &
+      call finish_read(self%path, status, wanted_items(memory, n_local, n_each, mask) * memory%item_bytes, &
                        sum(moved) * memory%item_bytes, stat=stat, errmsg=errmsg)
     else
       call finish(status, stat, errmsg)
@@ -387,7 +389,7 @@ contains
     status = tw_f_check(memory)
     if (status == TW_OK) &
       status = tw_vpfile_read(self%handle, number_of(self, index), memory%address, int(memory%nbytes, c_size_t), got)
-    call finish_read(status, memory%nbytes, int(got, int64), nread, stat, errmsg)
+    call finish_read(self%path, status, memory%nbytes, int(got, int64), nread, stat, errmsg)
   end subroutine vpfile_read
 
   !> Moves the position of one VP.

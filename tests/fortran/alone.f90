@@ -222,7 +222,7 @@ contains
     message = 'unchanged'
     call f%read(values, stat=stat, errmsg=message)
     call expect_status(stat, iostat_end, 'a read beyond the end')
-    call expect(index(message, '4 of 12 bytes') > 0, 'the message counts: '//trim(message))
+    call expect(index(message, 'positions.tw: the data end after 4 of 12 bytes') > 0, 'the message counts: '//trim(message))
     call f%seek(-4_int64, TW_SEEK_END)
     call f%read(values, nread)
     call expect(nread == 4 .and. values(1) == 4, 'a read that asks how many')
