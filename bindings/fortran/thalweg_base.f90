@@ -223,9 +223,22 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: message
-    integer(int32) :: worst
+    integer(int32) :: worst, told
     worst = status
     message = tw_last_message()
+    ! All tasks are here: those whose arguments were right learn what was wrong on another one.
+    if (status == TW_ERR_INVALID .and. c_associated(handle)) then
+      told = TW_OK
+      if (options%status /= TW_OK) then
+        told = tw_group_agree(handle, options%status, 0_c_int, to_c(options%message))
+      else
+        told = tw_group_agree(handle, int(TW_OK, int32), 0_c_int, c_null_char)
+      end if
+      if (told /= TW_OK) then
+        worst = told
+        message = tw_last_message()
+      end if
+    end if
     if (options%status /= TW_OK) then
       worst = options%status
       message = options%message

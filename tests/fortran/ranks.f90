@@ -131,7 +131,7 @@ contains
     last = rank == n_ranks - 1
     call f%open(path_of('wrong.tw'), merge('q', 'w', last), comm=MPI_COMM_WORLD, stat=stat, errmsg=message)
     call expect(stat == TW_ERR_INVALID, 'a wrong mode of one rank: '//trim(message))
-    if (last) call expect(index(message, "mode is 'q'") > 0, 'its own message: '//trim(message))
+    call expect(index(message, "mode is 'q'") > 0, 'all ranks learn why: '//trim(message))
     call shared%open(path_of('shared.dat'), 'w+', comm=MPI_COMM_WORLD)
     values = [(i, i=1, 4)]
     call wrong_of_one(shared, values, last)

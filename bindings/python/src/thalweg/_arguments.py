@@ -18,6 +18,26 @@ def attempt(prepare):
         return None, error
 
 
+def together(group, mine, act):
+    """The result of the collective `act`. `mine`: error in this task's arguments, which `act` then passes to the library as
+    invalid ones, so that no other task waits for this one. All tasks raise one exception."""
+    if mine is not None and group.size == 1:
+        raise mine
+    try:
+        return act()
+    except InvalidArgument as error:
+        if group.size > 1 and error.status == "TW_ERR_INVALID":
+            try:
+                group.agree(None if mine is None else str(mine))
+            except InvalidArgument as told:
+                raise (mine or told) from None
+        raise mine or error from None
+    except OSError:
+        if mine is not None:
+            raise mine from None
+        raise
+
+
 def path_bytes(path):
     """A path as bytes."""
     name = os.fsencode(path)

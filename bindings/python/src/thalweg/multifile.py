@@ -259,16 +259,14 @@ class Multifile:
             served = [] if n_logical == 0 and ranks is None else ranks
             numbers = None if served is None else [_arguments.number(rank, "a rank") for rank in served]
             total = -1 if n_logical is None else _arguments.number(n_logical, "n_logical")
+            if total < -1 or min(numbers or [0]) < 0:
+                raise InvalidArgument(f"n_logical is {n_logical}, ranks are {ranks}; 0 or more")
             return (_arguments.path_bytes(path), _arguments.text(str(mode)), total, numbers, bool(recover),
                     _arguments.hints_text(hints))
 
         made, mine = _arguments.attempt(prepare)
-        if mine is not None and self._group.size == 1:
-            raise mine
-        try:
-            core = _core.Multifile(self._group, *(made or (None, "r", -1, None, False, "")))
-        except InvalidArgument:
-            raise mine or _sys.exc_info()[1] from None
+        core = _arguments.together(
+            self._group, mine, lambda: _core.Multifile(self._group, *(made or (None, "r", -1, None, False, ""))))
         self.name = _os.fspath(path)
         self.attributes = _Attributes(self)
         self._streams = _weakref.WeakSet()

@@ -664,23 +664,7 @@ class VpFile:
         return _arguments.attempt(lambda: (self._flush_streams(), prepare())[1])
 
     def _together(self, mine, act):
-        """The result of the collective `act`. `mine`: error in this task's arguments, which `act` then passes to the
-        library as invalid ones, so that no other task waits for this one. All tasks raise one exception."""
-        if mine is not None and self._group.size == 1:
-            raise mine
-        try:
-            return act()
-        except InvalidArgument as error:
-            if self._group.size > 1 and error.status == "TW_ERR_INVALID":
-                try:
-                    self._group.agree(None if mine is None else str(mine))
-                except InvalidArgument as told:
-                    raise (mine or told) from None
-            raise mine or error from None
-        except OSError:
-            if mine is not None:
-                raise mine from None
-            raise
+        return _arguments.together(self._group, mine, act)
 
     def _complete(self, call, array, counts, n, mask):
         """Raise EndOfStream on all tasks if any VP of any task has less than `n` items."""
