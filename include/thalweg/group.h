@@ -2,7 +2,7 @@
  *
  * A *group* is a set of *tasks*, numbered 0 .. size-1; every task holds its own handle, which knows its number (its
  * rank). Tasks are threads (of an OpenMP region, std::thread, pthreads), MPI ranks, all threads of all ranks, or
- * whatever the caller's own collectives connect. Everything collective in the library takes a group.
+ * whatever the caller's own messages connect. Everything collective in the library takes a group.
  *
  *     self       one task                           tw_group_self()
  *     team       threads of one process             tw_team_create(), tw_group_team(); OpenMP: group_omp.h
@@ -86,26 +86,22 @@ TW_API_STATUS tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** gr
  * Since 0.2. */
 TW_API_STATUS tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group);
 
-/* The caller's collectives. Each call is blocking, is made by all tasks in the same order, and returns 0; another
- * number means failure, and then on all tasks. Lengths are bytes and may exceed 2^31. Zero-initialise, then set
- * struct_size. */
-typedef struct tw_collectives {
-  size_t struct_size; /* sizeof(tw_collectives) */
+/* The caller's messages. Zero-initialise, then set struct_size. */
+typedef struct tw_transport {
+  size_t struct_size; /* sizeof(tw_transport) */
   int64_t rank;       /* this task, 0 .. size-1 */
   int64_t size;       /* tasks, at least 1 */
   void* user;         /* given to every call, also by files that are open when the group is freed: until `release` */
 
-  /* Returns when all tasks have called. */
-  int (*barrier)(void* user);
-  /* The root's `data` reaches `data` of all others; nbytes > 0 is the same on all tasks. */
-  int (*broadcast)(void* user, void* data, size_t nbytes, int64_t root);
-  /* Every task gives nbytes (may be 0) of `data`. On the root they go to `all`, one behind the other by rank;
-   * nbytes_of[i] is what task i gives. Elsewhere `all` and `nbytes_of` are NULL. */
-  int (*gather)(void* user, const void* data, size_t nbytes, void* all, const size_t* nbytes_of, int64_t root);
-  /* The reverse: nbytes_of[i] bytes of the root's `all` reach `data` of task i, whose nbytes is the same number. */
-  int (*scatter)(void* user, const void* all, const size_t* nbytes_of, void* data, size_t nbytes, int64_t root);
+  /* Sends nbytes_out bytes of `out` to task `to`, receives nbytes_in bytes into `in` from task `from`, and returns when
+   * both are done. The receiver expects as many bytes as the sender sends; they may exceed 2^31. `to` or `from` is -1:
+   * nothing is sent, or received. Both go on at once: a send need not be complete before the receive begins. Messages
+   * from one task to another arrive in the order in which they were sent. Returns 0; another number means failure, and
+   * then calls of other tasks that need a message of this one have to fail, too. */
+  int (*send_receive)(void* user, const void* out, size_t nbytes_out, int64_t to, void* in, size_t nbytes_in,
+                      int64_t from);
 
-  /* May be NULL. Collective: *copy becomes a `user` whose collectives do not mix with those of `user`. Where it is NULL
+  /* May be NULL. Collective: *copy becomes a `user` whose messages do not mix with those of `user`. Where it is NULL
    * duplicates share `user`, and must not be used by several threads at once. */
   int (*duplicate)(void* user, void** copy);
   /* May be NULL. Called once for `user`, and for each copy, when its last group is freed. */
@@ -123,20 +119,21 @@ typedef struct tw_collectives {
    * Tasks of one process share memory and file descriptors. Without knowledge set both to -1. */
   int64_t process_id;
   int64_t node_id;
-} tw_collectives;
+} tw_transport;
 
-/* Makes a group whose collectives are the caller's. Messages between tasks pass through task 0, so that accesses to
- * files are not aggregated: each process moves its own. The callbacks wait, on the thread that calls the library: so a
- * nonblocking collective access of such a group is carried out in the call that starts it.
- * Call:     collective over the tasks of `collectives` (it calls them).
+/* Makes a group whose messages are the caller's. A collective takes about twice the logarithm of the number of tasks of
+ * them, on each task. Accesses to files are not aggregated: each process moves its own. The callback waits, on the
+ * thread that calls the library: so a nonblocking collective access of such a group is carried out in the call that
+ * starts it.
+ * Call:     collective over the tasks of `transport` (it calls them).
  * Blocking: yes.
  * Threads:  any.
- * collectives [in]  copied; all function pointers but duplicate and release are needed.
- *                   `user` is taken over: `release` is called for it also when this fails, unless arguments are wrong.
- * group       [out] set only on success; free it with tw_group_free().
+ * transport [in]  copied; send_receive is needed. `user` is taken over: `release` is called for it also when this
+ *                 fails, unless arguments are wrong.
+ * group     [out] set only on success; free it with tw_group_free().
  * Returns TW_OK, TW_ERR_INVALID (on this task only: its arguments are wrong), TW_ERR_IO (a call failed),
  * TW_ERR_NO_MEMORY. Since 0.2. */
-TW_API_STATUS tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group);
+TW_API_STATUS tw_status tw_group_callbacks(const tw_transport* transport, tw_group** group);
 
 /* Makes an independent group of the same tasks with the same ranks: collectives on the copy do not mix with those on
  * the original, so that two libraries, or two open files, can use one each.

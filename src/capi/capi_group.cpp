@@ -21,13 +21,12 @@ Status give(Result<std::unique_ptr<Group>> made, tw_group** group) {
   return {};
 }
 
-Status check(const tw_collectives* given) {
+Status check(const tw_transport* given) {
   constexpr const char* kCall = "tw_group_callbacks";
-  if (given == nullptr) return null_argument(kCall, "collectives");
-  if (given->struct_size < sizeof(tw_collectives))
-    return invalid_argument(kCall, "struct_size is {}, needed is {}", given->struct_size, sizeof(tw_collectives));
-  if (given->barrier == nullptr || given->broadcast == nullptr || given->gather == nullptr || given->scatter == nullptr)
-    return invalid_argument(kCall, "barrier, broadcast, gather and scatter are all needed");
+  if (given == nullptr) return null_argument(kCall, "transport");
+  if (given->struct_size < sizeof(tw_transport))
+    return invalid_argument(kCall, "struct_size is {}, needed is {}", given->struct_size, sizeof(tw_transport));
+  if (given->send_receive == nullptr) return invalid_argument(kCall, "send_receive is NULL");
   if ((given->start_largest == nullptr) != (given->finish_largest == nullptr))
     return invalid_argument(kCall, "start_largest and finish_largest are needed both, or neither");
   if (given->start_largest != nullptr && given->duplicate == nullptr)
@@ -149,12 +148,12 @@ tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group) 
   });
 }
 
-tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group) {
+tw_status tw_group_callbacks(const tw_transport* transport, tw_group** group) {
   return guarded([&]() -> Status {
-    TW_RETURN_IF_ERROR(check(collectives));
+    TW_RETURN_IF_ERROR(check(transport));
     if (group == nullptr) return null_argument("tw_group_callbacks", "group");
-    call_of_thread = {Call::tw_group_callbacks, collectives->size > 1};
-    return give(run(make_callback_group(*collectives)), group);
+    call_of_thread = {Call::tw_group_callbacks, transport->size > 1};
+    return give(run(make_callback_group(*transport)), group);
   });
 }
 

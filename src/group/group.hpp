@@ -84,8 +84,8 @@ class Group {
   virtual const char* kind() const noexcept = 0;  // "self", "team", "mpi", "hybrid", "callbacks", "sim"
   // Whether another thread may advance this task's collectives while the task's own thread makes other calls.
   virtual bool any_thread() const noexcept { return true; }
-  // Whether all messages of an exchange pass through one task, and collectives are the user's functions, which block
-  // the calling thread. Suits a few words, not data. Equal on all tasks.
+  // Whether messages of an exchange pass through other tasks, and collectives block the calling thread in a function of
+  // the user. Suits a few words, not data. Equal on all tasks.
   virtual bool relays() const noexcept { return false; }
   // Which threads may advance nonblocking operations of the group.
   Advancers advancers() const noexcept {

@@ -23,8 +23,8 @@ Result<std::unique_ptr<Group>> make_team_group(std::shared_ptr<Team> team, TaskR
 // `ranks` groups the processes; only thread 0 passes it (null elsewhere) and only thread 0 uses it.
 Op<Result<std::unique_ptr<Group>>> make_hybrid_group(std::unique_ptr<Group> threads, std::unique_ptr<Group> ranks);
 
-// Collective. `collectives` are the caller's, whose rules are in thalweg/group.h. Takes over `user`: `release` is
+// Collective. `transport` is the caller's, whose rules are in thalweg/group.h. Takes over `user`: `release` is
 // called once for it, also on failure.
-Op<Result<std::unique_ptr<Group>>> make_callback_group(tw_collectives collectives);
+Op<Result<std::unique_ptr<Group>>> make_callback_group(tw_transport transport);
 
 }  // namespace thalweg

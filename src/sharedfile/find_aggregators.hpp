@@ -11,7 +11,7 @@ namespace thalweg {
 inline constexpr std::int64_t kAggregatorsOfNode = 4;
 
 // Collective. Selects process leaders, one on each node before a second one on any; the leader of each process stores
-// them in `file`. None for groups of one process, and where all messages pass through one task. The group caches the
+// them in `file`. None for groups of one process, and where messages pass through other tasks. The group caches the
 // result (Group::keep), which saves the collectives at the next open with an equal hint.
 Op<Status> find_aggregators(Group& group, SharedFile& file);
 

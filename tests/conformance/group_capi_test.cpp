@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/groups/run_on.hpp"
+#include "support/groups/thread_transport.hpp"
 #include "thalweg/group.h"
 
 namespace thalweg::test {
@@ -162,7 +163,7 @@ TEST(GroupCapi, AHybridFailsOnAllTasksWhenOneHasNowhereToPutIt) {
 }
 
 TEST(GroupCapi, CallbacksThatAreIncompleteAreRefused) {
-  tw_collectives calls;
+  tw_transport calls;
   std::memset(&calls, 0, sizeof calls);
   tw_group* group = nullptr;
 
@@ -172,61 +173,62 @@ TEST(GroupCapi, CallbacksThatAreIncompleteAreRefused) {
   calls.struct_size = sizeof calls;
   calls.size = 1;
   EXPECT_EQ(tw_group_callbacks(&calls, &group), TW_ERR_INVALID);
-  EXPECT_NE(std::string(tw_last_error()).find("all needed"), std::string::npos);
+  EXPECT_NE(std::string(tw_last_error()).find("send_receive is NULL"), std::string::npos);
   EXPECT_EQ(group, nullptr);
 }
 
-// Callbacks of a group of one task that fail on request and count releases.
-struct Lonely {
+// A transport that fails on request, and counts releases.
+struct Unreliable {
+  tw_transport reliable;
   int fails = 0;
   int released = 0;
 };
-tw_collectives lonely_collectives(Lonely* user) {
-  tw_collectives calls;
-  std::memset(&calls, 0, sizeof calls);
-  calls.struct_size = sizeof calls;
-  calls.size = 1;
-  calls.user = user;
-  calls.process_id = calls.node_id = -1;
-  calls.barrier = [](void* self) { return static_cast<Lonely*>(self)->fails; };
-  calls.broadcast = [](void* self, void*, std::size_t, std::int64_t) { return static_cast<Lonely*>(self)->fails; };
-  calls.gather = [](void* self, const void* data, std::size_t n, void* all, const std::size_t*, std::int64_t) {
-    std::memcpy(all, data, n);
-    return static_cast<Lonely*>(self)->fails;
+tw_transport unreliable_transport(Unreliable* user) {
+  tw_transport transport = user->reliable;
+  transport.user = user;
+  transport.send_receive = [](void* self, const void* out, std::size_t nbytes_out, std::int64_t to, void* in,
+                              std::size_t nbytes_in, std::int64_t from) {
+    const auto& mine = *static_cast<Unreliable*>(self);
+    if (mine.fails != 0) return mine.fails;
+    return mine.reliable.send_receive(mine.reliable.user, out, nbytes_out, to, in, nbytes_in, from);
   };
-  calls.scatter = [](void* self, const void* all, const std::size_t*, void* data, std::size_t n, std::int64_t) {
-    std::memcpy(data, all, n);
-    return static_cast<Lonely*>(self)->fails;
+  transport.duplicate = nullptr;
+  transport.release = [](void* self) {
+    auto& mine = *static_cast<Unreliable*>(self);
+    if (mine.released++ == 0) mine.reliable.release(mine.reliable.user);
   };
-  calls.release = [](void* self) { ++static_cast<Lonely*>(self)->released; };
-  return calls;
+  return transport;
 }
 
 TEST(GroupCapi, CallbacksServeAndAreReleasedOnce) {
-  Lonely user;
-  const tw_collectives calls = lonely_collectives(&user);
-  tw_group* group = nullptr;
-  ASSERT_EQ(tw_group_callbacks(&calls, &group), TW_OK);
-  tw_group* copy = nullptr;
-  ASSERT_EQ(tw_group_duplicate(group, &copy), TW_OK);
+  run_on_team(2, [](Group& team) {
+    Unreliable user{thread_transport(team)};
+    const tw_transport transport = unreliable_transport(&user);
+    tw_group* group = nullptr;
+    ASSERT_EQ(tw_group_callbacks(&transport, &group), TW_OK);
+    tw_group* copy = nullptr;
+    ASSERT_EQ(tw_group_duplicate(group, &copy), TW_OK);
 
-  EXPECT_EQ(tw_group_barrier(copy), TW_OK);
-  tw_group_free(&group);
-  EXPECT_EQ(user.released, 0);
-  tw_group_free(&copy);
-  EXPECT_EQ(user.released, 1);
+    EXPECT_EQ(tw_group_barrier(copy), TW_OK);
+    tw_group_free(&group);
+    EXPECT_EQ(user.released, 0);
+    tw_group_free(&copy);
+    EXPECT_EQ(user.released, 1);
+  });
 }
 
 TEST(GroupCapi, AFailingCallbackIsReportedWithItsNumber) {
-  Lonely user;
-  const tw_collectives calls = lonely_collectives(&user);
-  tw_group* group = nullptr;
-  ASSERT_EQ(tw_group_callbacks(&calls, &group), TW_OK);
-  user.fails = 42;
+  run_on_team(2, [](Group& team) {
+    Unreliable user{thread_transport(team)};
+    const tw_transport transport = unreliable_transport(&user);
+    tw_group* group = nullptr;
+    ASSERT_EQ(tw_group_callbacks(&transport, &group), TW_OK);
+    user.fails = 42;
 
-  EXPECT_EQ(tw_group_barrier(group), TW_ERR_IO);
-  EXPECT_STREQ(tw_last_error(), "the caller's barrier returned 42");
-  tw_group_free(&group);
+    EXPECT_EQ(tw_group_barrier(group), TW_ERR_IO);
+    EXPECT_STREQ(tw_last_error(), "the caller's send_receive returned 42");
+    tw_group_free(&group);
+  });
 }
 
 }  // namespace

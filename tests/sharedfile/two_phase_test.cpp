@@ -287,7 +287,7 @@ TEST_F(TwoPhaseFiles, LeaveHolesAloneWhereOneTaskMayNotRead) {
 
 using TwoPhaseOfThreads = SharedFiles;
 
-// All messages of such a group pass through task 0, which would have to hold all written data.
+// Messages of such a group pass through other tasks, so that written data would be sent several times.
 TEST_F(TwoPhaseOfThreads, IsNotForGroupsWithoutAnExchangeOfTheirOwn) {
   run_on_callbacks(4, 1, [&](Group& group) {
     PlainOpen how;

@@ -6,9 +6,7 @@
 #include "group/mpi/mpi_collectives.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -18,6 +16,7 @@
 #include "group/mpi/mpi_exchange.hpp"
 #include "group/mpi/mpi_fold.hpp"
 #include "group/mpi/mpi_transfers.hpp"
+#include "group/packet.hpp"
 #include "group/reduce.hpp"
 
 namespace thalweg {
@@ -28,20 +27,6 @@ constexpr std::size_t kWindow = 256;                  // messages at a time wher
 constexpr std::size_t kMostNumbers = 256;             // in one message of a reduction
 constexpr std::size_t kPiece = std::size_t{1} << 18;  // bytes of one message of long data down a tree
 
-// The packet that opens a collective. `more`: the data of some task exceed a packet.
-template <std::size_t N>
-struct Packet {
-  std::int64_t bytes = 0;
-  std::int64_t more = 0;
-  std::array<std::byte, N> data{};
-
-  bool holds() const { return bytes <= static_cast<std::int64_t>(N); }
-  void put(ByteView from) {
-    bytes = static_cast<std::int64_t>(from.size());
-    if (holds() && !from.empty()) std::memcpy(data.data(), from.data(), from.size());
-  }
-  ByteView view() const { return {data.data(), static_cast<std::size_t>(bytes)}; }
-};
 using SmallPacket = Packet<48>;
 using LargePacket = Packet<240>;
 using Packets = std::vector<SmallPacket>;  // packets of a subtree, by number in the tree (mpi_channel.hpp)
@@ -139,11 +124,6 @@ Op<Status> broadcast_message(const MpiChannel& channel, const MpiTree& tree, std
                              const char* collective) {
   return pass_down(
       channel, tree, data, [data](int) { return data; }, collective);
-}
-
-template <class T>
-std::span<std::byte> bytes_of(T& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
 }
 
 }  // namespace

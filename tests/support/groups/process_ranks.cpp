@@ -8,8 +8,8 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <new>
+#include <thread>
 
 namespace thalweg::test {
 
@@ -28,7 +28,7 @@ bool wait_while(const std::atomic<int>& value, int less_than) {
   return true;
 }
 
-// Sockets of one rank: rank 0 has one to each other rank, the others one to rank 0.
+// Sockets of one rank, to each other rank.
 struct Wires {
   std::int64_t rank = 0, size = 1;
   std::vector<int> to;  // by rank
@@ -55,72 +55,25 @@ struct Wires {
   }
 };
 
-int broadcast_from_0(const Wires& wires, void* data, std::size_t bytes) {
-  bool good = true;
-  for (std::int64_t r = 1; wires.rank == 0 && r < wires.size; ++r) good &= wires.send(r, data, bytes);
-  if (wires.rank != 0) good = wires.receive(0, data, bytes);
-  return good ? 0 : 1;
-}
-
-int broadcast(void* user, void* data, std::size_t bytes, std::int64_t root) {
+int send_receive(void* user, const void* out, std::size_t nbytes_out, std::int64_t to, void* in, std::size_t nbytes_in,
+                 std::int64_t from) {
   const Wires& wires = *static_cast<Wires*>(user);
-  if (root != 0) {
-    if (wires.rank == root && !wires.send(0, data, bytes)) return 1;
-    if (wires.rank == 0 && !wires.receive(root, data, bytes)) return 1;
+  bool sent = true, received = true;
+  {
+    const std::jthread sender([&] { sent = to < 0 || wires.send(to, out, nbytes_out); });
+    received = from < 0 || wires.receive(from, in, nbytes_in);
   }
-  return broadcast_from_0(wires, data, bytes);
-}
-
-// Gathers through rank 0, which forwards the result to another root.
-int gather(void* user, const void* data, std::size_t bytes, void* all, const std::size_t* bytes_of, std::int64_t root) {
-  const Wires& wires = *static_cast<Wires*>(user);
-  if (root != 0) return 1;  // the library never requests it
-  if (wires.rank != 0) return wires.send(0, data, bytes) ? 0 : 1;
-  auto* at = static_cast<char*>(all);
-  for (std::int64_t r = 0; r < wires.size; ++r) {
-    const std::size_t n = bytes_of[r];
-    if (r == 0 && n > 0) std::memcpy(at, data, n);
-    if (r != 0 && !wires.receive(r, at, n)) return 1;
-    at += n;
-  }
-  return 0;
-}
-
-int scatter(void* user, const void* all, const std::size_t* bytes_of, void* data, std::size_t bytes,
-            std::int64_t root) {
-  const Wires& wires = *static_cast<Wires*>(user);
-  if (root != 0) return 1;
-  if (wires.rank != 0) return wires.receive(0, data, bytes) ? 0 : 1;
-  const auto* at = static_cast<const char*>(all);
-  for (std::int64_t r = 0; r < wires.size; ++r) {
-    if (r == 0 && bytes > 0) std::memcpy(data, at, bytes);
-    if (r != 0 && !wires.send(r, at, bytes_of[r])) return 1;
-    at += bytes_of[r];
-  }
-  return 0;
-}
-
-int barrier(void* user) {
-  const Wires& wires = *static_cast<Wires*>(user);
-  char byte = 0;
-  bool good = true;
-  if (wires.rank != 0) return wires.send(0, &byte, 1) && wires.receive(0, &byte, 1) ? 0 : 1;
-  for (std::int64_t r = 1; r < wires.size; ++r) good &= wires.receive(r, &byte, 1);
-  for (std::int64_t r = 1; r < wires.size; ++r) good &= wires.send(r, &byte, 1);
-  return good ? 0 : 1;
+  return sent && received ? 0 : 1;
 }
 
 [[noreturn]] void run_rank(Wires& wires, const ProcessRanks::Body& body, Steps& steps) {
   ::alarm(120);
-  tw_collectives calls{};
+  tw_transport calls{};
   calls.struct_size = sizeof calls;
   calls.rank = wires.rank;
   calls.size = wires.size;
   calls.user = &wires;
-  calls.barrier = barrier;
-  calls.broadcast = broadcast;
-  calls.gather = gather;
-  calls.scatter = scatter;
+  calls.send_receive = send_receive;
   calls.process_id = wires.rank;
   calls.node_id = 0;
   tw_group* group = nullptr;
@@ -144,28 +97,32 @@ ProcessRanks::ProcessRanks(int ranks, const Body& body) {
   if (memory == MAP_FAILED) std::abort();
   steps_ = static_cast<Steps*>(memory);
   for (int r = 0; r < ranks; ++r) new (steps_ + r) Steps;
-  std::vector<std::array<int, 2>> pairs(static_cast<std::size_t>(ranks));
-  for (int r = 1; r < ranks; ++r)
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pairs[static_cast<std::size_t>(r)].data()) != 0)
-      std::abort();
+  const auto n = static_cast<std::size_t>(ranks);
+  std::vector<std::vector<int>> ends(n, std::vector<int>(n, -1));  // ends[a][b]: of rank a, to rank b
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      std::array<int, 2> pair{};
+      if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) std::abort();
+      ends[a][b] = pair[0];
+      ends[b][a] = pair[1];
+    }
+  }
+  const auto close_but = [&ends](int rank) {
+    for (std::size_t a = 0; a < ends.size(); ++a)
+      for (const int fd : ends[a])
+        if (static_cast<int>(a) != rank && fd >= 0) ::close(fd);
+  };
   for (int rank = 0; rank < ranks; ++rank) {
     const pid_t process = ::fork();
     if (process != 0) {
       processes_.push_back(process);
       continue;
     }
-    Wires wires{rank, ranks, std::vector<int>(static_cast<std::size_t>(ranks), -1)};
-    for (int r = 1; r < ranks; ++r) {
-      const auto& pair = pairs[static_cast<std::size_t>(r)];
-      if (rank == 0) wires.to[static_cast<std::size_t>(r)] = pair[0];
-      if (rank == r) wires.to[0] = pair[1];
-      for (int end = 0; end < 2; ++end)
-        if (!(rank == 0 && end == 0) && !(rank == r && end == 1)) ::close(pair[static_cast<std::size_t>(end)]);
-    }
+    close_but(rank);
+    Wires wires{rank, ranks, ends[static_cast<std::size_t>(rank)]};
     run_rank(wires, body, steps_[rank]);
   }
-  for (int r = 1; r < ranks; ++r)
-    for (const int fd : pairs[static_cast<std::size_t>(r)]) ::close(fd);
+  close_but(-1);
 }
 
 ProcessRanks::~ProcessRanks() {

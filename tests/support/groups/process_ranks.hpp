@@ -1,4 +1,4 @@
-// Ranks that are processes, without MPI: forked children connected to rank 0 by sockets. A test can kill one of them
+// Ranks that are processes, without MPI: forked children connected by sockets. A test can kill one of them
 // while the others live, which MPI launchers prevent.
 //
 //     ProcessRanks ranks(2, [](tw_group* group, Steps& steps) {

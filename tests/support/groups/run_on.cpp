@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <thread>
 #include <utility>
 
 #include "support/groups/apart_group.hpp"
+#include "support/groups/thread_transport.hpp"
 
 namespace thalweg::test {
 
@@ -53,83 +53,14 @@ void run_on_hybrid(const std::vector<std::int64_t>& threads, const TeamBody& bod
   });
 }
 
-namespace {
-
-Group& served_by(void* user) { return *static_cast<Group*>(user); }
-
-int code_of(const Status& status) { return status.ok() ? 0 : 5; }
-
-int call_barrier(void* user) { return code_of(run(served_by(user).barrier())); }
-
-int call_broadcast(void* user, void* data, std::size_t nbytes, std::int64_t root) {
-  const auto copy = run(served_by(user).broadcast({static_cast<std::byte*>(data), nbytes}, root));
-  if (copy.has_value()) std::memcpy(data, copy.value().data(), nbytes);
-  return code_of(copy.status());
-}
-
-int call_gather(void* user, const void* data, std::size_t nbytes, void* all, const std::size_t* nbytes_of,
-                std::int64_t root) {
-  const auto parts = run(served_by(user).gather({static_cast<const std::byte*>(data), nbytes}, root));
-  if (!parts.has_value()) return code_of(parts.status());
-  auto* to = static_cast<std::byte*>(all);
-  for (std::size_t i = 0; i < parts.value().parts(); ++i) {
-    const ByteView part = parts.value().part(i);
-    if (part.size() != nbytes_of[i]) return 6;
-    to = std::copy(part.begin(), part.end(), to);
-  }
-  return 0;
-}
-
-int call_scatter(void* user, const void* all, const std::size_t* nbytes_of, void* data, std::size_t nbytes,
-                 std::int64_t root) {
-  Group& group = served_by(user);
-  Gathered parts;
-  if (group.rank() == root) {
-    std::uint64_t end = 0;
-    for (std::int64_t i = 0; i < group.size(); ++i) {
-      parts.begin.push_back(end);
-      end += nbytes_of[i];
-    }
-    parts.begin.push_back(end);
-    const auto* from = static_cast<const std::byte*>(all);
-    parts.data.assign(from, from + end);
-  }
-  const auto mine = run(group.scatter(parts, root));
-  if (!mine.has_value()) return code_of(mine.status());
-  if (mine.value().size() != nbytes) return 7;
-  std::copy(mine.value().begin(), mine.value().end(), static_cast<std::byte*>(data));
-  return 0;
-}
-
-int call_duplicate(void* user, void** copy) {
-  auto made = run(served_by(user).duplicate());
-  if (!made.has_value()) return code_of(made.status());
-  *copy = std::move(made).value().release();
-  return 0;
-}
-
-void call_release(void* user) { delete static_cast<Group*>(user); }
-
-}  // namespace
-
 void run_on_callbacks(std::int64_t tasks, std::int64_t tasks_per_process, const TeamBody& body) {
   run_on_team(tasks, [&](Group& server) {
-    tw_collectives calls = {};
-    calls.rank = server.rank();
-    calls.size = server.size();
-    calls.user = run(server.duplicate()).value().release();
-    calls.barrier = call_barrier;
-    calls.broadcast = call_broadcast;
-    calls.gather = call_gather;
-    calls.scatter = call_scatter;
-    calls.duplicate = call_duplicate;
-    calls.release = call_release;
-    calls.process_id = calls.node_id = -1;
+    tw_transport transport = thread_transport(server);
     if (tasks_per_process > 0) {
-      calls.process_id = 100 + server.rank() / tasks_per_process;
-      calls.node_id = 7 + server.rank() / (2 * tasks_per_process);
+      transport.process_id = 100 + server.rank() / tasks_per_process;
+      transport.node_id = 7 + server.rank() / (2 * tasks_per_process);
     }
-    const auto group = run(make_callback_group(calls));
+    const auto group = run(make_callback_group(transport));
     ASSERT_TRUE(group.has_value());
     body(*group.value());
   });

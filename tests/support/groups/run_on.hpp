@@ -33,7 +33,7 @@ void run_apart(std::int64_t tasks, const TeamBody& body);
 // A hybrid group over a team of "processes"; process p has threads[p] threads.
 void run_on_hybrid(const std::vector<std::int64_t>& threads, const TeamBody& body);
 
-// C callbacks implemented by a team; `tasks_per_process` > 0 declares which tasks share memory.
+// A group of callbacks between threads (thread_transport.hpp); `tasks_per_process` > 0 declares which tasks share memory.
 void run_on_callbacks(std::int64_t tasks, std::int64_t tasks_per_process, const TeamBody& body);
 
 // All tasks of a team on the calling thread, polled in turn as by a progress thread. Fails when a task is not ok.

@@ -1,8 +1,9 @@
-// Groups of thalweg._core: this task, or the tasks of a Python object with collectives.
+// Groups of thalweg._core: this task, or the tasks of a Python object that sends messages.
 #include "_core_group.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <utility>
 
@@ -14,18 +15,18 @@ namespace thalweg_python {
 
 namespace {
 
-using Shared = std::shared_ptr<Collectives>;
+using Shared = std::shared_ptr<Transport>;
 
 // Calls `act(object)` in Python; returns 0, or 1 after an exception.
 template <class Act>
 int in_python(void* user, Act act) noexcept {
   const nb::gil_scoped_acquire locked;
-  Collectives& collectives = **static_cast<Shared*>(user);
+  Transport& transport = **static_cast<Shared*>(user);
   try {
-    act(collectives.object);
+    act(transport.object);
     return 0;
   } catch (nb::python_error& error) {
-    collectives.failure = nb::borrow(error.value());
+    transport.failure = nb::borrow(error.value());
   } catch (...) {
   }
   return 1;
@@ -37,40 +38,12 @@ nb::object view(const void* data, std::size_t bytes, int access) {
   return nb::steal(PyMemoryView_FromMemory(start, static_cast<Py_ssize_t>(bytes), access));
 }
 
-// On the root the memory and lengths of all; None elsewhere.
-std::pair<nb::object, nb::object> all_of(const void* all, const std::size_t* bytes_of, std::int64_t size, int access) {
-  if (bytes_of == nullptr) return {nb::none(), nb::none()};
-  nb::list lengths;
-  std::size_t sum = 0;
-  for (std::int64_t i = 0; i < size; ++i) {
-    lengths.append(bytes_of[i]);
-    sum += bytes_of[i];
-  }
-  return {view(all, sum, access), lengths};
-}
+std::int64_t size_of(const nb::object& transport) { return nb::cast<std::int64_t>(transport.attr("size")); }
 
-std::int64_t size_of(const nb::object& collectives) { return nb::cast<std::int64_t>(collectives.attr("size")); }
-
-int barrier(void* user) {
-  return in_python(user, [](nb::object& calls) { calls.attr("barrier")(); });
-}
-
-int broadcast(void* user, void* data, std::size_t bytes, std::int64_t root) {
-  return in_python(user, [&](nb::object& calls) { calls.attr("broadcast")(view(data, bytes, PyBUF_WRITE), root); });
-}
-
-int gather(void* user, const void* data, std::size_t bytes, void* all, const std::size_t* bytes_of, std::int64_t root) {
+int send_receive(void* user, const void* out, std::size_t out_bytes, std::int64_t to, void* in, std::size_t in_bytes,
+                 std::int64_t from) {
   return in_python(user, [&](nb::object& calls) {
-    const auto [memory, lengths] = all_of(all, bytes_of, size_of(calls), PyBUF_WRITE);
-    calls.attr("gather")(view(data, bytes, PyBUF_READ), memory, lengths, root);
-  });
-}
-
-int scatter(void* user, const void* all, const std::size_t* bytes_of, void* data, std::size_t bytes,
-            std::int64_t root) {
-  return in_python(user, [&](nb::object& calls) {
-    const auto [memory, lengths] = all_of(all, bytes_of, size_of(calls), PyBUF_READ);
-    calls.attr("scatter")(memory, lengths, view(data, bytes, PyBUF_WRITE), root);
+    calls.attr("send_receive")(view(out, out_bytes, PyBUF_READ), to, view(in, in_bytes, PyBUF_WRITE), from);
   });
 }
 
@@ -89,7 +62,7 @@ int finish_largest(void* user, void* pending) {
 
 int duplicate(void* user, void** copy) {
   return in_python(user, [&](nb::object& calls) {
-    *copy = new Shared(std::make_shared<Collectives>(Collectives{calls.attr("duplicate")(), {}}));
+    *copy = new Shared(std::make_shared<Transport>(Transport{calls.attr("duplicate")(), {}}));
   });
 }
 
@@ -102,9 +75,9 @@ void release(void* user) {
 
 }  // namespace
 
-void raise(tw_status status, Collectives* collectives) {
+void raise(tw_status status, Transport* transport) {
   nb::object cause = nb::none();
-  if (collectives != nullptr && collectives->failure.is_valid()) cause = std::exchange(collectives->failure, {});
+  if (transport != nullptr && transport->failure.is_valid()) cause = std::exchange(transport->failure, {});
   const nb::object error =
       nb::module_::import_("thalweg.errors").attr("from_status")(status, tw_last_errno(), text(tw_last_error()), cause);
   raise_again(error);
@@ -112,22 +85,18 @@ void raise(tw_status status, Collectives* collectives) {
 
 Group::Group() { check(tw_group_self(&handle_)); }
 
-Group::Group(nb::object collectives)
-    : collectives_(std::make_shared<Collectives>(Collectives{std::move(collectives), {}})) {
-  tw_collectives calls{};
+Group::Group(nb::object transport) : transport_(std::make_shared<Transport>(Transport{std::move(transport), {}})) {
+  tw_transport calls{};
   calls.struct_size = sizeof calls;
-  calls.rank = nb::cast<std::int64_t>(collectives_->object.attr("rank"));
-  calls.size = size_of(collectives_->object);
-  calls.barrier = barrier;
-  calls.broadcast = broadcast;
-  calls.gather = gather;
-  calls.scatter = scatter;
+  calls.rank = nb::cast<std::int64_t>(transport_->object.attr("rank"));
+  calls.size = size_of(transport_->object);
+  calls.send_receive = send_receive;
   calls.duplicate = duplicate;
   calls.release = release;
   calls.start_largest = start_largest;
   calls.finish_largest = finish_largest;
   calls.process_id = calls.node_id = -1;
-  calls.user = new Shared(collectives_);
+  calls.user = new Shared(transport_);
   tw_status status = TW_OK;
   {
     const nb::gil_scoped_release unlocked;
@@ -136,15 +105,27 @@ Group::Group(nb::object collectives)
   check(status);
 }
 
-bool Group::any(bool mine) {
-  std::int64_t all = mine ? 1 : 0;
+std::vector<std::int64_t> Group::largest(std::vector<std::int64_t> mine) {
   tw_status status = TW_OK;
   {
     const nb::gil_scoped_release unlocked;
-    status = tw_group_allreduce(handle_, &all, 1, TW_MAX);
+    status = tw_group_allreduce(handle_, mine.data(), static_cast<std::int64_t>(mine.size()), TW_MAX);
   }
   check(status);
-  return all != 0;
+  return mine;
+}
+
+nb::bytes Group::broadcast(const nb::bytes& mine) {
+  const std::int64_t length = largest({rank() == 0 ? static_cast<std::int64_t>(mine.size()) : 0})[0];
+  std::string data(static_cast<std::size_t>(length), '\0');
+  if (rank() == 0) data.assign(mine.c_str(), mine.size());
+  tw_status status = TW_OK;
+  {
+    const nb::gil_scoped_release unlocked;
+    status = tw_group_broadcast(handle_, data.data(), data.size(), 0);
+  }
+  check(status);
+  return nb::bytes(data.data(), data.size());
 }
 
 void Group::agree(const std::optional<std::string>& complaint) {
@@ -158,12 +139,13 @@ void Group::agree(const std::optional<std::string>& complaint) {
 }
 
 void define_groups(nb::module_& m) {
-  nb::class_<Group>(m, "Group", "The tasks of a file: this task, or those of an object with collectives (_mpi.py).")
+  nb::class_<Group>(m, "Group", "The tasks of a file: this task, or those of an object that sends messages (_mpi.py).")
       .def(nb::init<>())
-      .def(nb::init<nb::object>(), nb::arg("collectives"))
+      .def(nb::init<nb::object>(), nb::arg("transport"))
       .def_prop_ro("rank", &Group::rank)
       .def_prop_ro("size", &Group::size)
-      .def("any", &Group::any, nb::arg("mine"), "Whether the value is true on any task. Collective.")
+      .def("largest", &Group::largest, nb::arg("mine"), "The maximum of each number over all tasks. Collective.")
+      .def("broadcast", &Group::broadcast, nb::arg("mine"), "The bytes of task 0. Collective.")
       .def("agree", &Group::agree, nb::arg("complaint").none(),
            "Raises InvalidArgument when any task passes an error message. Collective.");
 }

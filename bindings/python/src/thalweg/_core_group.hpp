@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "_core.hpp"
 #include "thalweg/group.h"
@@ -16,36 +17,36 @@
 
 namespace thalweg_python {
 
-// A Python object with the methods barrier, broadcast, gather, scatter (_mpi.py), and an exception raised by one of
-// them.
-struct Collectives {
+// A Python object with the method send_receive (_mpi.py), and an exception that a method raised.
+struct Transport {
   nanobind::object object;
   nanobind::object failure;
 };
 
 // Raises the exception of this thread's last failure.
-[[noreturn]] void raise(tw_status status, Collectives* collectives);
+[[noreturn]] void raise(tw_status status, Transport* transport);
 
 class Group {
  public:
   Group();
-  explicit Group(nanobind::object collectives);
+  explicit Group(nanobind::object transport);
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
   ~Group() { tw_group_free(&handle_); }
 
   std::int64_t rank() const { return tw_group_rank(handle_); }
   std::int64_t size() const { return tw_group_size(handle_); }
-  bool any(bool mine);
+  std::vector<std::int64_t> largest(std::vector<std::int64_t> mine);
+  nanobind::bytes broadcast(const nanobind::bytes& mine);
   void agree(const std::optional<std::string>& complaint);
 
   tw_group* handle() const { return handle_; }
   void check(tw_status status) const {
-    if (status != TW_OK) raise(status, collectives_.get());
+    if (status != TW_OK) raise(status, transport_.get());
   }
 
  private:
-  std::shared_ptr<Collectives> collectives_;
+  std::shared_ptr<Transport> transport_;
   tw_group* handle_ = nullptr;
 };
 

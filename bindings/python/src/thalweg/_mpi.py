@@ -1,26 +1,26 @@
-"""The collectives of a group over an mpi4py communicator. mpi4py is imported only when a communicator is given."""
+"""The messages of a group over an mpi4py communicator. mpi4py is imported only when a communicator is given."""
 
 _PIECE = 1 << 30  # bytes of one message: counts of many an MPI end at 2**31 - 1
 _TAG = 1
 
 
-def collectives(comm):
-    """The collectives of the ranks of an intracommunicator, which is duplicated. Collective."""
+def transport(comm):
+    """The messages between the ranks of an intracommunicator, which is duplicated. Collective."""
     try:
         from mpi4py import MPI
     except ImportError as error:
         raise TypeError(f"comm must be a communicator of mpi4py, which cannot be imported ({error})") from None
     if not isinstance(comm, MPI.Intracomm):
         raise TypeError(f"comm must be an intracommunicator of mpi4py, not {type(comm).__name__}")
-    return Collectives(MPI, comm)
+    return Transport(MPI, comm)
 
 
 def _pieces(data):
     return (data[i : i + _PIECE] for i in range(0, len(data), _PIECE))
 
 
-class Collectives:
-    """Barrier, broadcast, gather and scatter of bytes, as ``tw_collectives`` of ``thalweg/group.h`` describes them."""
+class Transport:
+    """Messages of bytes, as ``tw_transport`` of ``thalweg/group.h`` describes them."""
 
     def __init__(self, MPI, comm):
         self._mpi = MPI
@@ -31,7 +31,7 @@ class Collectives:
         self.size = comm.Get_size()
 
     def duplicate(self):
-        return Collectives(self._mpi, self._comm)
+        return Transport(self._mpi, self._comm)
 
     def start_largest(self, numbers):
         if self._mpi.Is_finalized():
@@ -45,40 +45,12 @@ class Collectives:
         request, _ = self._pending.pop(number)
         request.Wait()
 
-    def barrier(self):
-        self._comm.Barrier()
-
-    def broadcast(self, data, root):
-        for piece in _pieces(data):
-            self._comm.Bcast([piece, self._mpi.BYTE], root)
-
-    # Only the root knows all lengths, so nobody else could tell whether they fit into one gather of MPI.
-    def gather(self, data, everything, lengths, root):
-        if self.rank != root:
-            for piece in _pieces(data):
-                self._comm.Send([piece, self._mpi.BYTE], root, _TAG)
-            return
-        self._with_all(self._comm.Irecv, data, everything, lengths, own_is_given=True)
-
-    def scatter(self, everything, lengths, data, root):
-        if self.rank != root:
-            for piece in _pieces(data):
-                self._comm.Recv([piece, self._mpi.BYTE], root, _TAG)
-            return
-        self._with_all(self._comm.Isend, data, everything, lengths, own_is_given=False)
-
-    def _with_all(self, start, own, everything, lengths, own_is_given):
+    def send_receive(self, out, to, into, source):
         requests = []
-        offset = 0
-        for rank, length in enumerate(lengths):
-            part = everything[offset : offset + length]
-            offset += length
-            if rank != self.rank:
-                requests += [start([piece, self._mpi.BYTE], rank, _TAG) for piece in _pieces(part)]
-            elif own_is_given:
-                part[:] = own
-            else:
-                own[:] = part
+        if source >= 0:
+            requests += [self._comm.Irecv([piece, self._mpi.BYTE], source, _TAG) for piece in _pieces(into)]
+        if to >= 0:
+            requests += [self._comm.Isend([piece, self._mpi.BYTE], to, _TAG) for piece in _pieces(out)]
         self._mpi.Request.Waitall(requests)
 
     def free(self):

@@ -250,7 +250,7 @@ class Multifile:
             self._group = _core.Group()
         else:
             from . import _mpi
-            self._group = _core.Group(_mpi.collectives(comm))
+            self._group = _core.Group(_mpi.transport(comm))
         self.open_mode = str(mode).replace("b", "")
 
         def prepare():

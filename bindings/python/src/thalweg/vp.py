@@ -108,7 +108,7 @@ class VpFile:
             self._group = _core.Group()
         else:
             from . import _mpi
-            self._group = _core.Group(_mpi.collectives(comm))
+            self._group = _core.Group(_mpi.transport(comm))
         self._open(path, mode, shape, box, hints)
 
     def _open(self, path, mode, shape, box, hints):
@@ -670,7 +670,7 @@ class VpFile:
         """Raise EndOfStream on all tasks if any VP of any task has less than `n` items."""
         short = counts < n if mask is None else (counts < n) & mask
         mine = bool(short.any())
-        if not (mine if self._group.size == 1 else self._group.any(mine)):
+        if not (mine if self._group.size == 1 else self._group.largest([int(mine)])[0]):
             return
         error = EndOfStream(f"{call}: '{self.name}': {_np.count_nonzero(short)} streams of this task ended early"
                             if mine else f"{call}: '{self.name}': streams of another task ended early")
