@@ -309,6 +309,7 @@ NB_MODULE(_core, m) {
       .def("read_at", &File::read_at, nb::arg("vp"), nb::arg("position"), nb::arg("to"))
       .def("write_at", &File::write_at, nb::arg("vp"), nb::arg("position"), nb::arg("from_"));
 
+  thalweg_python::define_files(m);
   thalweg_python::define_multifiles(m);
   thalweg_python::define_whole_files(m);
 }

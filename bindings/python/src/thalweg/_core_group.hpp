@@ -124,6 +124,7 @@ class OpenHandle {
 };
 
 void define_groups(nanobind::module_& m);      // _core_group.cpp
+void define_files(nanobind::module_& m);       // _core_file.cpp
 void define_multifiles(nanobind::module_& m);  // _core_multifile.cpp
 
 }  // namespace thalweg_python

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "_core_group.hpp"
+#include "_core_request.hpp"
 #include "thalweg/multifile.h"
-#include "thalweg/request.h"
 
 namespace nb = nanobind;
 
@@ -18,42 +18,6 @@ namespace thalweg_python {
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
-
-// A flush or sync that goes on. Freed by the call that finds it complete; multifile.py asks when the file is closed.
-class Request {
- public:
-  explicit Request(tw_request* request) : request_(request) {}
-  Request(Request&& other) noexcept : request_(std::exchange(other.request_, nullptr)) {}
-  Request(const Request&) = delete;
-  Request& operator=(const Request&) = delete;
-  ~Request() = default;
-
-  void wait() {
-    tw_status status = TW_OK;
-    {
-      const nb::gil_scoped_release unlocked;
-      const std::lock_guard lock(mutex_);
-      status = tw_request_wait(&request_, nullptr);
-    }
-    if (status != TW_OK) raise(status, nullptr);
-  }
-
-  bool done() {
-    int is_done = 0;
-    tw_status status = TW_OK;
-    {
-      const nb::gil_scoped_release unlocked;
-      const std::lock_guard lock(mutex_);
-      status = tw_request_test(&request_, &is_done, nullptr);
-    }
-    if (status != TW_OK) raise(status, nullptr);
-    return is_done != 0;
-  }
-
- private:
-  std::mutex mutex_;
-  tw_request* request_;
-};
 
 class Multifile {
  public:
@@ -236,10 +200,6 @@ class Multifile {
 }  // namespace
 
 void define_multifiles(nb::module_& m) {
-  nb::class_<Request>(m, "Request", "A flush or sync that goes on.")
-      .def("wait", &Request::wait)
-      .def("done", &Request::done);
-
   nb::class_<Multifile>(
       m, "Multifile",
       "An open multifile. `path` None: the arguments of this task are invalid; the open fails on all tasks.")

@@ -16,16 +16,14 @@ import collections.abc as _abc
 import dataclasses as _dataclasses
 import io as _io
 import os as _os
-import shlex as _shlex
-import sys as _sys
 import threading as _threading
-import warnings as _warnings
 import weakref as _weakref
 from html import escape as _escape
 
 import numpy as _np
 
 from . import _arguments, _array_stream, _core
+from ._open_file import OpenFile as _OpenFile, group_of as _group_of
 from .errors import BadIndex, Corrupt, InvalidArgument, NotFound, WrongMode
 
 __all__ = ["Multifile", "Entry", "Request"]
@@ -57,7 +55,7 @@ class Entry:
 
 
 class Request:
-    """A flush or sync that goes on while the program computes; made by `Multifile.iflush` and `Multifile.isync`.
+    """An operation that goes on while the program computes; made by `Multifile.iflush`, `File.iwrite_at` and others.
 
     ``await request`` waits for it in a thread of the event loop's executor.
     """
@@ -77,12 +75,17 @@ class Request:
     def wait(self):
         """Wait until it is complete.
 
+        Returns
+        -------
+        int
+            Bytes that this task moved; 0 for a flush or sync.
+
         Raises
         ------
         thalweg.Error, thalweg.NoSpace
-            Bytes could not be stored.
+            Bytes could not be moved.
         """
-        self._ask(self._core.wait)
+        return self._ask(self._core.wait)
 
     def done(self):
         """Whether it is complete.
@@ -94,7 +97,7 @@ class Request:
         Raises
         ------
         thalweg.Error, thalweg.NoSpace
-            It is complete, and bytes could not be stored.
+            It is complete, and bytes could not be moved.
         """
         return self._ask(self._core.done)
 
@@ -194,7 +197,7 @@ class _Attributes(_abc.MutableMapping):
         return len(self._owner._file.attribute_keys())
 
 
-class Multifile:
+class Multifile(_OpenFile):
     """An open multifile. Collective.
 
     ``mf[rank]`` and ``mf["name"]`` are ordinary binary files, each with a position of its own. Threads of a task may share
@@ -243,14 +246,10 @@ class Multifile:
     .. [1] Frings, Wolf, Petkov, "Scalable massively parallel I/O to task-local files", SC'09.
     """
 
-    _core = None
+    _remedy = "; `thalweg repair {}` makes it readable"
 
     def __init__(self, path, mode="r", *, comm=None, n_logical=None, ranks=None, recover=False, hints=None):
-        if comm is None:
-            self._group = _core.Group()
-        else:
-            from . import _mpi
-            self._group = _core.Group(_mpi.transport(comm))
+        self._group = _group_of(comm)
         self.open_mode = str(mode).replace("b", "")
 
         def prepare():
@@ -304,11 +303,6 @@ class Multifile:
             if self._alone is None:
                 self._alone = _core.Multifile(_core.Group(), *self._arguments[:3], None, *self._arguments[4:])
             return self._alone
-
-    @property
-    def closed(self):
-        """bool: whether the file is closed."""
-        return self._core is None
 
     def readable(self):
         """Whether it is open for reading.
@@ -738,33 +732,3 @@ class Multifile:
         core.abandon()
         if failure is not None:
             raise failure
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        """Close the file, which is collective; or `abandon` it when an exception leaves the ``with`` statement."""
-        if exception[0] is None:
-            self.close()
-            return
-        try:
-            self.abandon()
-        except OSError as failure:
-            _warnings.warn(f"{self!r} was abandoned, and not all of it could be stored: {failure}", RuntimeWarning)
-
-    # The file was not closed, and the other ranks may be elsewhere.
-    def __del__(self):
-        if self._core is None:
-            return
-        told = state = repr(self)
-        tells = self.writable() and self._group.rank == 0
-        try:
-            self.abandon()
-        except WrongMode:  # a child of the opening process
-            return
-        except OSError as failure:
-            told += f", not all of which could be stored ({failure}),"
-        _warnings.warn(f"unclosed {state}", ResourceWarning, source=self)
-        if tells and _sys.stderr is not None:
-            word = _shlex.quote(_os.fsdecode(self.name))
-            print(f"thalweg: {told} was not closed; `thalweg repair {word}` makes it readable", file=_sys.stderr)
