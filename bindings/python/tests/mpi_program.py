@@ -38,7 +38,7 @@ def program_of_all(seed):
             model.write_ragged(np.concatenate(list(parts.ravel())), lengths)
         elif step == 2:
             n = int(random.integers(1, 6))
-            a, counts = f.read("u2", n, return_counts=True)
+            a, counts = f.read("u2", n, return_counts=True, force=True)
             expected, expected_counts = model.read("u2", n)
             np.testing.assert_array_equal(counts, expected_counts[f.local])
             np.testing.assert_array_equal(a, expected[f.local])
@@ -101,6 +101,78 @@ def multifile_of_all():
         assert comm.rank == 0
     except thalweg.NotClosed:
         assert comm.rank > 0
+    comm.Barrier()
+
+
+def file_of_all():
+    """The ranks write their parts of one array, in blocks and with halos, and read the parts of others."""
+    path = folder / "field.dat"
+    whole = np.arange(9 * 8, dtype="f8").reshape(9, 8)
+    first, last = 9 * comm.rank // comm.size, 9 * (comm.rank + 1) // comm.size
+    local = np.pad(whole[first:last], 1, constant_values=-1)
+    with thalweg.File(path, "w+", comm=comm) as f:
+        f.write_array(local, start=(first, 0), shape=whole.shape, halo=1)
+        back = np.zeros((2, 8))
+        f.read_array(back, start=(comm.rank, 0), shape=whole.shape)
+        np.testing.assert_array_equal(back, whole[comm.rank : comm.rank + 2])
+        assert f.size() == whole.nbytes
+        f.seek(0, 2)
+        f.write_all(b"%d" % comm.rank * (comm.rank + 1))
+        order = bytearray(f.size() - whole.nbytes)
+        f.read_at_all(order, whole.nbytes)
+        assert order == b"".join(b"%d" % rank * (rank + 1) for rank in range(comm.size)), order
+        requests = [f.iwrite_at_all(np.full(3, comm.rank, "u1"), 3 * (i * comm.size + comm.rank)) for i in range(5)]
+        assert [request.wait() for request in requests] == [3] * 5
+        f.set_view(thalweg.view.strided(5, 3, 3 * comm.size), 3 * comm.rank)
+        mine = np.zeros(15, "u1")
+        assert f.read_view_all(mine) == 15 and (mine == comm.rank).all()
+        f.set_view()
+        # Wrong arguments of one rank are a failure of all, also of those that only start an access.
+        is_last = comm.rank == comm.size - 1
+        for call in (lambda: f.write_array(local, halo=9 if is_last else 1, start=(first, 0), shape=whole.shape),
+                     lambda: f.write_array(local, order="K" if is_last else "C", halo=1, start=(first, 0), shape=whole.shape),
+                     lambda: f.read_at_all(bytes(3) if is_last else bytearray(3), 0),
+                     lambda: f.iread_at_all(bytes(3) if is_last else bytearray(3), 0).wait(),
+                     lambda: f.seek(2**70 if is_last else 0), lambda: f.truncate(2**70 if is_last else 0),
+                     lambda: f.set_view(thalweg.view.contiguous(1), 2**70 if is_last else 0)):
+            try:
+                call()
+            except (thalweg.InvalidArgument, thalweg.OutOfRange):
+                continue
+            raise AssertionError("wrong arguments of one rank")
+    comm.Barrier()
+    f = thalweg.File(path, "r", comm=comm)
+    try:
+        if comm.rank == 0:
+            f.abandon()
+        f.close()
+        assert comm.rank == 0
+    except thalweg.NotClosed:
+        assert comm.rank > 0
+    comm.Barrier()
+
+
+def dtypes_are_stored():
+    """One rank without data learns the dtype of the others; two dtypes are none."""
+    path, shape = folder / "typed.vp", (comm.size, 4)
+    with thalweg.vp.open(path, "w", shape=shape, comm=comm) as f:
+        f.write(np.full((*f.local_shape, 2), comm.rank, "f4"))
+        assert f.dtype == np.float32
+    with thalweg.vp.open(path, comm=comm, box=np.s_[comm.rank : comm.rank + 1, :]) as f:
+        a = f.read()
+        assert a.dtype == np.float32 and a.shape == (1, 4, 2) and (a == comm.rank).all()
+        f.seek(0)
+        try:
+            f.read("i4" if comm.rank == 0 else "f4", 2)
+            raise AssertionError("read")
+        except thalweg.InvalidArgument as error:
+            assert "float32" in str(error), str(error)
+    comm.Barrier()
+    with thalweg.vp.open(path, "a", comm=comm) as f:
+        f.write(np.zeros(f.local_shape, "i8" if comm.rank == 0 else "f4"))
+    with thalweg.vp.open(path, comm=comm) as f:
+        assert f.dtype is None
+        f.read("u1", 8)
     comm.Barrier()
 
 
@@ -233,6 +305,8 @@ failures_are_those_of_all()
 a_rank_that_raises_certifies_nothing()
 boxes_may_be_given()
 multifile_of_all()
+file_of_all()
+dtypes_are_stored()
 everything = comm.gather(MPI.Get_library_version().split(",")[0], root=0)
 if comm.rank == 0:
     print(f"passed on {comm.size} ranks: {everything[0].splitlines()[0]}")

@@ -197,7 +197,59 @@ def test_a_record_array_is_its_bytes(path):
         f.seek(0)
         np.testing.assert_array_equal(f.read(kind, 2), a)
         f.seek(0)
-        assert f.read(np.dtype(("u1", 7)), 4).shape == (5, 4, 7)
+        assert f.read(np.dtype(("u1", 7)), 4, force=True).shape == (5, 4, 7)
+
+
+def test_the_dtype_is_stored_and_checked(path):
+    a = numbers(4, 3, 2).astype("f4")
+    with thalweg.vp.open(path, "w", shape=4) as f:
+        assert f.dtype is None
+        f.write(a)
+        f.write(a[::-1])
+        assert f.dtype == np.float32
+    with thalweg.vp.open(path) as f:
+        assert f.dtype == np.float32 and "float32" in f._repr_html_()
+        np.testing.assert_array_equal(f.read(), a)  # in the shape that was written
+        np.testing.assert_array_equal(f.read(n=6), a[::-1].reshape(4, 6))
+        f.seek(20)
+        b, counts = f.read(fill=-1, return_counts=True)
+        assert b.shape == (4, 3, 2) and (counts == 6).all()
+        f.seek(40)
+        b, counts = f.read(fill=-1, return_counts=True)
+        assert (counts == 2).all() and (b.reshape(4, 6)[:, 2:] == -1).all()
+        f.seek(0)
+        for read in (lambda: f.read("i4", 6), lambda: f.readinto(np.zeros((4, 6))), lambda: f.read_ragged("u1")):
+            with pytest.raises(thalweg.InvalidArgument, match="float32.*force=True"):
+                read()
+        assert (f.tell() == 0).all()
+        assert f.read("i4", 6, force=True).tobytes() == a.tobytes()
+        assert f.read_ragged()[0].dtype == np.float32
+    with thalweg.vp.open(path, "a") as f:
+        assert f.dtype == np.float32
+        f.write(a)
+        f.write(numbers(4))  # another dtype: the file has none from here on
+        assert f.dtype is None
+    with thalweg.vp.open(path) as f:
+        assert f.dtype is None and f.read("i4").shape == (4,)
+        with pytest.raises(thalweg.InvalidArgument, match="pass one"):
+            f.read()
+    with thalweg.vp.open(path, "w", shape=4) as f:
+        f.write_ragged(np.arange(3), [1, 0, 2, 0])
+    with thalweg.vp.open(path) as f:
+        assert f.read_ragged()[0].tolist() == [0, 1, 2]
+    with open(f"{path}.dtype", "w") as other:  # another program's file
+        other.write("text")
+    with thalweg.vp.open(path) as f:
+        assert f.dtype is None
+
+
+def test_a_box_needs_no_shape_where_the_file_has_it(path):
+    with thalweg.vp.open(path, "w", shape=(2, 3)) as f:
+        f.write(numbers(2, 3))
+    with pytest.raises(thalweg.InvalidArgument, match="shape"):
+        thalweg.vp.open(path, "w", box=(slice(0, 2), slice(0, 3)))
+    with thalweg.vp.open(path, box=(slice(0, 2), slice(0, 3))) as f:
+        assert f.read().tolist() == numbers(2, 3).tolist()
 
 
 def test_a_list_is_an_array(path):
@@ -222,7 +274,7 @@ def test_an_end_is_told_with_what_was_there(path):
         a, counts = f.read(np.int32, 3, fill=-1, return_counts=True)
         assert a.tolist() == [[0, -1, -1], [1, 2, -1], [3, 4, 5]] and counts.tolist() == [1, 2, 3]
         f.seek(0)
-        a, counts = f.read("S8", return_counts=True)  # an incomplete item does not count
+        a, counts = f.read("S8", return_counts=True, force=True)  # an incomplete item does not count
         assert a[0] == b"" and counts.tolist() == [0, 1, 1]
         f.seek(0)
         b = np.full((3, 3), 7, np.int32)
@@ -252,7 +304,7 @@ def test_values_may_be_ragged(path):
         assert left.tolist() == [[2, 0], [0, 1]]
         assert (f.sizes() - f.tell()).tolist() == [[4, -4], [4, 4]]
         f.seek(0)
-        values, left = f.read_ragged()
+        values, left = f.read_ragged(np.uint8, force=True)
         assert values.dtype == np.uint8 and left.tolist() == [[24, 0], [8, 16]]
 
 
@@ -361,7 +413,7 @@ def test_reading_a_stream_moves_no_position_and_keeps_accesses_fast(path):
 def test_reading_a_stream_keeps_the_end_that_was_met(path):
     with thalweg.vp.open(path, "w+", shape=2) as f:
         f.write(numbers(2))
-        f.read("u1", return_counts=True)
+        f.read("u1", return_counts=True, force=True)
         assert f.eof.all()
         assert len(f[0].read()) == 8
         assert f.eof.all() and (f.tell() == 8).all()

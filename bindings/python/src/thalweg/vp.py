@@ -21,14 +21,14 @@ Source: Moore, Hatcher, Quinn, "Stream*: Fast, Flexible, Data-Parallel I/O".
 import io as _io
 import operator as _operator
 import os as _os
-import shlex as _shlex
-import sys as _sys
-import warnings as _warnings
 import weakref as _weakref
+from html import escape as _escape
 
 import numpy as _np
 
 from . import _arguments, _core, _memory
+from ._open_file import OpenFile as _OpenFile, group_of as _group_of
+from ._stored_dtype import StoredDtype as _StoredDtype
 from ._stream import Stream as _Stream
 from ._whole import MODES as _MODES
 from ._whole import Health, Info, Region, flatten, import_array, info, is_vpfile, regions, repair, verify
@@ -53,7 +53,7 @@ def open(path, mode="r", shape=None, *, comm=None, box=None, hints=None):
     comm : mpi4py.MPI.Intracomm, optional
         The tasks that open the file together; it is duplicated. None: this task alone.
     box : sequence of slice, optional
-        The VPs of this task, one slice of step 1 per dimension; needs `shape`. The boxes of all tasks cover the shape
+        The VPs of this task, one slice of step 1 per dimension; needs `shape`, or NAME.meta. The boxes of all tasks cover the shape
         once; all tasks pass one, or none. Default: one dimension is divided in rank order.
     hints : dict or str, optional
         ``{"block_bytes": 4096}`` or ``"block_bytes=4096"``. The hints of task 0 count.
@@ -77,7 +77,7 @@ def open(path, mode="r", shape=None, *, comm=None, box=None, hints=None):
     return VpFile(path, mode, shape, comm=comm, box=box, hints=hints)
 
 
-class VpFile:
+class VpFile(_OpenFile):
     """An open vpfile, made by `thalweg.vp.open`. Collective.
 
     ``f[i, j]`` is the stream of one VP. The first dimensions of an array are those of the VPs: an array
@@ -101,19 +101,17 @@ class VpFile:
     """
 
     __iter__ = None  # f[0], f[1], ... are streams only for some shapes
-    _core = None
+    _remedy = "; `thalweg repair {}` makes it readable"
 
     def __init__(self, path, mode="r", shape=None, *, comm=None, box=None, hints=None):
-        if comm is None:
-            self._group = _core.Group()
-        else:
-            from . import _mpi
-            self._group = _core.Group(_mpi.transport(comm))
+        self._group = _group_of(comm)
         self._open(path, mode, shape, box, hints)
 
     def _open(self, path, mode, shape, box, hints):
         def prepare():
             numbers = _arguments.extents(shape)
+            if box is not None and shape is None and str(mode)[:1] != "w":
+                numbers = list(info(path).shape)
             return (_arguments.path_bytes(path), _arguments.text(str(mode)), numbers, _arguments.box_of(box, numbers),
                     _arguments.hints_text(hints))
 
@@ -125,17 +123,28 @@ class VpFile:
         self.local = tuple(slice(first, first + n) for first, n in zip(start, self.local_shape))
         self._streams = _weakref.WeakSet()
         self._core = core
+        self._stored = _StoredDtype(self._group, path, self.open_mode[:1] == "w")
 
     def __repr__(self):
         state = "closed " if self.closed else ""
         return f"<{state}vpfile {self.name!r}, mode {self.open_mode!r}, shape {self.shape}>"
 
+    def _repr_html_(self):
+        if self.closed:
+            return f"<code>{_escape(repr(self))}</code>"
+        rows = {"shape": self.shape, "this task": self.local_shape, "dtype": self.dtype, "mode of the file": self.file_mode}
+        cells = "".join(f"<tr><th>{key}</th><td>{_escape(str(value))}</td></tr>" for key, value in rows.items())
+        return f"<table><caption>vpfile {_escape(repr(self.name))}</caption>{cells}</table>"
+
     # ---- What is it? ----------------------------------------------------------------------------------------------
 
     @property
-    def closed(self):
-        """bool: whether the file is closed."""
-        return self._core is None
+    def dtype(self):
+        """numpy.dtype or None: that of all arrays written so far, as far as this task knows; None: unknown, or several.
+
+        It is stored in NAME.dtype, beside the data file.
+        """
+        return self._stored.dtype
 
     @property
     def mode(self):
@@ -257,6 +266,7 @@ class VpFile:
 
         made, mine = self._prepare(prepare)
         array, memory, mask = made or (None, _memory.NOTHING, None)
+        self._stored.written(*((array.dtype, array.shape[len(self.shape):], array.size > 0) if made else (None, None, False)))
         self._together(mine, lambda: self._file.write_all(memory, _memory.address(mask)))
         return array.nbytes if mask is None else int(mask.sum(dtype=_np.int64)) * (array.nbytes // max(mask.size, 1))
 
@@ -293,27 +303,31 @@ class VpFile:
 
         made, mine = self._prepare(prepare)
         flat, each = made or (None, None)
+        self._stored.written(*((flat.dtype, None, flat.size > 0) if made else (None, None, False)))
         memory = (_memory.address(flat), flat.itemsize, 0, _memory.address(each), 0, None) if made else _memory.NOTHING
         self._together(mine, lambda: self._file.write_all(memory, 0))
         return flat.nbytes
 
     # ---- Reading --------------------------------------------------------------------------------------------------
 
-    def read(self, dtype, n=None, where=None, *, fill=None, return_counts=False):
+    def read(self, dtype=None, n=None, where=None, *, fill=None, return_counts=False, force=False):
         """Read `n` items per VP, at its position. Collective.
 
         Parameters
         ----------
-        dtype : numpy.dtype
-            Type of an item, without Python objects.
+        dtype : numpy.dtype, optional
+            Type of an item, without Python objects. None: that of the file (`dtype`).
         n : int, optional
-            Items per VP; None: one, without a dimension for it.
+            Items per VP; None: one, without a dimension for it, or where `dtype` is None as many, in the same shape, as a
+            VP had in the first array that was written.
         where : array_like of bool, broadcastable to `local_shape`, optional
             VPs that take part; the others have the fill value and keep their positions. Default: all.
         fill : scalar, optional
             Value of items that were not read. Default: zero, as in ``numpy.zeros``.
         return_counts : bool, default False
             Also return the number of items read per VP. Equal on all tasks.
+        force : bool, default False
+            Read as another dtype than that of the file.
 
         Returns
         -------
@@ -328,7 +342,7 @@ class VpFile:
             Without `return_counts`: some VP, of any task, had less than `n` items left. Its attributes ``array`` and
             ``counts`` are the results of the call.
         thalweg.InvalidArgument
-            `n` or `where` is invalid; or an array without NAME.meta has streams that are no multiple of the first
+            `n` or `where` is invalid; `dtype` is not that of the file, or unknown; or an array without NAME.meta has streams that are no multiple of the first
             access.
         TypeError
             The dtype contains Python objects.
@@ -336,11 +350,12 @@ class VpFile:
             Not open for reading; the file cannot be read.
         """
         def prepare():
-            kind = _memory.dtype_of(dtype, "read")
-            items = 1 if n is None else _operator.index(n)
+            kind = _memory.dtype_of(self._stored.check(dtype, "read", force), "read")
+            each = self._stored.shape if n is None and dtype is None and self._stored.shape is not None else ()
+            items = int(_np.prod(each, dtype=_np.int64)) if n is None else _operator.index(n)
             if items < 0:
                 raise InvalidArgument(f"read: n is {items}")
-            array = _np.zeros(self.local_shape + (() if n is None else (items,)), kind)
+            array = _np.zeros(self.local_shape + (each if n is None else (items,)), kind)
             strides = _memory.vp_strides(self.local_shape, items * kind.itemsize)
             memory = (_memory.address(array), kind.itemsize, items, 0, 0, strides)
             return array, memory, self._mask(where), items
@@ -350,14 +365,14 @@ class VpFile:
         counts = _np.zeros(self.local_shape, _np.int64)
         self._together(mine, lambda: self._file.read_all(memory, _memory.address(mask), _memory.address(counts)))
         if fill is not None or (counts < items).any():
-            missing = counts < items if n is None else _np.arange(items) >= counts[..., None]
-            array[missing] = _np.zeros((), array.dtype) if fill is None else fill
+            missing = counts < items if array.ndim == counts.ndim else _np.arange(items) >= counts[..., None]
+            array.reshape((*counts.shape, -1) if array.ndim > counts.ndim else counts.shape)[missing] = _np.zeros((), array.dtype) if fill is None else fill
         if return_counts:
             return array, counts
         self._complete("read", array, counts, items, mask)
         return array
 
-    def readinto(self, a, where=None, *, return_counts=False):
+    def readinto(self, a, where=None, *, return_counts=False, force=False):
         """Read into an existing array: each VP reads its part at its position. Collective.
 
         Parameters
@@ -369,6 +384,8 @@ class VpFile:
             VPs that take part; the parts of the others are not modified. Default: all.
         return_counts : bool, default False
             Return the number of elements read per VP instead of raising EndOfStream. Equal on all tasks.
+        force : bool, default False
+            Read as another dtype than that of the file.
 
         Returns
         -------
@@ -380,7 +397,7 @@ class VpFile:
         thalweg.EndOfStream
             Without `return_counts`: some VP, of any task, had fewer elements left. Its attributes have the results.
         thalweg.InvalidArgument
-            Wrong shape, not writable, or `where` is invalid.
+            Wrong shape or dtype, not writable, or `where` is invalid.
         TypeError, thalweg.WrongMode, thalweg.Corrupt, thalweg.Error
             See `read`.
         """
@@ -388,6 +405,7 @@ class VpFile:
             if not isinstance(a, _np.ndarray):
                 raise TypeError(f"readinto: a must be a numpy.ndarray, not {type(a).__name__}")
             array = self._array(a, "readinto")
+            self._stored.check(array.dtype, "readinto", force)
             shared = array.size > 0 and any(n > 1 and stride == 0 for n, stride in zip(array.shape, array.strides))
             if not array.flags.writeable or shared:
                 raise InvalidArgument("readinto: a is not writable, or elements of it share memory")
@@ -409,16 +427,18 @@ class VpFile:
         self._complete("readinto", a, counts, n, mask)
         return None
 
-    def read_ragged(self, dtype=_np.uint8, lengths=None):
+    def read_ragged(self, dtype=None, lengths=None, *, force=False):
         """Read a different number of elements per VP: by default the rest of each stream. Collective.
 
         Parameters
         ----------
-        dtype : numpy.dtype, default uint8
-            Type of an element, without Python objects.
+        dtype : numpy.dtype, optional
+            Type of an element, without Python objects. None: that of the file, or uint8 where it is unknown.
         lengths : array_like of int, shape `local_shape`, optional
             Elements per VP. Default: all remaining whole ones. The bytes of an incomplete one stay unread;
             ``f.tell() < f.sizes()`` shows them. Passed by all tasks, or by none.
+        force : bool, default False
+            Read as another dtype than that of the file.
 
         Returns
         -------
@@ -435,7 +455,8 @@ class VpFile:
             See `read`.
         """
         def prepare():
-            kind = _memory.dtype_of(dtype, "read_ragged")
+            known = _np.uint8 if dtype is None and self._stored.dtype is None else dtype
+            kind = _memory.dtype_of(self._stored.check(known, "read_ragged", force), "read_ragged")
             if lengths is None:
                 each = _np.maximum(self.sizes() - self.tell(), 0) // kind.itemsize
             else:
@@ -532,7 +553,7 @@ class VpFile:
         try:
             core.close()
         finally:
-            self._group = None
+            self._group = self._stored._group = None
         if mine is not None:
             raise mine
 
@@ -559,40 +580,7 @@ class VpFile:
         try:
             core.abandon()
         finally:
-            self._group = None
-
-    def __enter__(self):
-        """Return the file; leaving the ``with`` statement closes it. Collective."""
-        _ = self._file
-        return self
-
-    def __exit__(self, *exception):
-        """Close the file, which is collective; or `abandon` it when an exception leaves the ``with`` statement."""
-        if exception[0] is None:
-            self.close()
-            return
-        try:
-            self.abandon()
-        except OSError as failure:
-            _warnings.warn(f"{self!r} was abandoned, and not all of it could be stored: {failure}", RuntimeWarning)
-
-    # The file was not closed, and the other ranks may be elsewhere.
-    def __del__(self):
-        if self._core is None:
-            return
-        state = repr(self)
-        told = state
-        tells = self.writable() and self._group.rank == 0
-        try:
-            self.abandon()
-        except WrongMode:  # a child of the opening process
-            return
-        except OSError as failure:
-            told += f", not all of which could be stored ({failure}),"
-        _warnings.warn(f"unclosed {state}", ResourceWarning, source=self)
-        if tells and _sys.stderr is not None:
-            word = _shlex.quote(self.name)
-            print(f"thalweg: {told} was not closed; `thalweg repair {word}` makes it readable", file=_sys.stderr)
+            self._group = self._stored._group = None
 
     # ---- One VP ---------------------------------------------------------------------------------------------------
 

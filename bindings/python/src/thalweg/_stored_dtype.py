@@ -1,0 +1,87 @@
+"""The dtype of the arrays in a vpfile, in NAME.dtype beside it: a JSON object with "dtype", a description of NumPy, null
+where arrays of several dtypes were written, and "shape", that of one virtual processor's part of the first array, null
+where their lengths differ."""
+
+import ast
+import hashlib
+import json
+import os
+import warnings
+
+import numpy as np
+
+from .errors import InvalidArgument
+
+_NOBODY = -(2**62)
+
+
+class StoredDtype:
+    """Of an open vpfile. `dtype` is None where it is unknown, and `shape` where it is or differs."""
+
+    def __init__(self, group, name, is_new):
+        """Collective: task 0 reads NAME.dtype, and removes that of a file that is written anew."""
+        self._group = group
+        self._name = os.fsencode(name) + b".dtype"
+        self._is_open = is_new  # the first array decides
+        self.dtype = self.shape = None
+        words = b""
+        if group.rank == 0:
+            try:
+                if is_new:
+                    os.unlink(self._name)
+                else:
+                    with open(self._name, "rb") as file:
+                        words = file.read()
+            except OSError:
+                pass
+        try:
+            stored = json.loads(group.broadcast(words) or b'{"dtype": null}')
+            if stored["dtype"] is not None:
+                self.dtype = np.lib.format.descr_to_dtype(ast.literal_eval(stored["dtype"]))
+                self.shape = None if stored["shape"] is None else tuple(stored["shape"])
+        except (ValueError, SyntaxError, KeyError, TypeError):
+            pass  # another program's file
+
+    def written(self, dtype, shape, has_data):
+        """Remember that this task writes an array. The first time collective; `dtype` None: its arguments are wrong."""
+        decides, self._is_open = self._is_open, False
+        has_data = has_data and dtype is not None
+        if decides:
+            number = _number_of(dtype) if has_data else None
+            high, low, writer = self._group.largest(
+                [number, -number, self._group.size - self._group.rank] if has_data else [_NOBODY] * 3)
+            if writer != _NOBODY and high == -low:
+                self.dtype, self.shape = (dtype, shape) if has_data else (None, None)
+                if self._group.rank == self._group.size - writer:
+                    self._store(repr(np.lib.format.dtype_to_descr(dtype)), shape)
+        elif has_data and self.dtype is not None and dtype != self.dtype:
+            self.dtype = self.shape = None
+            self._store(None, None)
+
+    # Several tasks may do so at once, with equal words.
+    def _store(self, descr, shape):
+        temporary = self._name + b".%d" % self._group.rank
+        try:
+            with open(temporary, "w") as file:
+                json.dump({"dtype": descr, "shape": shape}, file)
+            os.replace(temporary, self._name)
+        except OSError as failure:
+            warnings.warn(f"{os.fsdecode(self._name)} could not be written, the dtype is not checked: {failure}",
+                          RuntimeWarning)
+
+    def check(self, dtype, call, force):
+        """The dtype to read: `dtype`, or that of the file where it is None."""
+        if dtype is None:
+            if self.dtype is None:
+                raise InvalidArgument(f"{call}: the file does not say which dtype it has; pass one")
+            return self.dtype
+        dtype = np.dtype(dtype)
+        if self.dtype is not None and dtype != self.dtype and not force:
+            raise InvalidArgument(f"{call}: the dtype is {dtype}, and that of the file {self.dtype}; with force=True the "
+                                  "bytes are read all the same")
+        return dtype
+
+
+def _number_of(dtype):
+    digest = hashlib.blake2b(repr(np.lib.format.dtype_to_descr(dtype)).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 2
