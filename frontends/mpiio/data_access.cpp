@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +19,8 @@ struct Prepared {
   std::unique_ptr<Conversion> conversion;  // null: the bytes of memory are those of the file
   std::int64_t bytes = 0;                  // of the file
   std::int64_t etypes = 0;
-  bool collective = false;  // the library's access, too
+  std::int64_t position = 0;  // where it begins, in etypes
+  bool collective = false;    // the library's access, too
   Failure failure;
 };
 
@@ -116,10 +118,10 @@ std::unique_lock<std::mutex> prepare(OpenFile& file, const DataAccess& asked, Pr
   made.etypes = made.failure.none() ? made.bytes / file.view.etype_bytes : 0;
   fill(asked, made);
   if (!made.failure.none() && asked.pointer != Pointer::ordered) return lock;
-  const std::int64_t position = take_position(file, asked, made.etypes);
+  made.position = take_position(file, asked, made.etypes);
   std::int64_t offset = 0;
-  if (made.failure.none() && __builtin_mul_overflow(position, file.view.etype_bytes, &offset)) {
-    made.failure = wrong(MPI_ERR_ARG, asked, "offset " + std::to_string(position) + " is beyond 2^63-1 bytes");
+  if (made.failure.none() && __builtin_mul_overflow(made.position, file.view.etype_bytes, &offset)) {
+    made.failure = wrong(MPI_ERR_ARG, asked, "offset " + std::to_string(made.position) + " is beyond 2^63-1 bytes");
     fill(asked, made);
   }
   made.access.offset = offset;
@@ -131,6 +133,23 @@ std::unique_lock<std::mutex> prepare(OpenFile& file, const DataAccess& asked, Pr
 Failure named(const DataAccess& asked, Failure failure) {
   if (!failure.none()) failure.message = std::string(asked.call) + ": " + failure.message;
   return failure;
+}
+
+bool reads_at_pointer(const DataAccess& asked) {
+  return asked.pointer == Pointer::individual && asked.direction == TW_ACCESS_READ;
+}
+
+// The whole etypes of `made` that lie before the end of the file; all, where bytes of the view are not in file order.
+std::int64_t etypes_before_end(const OpenFile& file, const Prepared& made) {
+  std::int64_t end = 0;
+  if (tw_file_seek_view(file.file, 0, SEEK_END, &end) != TW_OK) return made.etypes;
+  return std::clamp<std::int64_t>(end / file.view.etype_bytes - made.position, 0, made.etypes);
+}
+
+// File pointers move by the amount accessed (MPI 4.1, 14.6.10): takes the individual one back to the end of the file where
+// it is still behind this read, which accesses so many whole etypes. `file.mutex` is held.
+void move_back(OpenFile& file, const Prepared& made, std::int64_t etypes) {
+  if (file.position == made.position + made.etypes) file.position = made.position + etypes;
 }
 
 // Carries out an access of atomic mode: each rank its own, while it has the lock. `file.mutex` is held: the locks of one
@@ -146,6 +165,7 @@ Failure carry_out_locked(OpenFile& file, const DataAccess& asked, Prepared& made
   failure = failure_of(tw_file_access(file.file, &made.access, &bytes));
   file.locks.unlock();
   moved = static_cast<std::int64_t>(bytes);
+  if (failure.none() && reads_at_pointer(asked)) move_back(file, made, moved / file.view.etype_bytes);
   if (failure.none() && made.conversion != nullptr) failure = made.conversion->end(&moved);
   return named(asked, failure);
 }
@@ -172,6 +192,8 @@ Failure start_prepared(OpenFile& file, const DataAccess& asked, Prepared& made, 
   const tw_status status = made.collective ? tw_file_iaccess_all(file.file, nullptr, &made.access, &request.operation)
                                            : tw_file_iaccess(file.file, &made.access, &request.operation);
   if (status != TW_OK && !made.failure.none()) return made.failure;
+  // Its pointer is final from now on.
+  if (status == TW_OK && reads_at_pointer(asked)) move_back(file, made, etypes_before_end(file, made));
   return named(asked, failure_of(status));
 }
 
@@ -183,6 +205,10 @@ Failure carry_out(OpenFile& file, const DataAccess& asked, Prepared& made, std::
   moved = static_cast<std::int64_t>(bytes);
   if (!made.failure.none()) return made.failure;
   Failure failure = failure_of(status);
+  if (failure.none() && moved < made.bytes && reads_at_pointer(asked)) {
+    const std::scoped_lock lock(file.mutex);
+    move_back(file, made, moved / file.view.etype_bytes);
+  }
   if (failure.none() && made.conversion != nullptr) failure = made.conversion->end(&moved);
   return named(asked, std::move(failure));
 }

@@ -257,6 +257,30 @@ TEST_F(MpiioPointers, SeekInAViewWithHoles) {
   EXPECT_EQ(position_of(file), 0);
 }
 
+// MPI 4.1, 14.6.10: by the amount accessed, so that a write behind the read leaves no hole.
+TEST_F(MpiioPointers, AReadMovesTheIndividualOneByTheWholeEtypesThatTheFileHas) {
+  fill(path(), dots(42));
+  const OpenFile file(path(), MPI_MODE_RDWR);
+  for (const MPI_Aint stride : {4, 8}) {
+    const Type spaced = spaced_ints(stride);
+    set_view(file, 0, MPI_INT, spaced);
+    const MPI_Offset whole = 40 / stride;  // ints; the file has two bytes of the next one
+    for (const MPI_Offset from : {whole - 2, whole, whole + 1})
+      for (const bool atomic : {false, true})
+        for (const Call& call : all_calls()) {
+          if (call.pointer != Pointer::individual) continue;
+          SCOPED_TRACE(call.name(false) + " from " + std::to_string(from) + (atomic ? ", atomic" : ""));
+          EXPECT_MPI(MPI_File_set_atomicity(file, atomic ? 1 : 0));
+          EXPECT_MPI(MPI_File_seek(file, from, MPI_SEEK_SET));
+          std::vector<int> data(kN);
+          MPI_Status status;
+          EXPECT_MPI(access(call, false, file, 0, data.data(), kN, MPI_INT, &status));
+          EXPECT_EQ(elements_of(status, MPI_BYTE), from < whole ? 10 : from == whole ? 2 : 0);
+          EXPECT_EQ(position_of(file), std::max(from, whole));
+        }
+  }
+}
+
 TEST_F(MpiioPointers, TheSharedOneSeeksForAll) {
   fill(path(), dots(100));
   const OpenFile file(path(), MPI_MODE_RDWR);
