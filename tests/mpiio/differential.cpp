@@ -296,6 +296,7 @@ class Program {
       carry_out(made);
     }
     log("seek", class_of(MPI_File_seek(file_, 0, MPI_SEEK_SET)));
+    barrier();  // a change of the size conflicts with what other ranks read there (MPI 4.1, 14.2.4)
     log("set_size", class_of(MPI_File_set_size(file_, kFile)));
     log("set_size was", file_size());
   }
