@@ -189,8 +189,20 @@ class Program {
     made.offset = random_offset(made, 0, 1);
     if (made.call.pointer == Pointer::individual && (made.write || is_near))
       log("seek", made.offset, class_of(MPI_File_seek(file_, made.offset, MPI_SEEK_SET)));
+    MPI_Offset from = -1;
+    MPI_File_get_position(file_, &from);
     carry_out(made);
-    log_position();
+    log_move(from, made.call.pointer == Pointer::individual ? etypes_of(made) : 0);
+  }
+
+  // The individual pointer behind an access of so many etypes. From the end of the file it goes to the begin, so that a
+  // wrong one changes no later line.
+  void log_move(MPI_Offset from, std::int64_t etypes) {
+    MPI_Offset position = -1, place = -1;
+    const int error = MPI_File_get_position(file_, &position);
+    log("position", class_of(error), position, "from", from, "by", etypes, "of", etype_bytes_);
+    MPI_File_get_byte_offset(file_, position, &place);
+    if (place + etype_bytes_ > kFile) log("seek", class_of(MPI_File_seek(file_, 0, MPI_SEEK_SET)));
   }
 
   void log_position() {
