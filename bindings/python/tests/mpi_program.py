@@ -65,11 +65,12 @@ def multifile_of_all():
     with thalweg.Multifile(path, "w", comm=comm) as mf:
         mf.mine.write(b"rank %d" % comm.rank)
         mf.add(f"log/{comm.rank}").write(b"of one rank")
-        mf.save("rows", array[first:last], start=(first, 0), shape=array.shape)
+        mf.save("rows", array[first:last], start=(first, 0), shape=array.shape, dims=("y", "x"))
     with thalweg.Multifile(path, comm=comm) as mf:
         assert mf.mine.read() == b"rank %d" % comm.rank
         assert len(mf) == 3 * comm.size
         np.testing.assert_array_equal(mf.load("rows", slice(0, 4)), array[:4])  # of other ranks
+        assert mf.array("rows").dims == ("y", "x") and list(mf.arrays()) == ["rows"]
         other = (comm.rank + 1) % comm.size
         assert mf[other].read() == b"rank %d" % other and mf[f"log/{other}"].read() == b"of one rank"
         assert len(list(mf)) == 3 * comm.size

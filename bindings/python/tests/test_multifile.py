@@ -423,3 +423,56 @@ def test_wrong_calls(path, tmp_path):
     with Multifile(path) as mf:
         with pytest.raises(thalweg.WrongMode):
             mf.add("a")
+
+
+def test_an_array_is_read_when_it_is_indexed(path):
+    array = np.arange(24.0).reshape(2, 3, 4)
+    with Multifile(path, "w") as mf:
+        mf.save("a", array, dims=("z", "y", "x"))
+        mf.save("parts", np.asfortranarray(array), start=(0, 0, 0), shape=array.shape)
+        mf.save("0d", np.array(7), dims=())
+        mf.add("text").write(b"no array")
+        for wrong in ("xy", ("x", "y"), ("x", "x", "y"), ("x", "y", "a,b"), ("x", "y", ""), ("x", "y", 1)):
+            with pytest.raises(thalweg.InvalidArgument, match="dims"):
+                mf.save("b", array, dims=wrong)
+        with pytest.raises(thalweg.InvalidArgument):  # no attribute has so long a key
+            mf.save("b" * 300, array, dims=("z", "y", "x"))
+        mf.save("b" * 300, array)
+    with Multifile(path) as mf:
+        assert list(mf.arrays()) == ["a", "parts", "0d", "b" * 300] and list(mf.arrays("pa")) == ["parts"]
+        a = mf.array("a")
+        assert (a.name, a.dtype, a.shape, a.ndim, a.size, a.nbytes, len(a)) == ("a", "f8", (2, 3, 4), 3, 24, 192, 2)
+        assert a.dims == ("z", "y", "x") and mf.array("parts").dims is None and mf.array("0d").dims == ()
+        assert mf.array("b" * 300).dims is None and "'a'" in repr(a)
+        for one in (a, mf.array("parts")):
+            assert np.array_equal(one, array) and np.array_equal(one[1, ::-2], array[1, ::-2])
+        assert np.asarray(a, "i4").dtype == "i4" and np.asarray(mf.array("0d")) == 7
+        with pytest.raises(ValueError, match="copy"):
+            a.__array__(copy=False)
+        with pytest.raises(TypeError, match="no length"):
+            len(mf.array("0d"))
+        with pytest.raises(thalweg.NotFound):
+            mf.array("none")
+    with pytest.raises(thalweg.InvalidArgument, match="closed"):
+        a[0]
+
+
+def test_steps_are_read_one_by_one_where_they_are_large(path, monkeypatch):
+    array = np.arange(64 * 4096, dtype=np.float64).reshape(64, 4096)
+    with Multifile(path, "w") as mf:
+        mf.save("a", array)
+    with Multifile(path) as mf:
+        core, moved = mf._core, []
+
+        class Counting:
+            def __getattr__(self, name):
+                return getattr(core, name)
+
+            def read_at(self, rank, at, buffer):
+                moved.append(len(memoryview(buffer)))
+                return core.read_at(rank, at, buffer)
+
+        mf._core = Counting()
+        assert np.array_equal(mf.load("a", slice(None, None, -16)), array[::-16])
+        mf._core = core
+    assert sum(moved) <= 4 * 4096 * 8 + 8192

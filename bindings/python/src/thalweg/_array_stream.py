@@ -51,6 +51,12 @@ def place_of(start, shape, parts, session):
     return words + len(words).to_bytes(8, "little") + MAGIC
 
 
+def begins_in(read_at):
+    """Whether a stream begins as an .npy file does; `read_at` as of `StoredArray`."""
+    begin = bytearray(len(_NPY))
+    return read_at(0, begin) == len(_NPY) and begin == _NPY
+
+
 class StoredArray:
     """An array in a stream: dtype, shape and order are read, the data when they are asked for."""
 
@@ -161,12 +167,14 @@ def _are_numbers(values, kind):
     return isinstance(values, kind) and all(type(value) is int and value >= 0 for value in values)
 
 
-def box_of(key, shape, what):
-    """(box, cut): the slices of step 1 that hold what `key` selects of an array of this shape, and what to take of them."""
+def indices_of(key, shape, what, is_outer=False):
+    """An index for each dimension of an array of this shape: an integer from 0 on or a slice; where `is_outer` also an array
+    of such integers."""
     keys = key if isinstance(key, tuple) else (key,)
+    kinds = (int, np.integer, slice, np.ndarray) if is_outer else (int, np.integer, slice)
     places = [i for i, one in enumerate(keys) if one is Ellipsis]
     for one in keys:
-        if isinstance(one, (bool, np.bool_)) or not (one is Ellipsis or isinstance(one, (int, np.integer, slice))):
+        if isinstance(one, (bool, np.bool_)) or not (one is Ellipsis or isinstance(one, kinds)):
             raise IndexError(f"{what}: {one!r} is no index; pass integers, slices and Ellipsis")
     if len(places) > 1 or len(keys) - len(places) > len(shape):
         raise IndexError(f"{what}: {key!r} has too many indices for the shape {shape}")
@@ -174,17 +182,49 @@ def box_of(key, shape, what):
         at = places[0]
         keys = keys[:at] + (slice(None),) * (len(shape) - len(keys) + 1) + keys[at + 1 :]
     keys += (slice(None),) * (len(shape) - len(keys))
-    box, cut = [], []
-    for dimension, (one, extent) in enumerate(zip(keys, shape)):
+    return tuple(_from_0(one, extent, dimension, what) for dimension, (one, extent) in enumerate(zip(keys, shape)))
+
+
+def _from_0(one, extent, dimension, what):
+    if isinstance(one, slice):
+        return one
+    numbers = np.asarray(one)
+    outside = numbers[(numbers < -extent) | (numbers >= extent)]
+    if outside.size:
+        raise IndexError(f"{what}: index {outside.flat[0]} of dimension {dimension}, which has {extent} elements")
+    numbers = np.where(numbers < 0, numbers + extent, numbers)
+    return numbers if isinstance(one, np.ndarray) else int(numbers)
+
+
+def select(read, indices, shape, strides):
+    """The elements of an array that `indices_of` selected: `read(box)` returns those of slices of step 1.
+    `strides`: bytes between neighbours in each dimension. Elements that lie far apart are read one run at a time."""
+    for d, (one, extent, stride) in enumerate(zip(indices, shape, strides)):
         if isinstance(one, slice):
             chosen = range(*one.indices(extent))
-            low, high = (min(chosen[0], chosen[-1]), max(chosen[0], chosen[-1]) + 1) if chosen else (0, 0)
-            box.append(slice(low, high))
-            cut.append(slice(None, None, chosen.step) if chosen else slice(None))
+            if len(chosen) < 2 or (abs(chosen.step) - 1) * stride <= _GAP:
+                continue
+            one = np.arange(chosen.start, chosen.stop, chosen.step)
+        elif not isinstance(one, np.ndarray):
             continue
-        if not -extent <= one < extent:
-            raise IndexError(f"{what}: index {one} of dimension {dimension}, which has {extent} elements")
-        number = range(extent)[one]
-        box.append(slice(number, number + 1))
-        cut.append(0)
-    return tuple(box), (*cut, Ellipsis)
+        wanted, places = np.unique(one, return_inverse=True)
+        axis = sum(not isinstance(index, int) for index in indices[:d])
+        found = []
+        for run in np.split(wanted, np.flatnonzero((np.diff(wanted) - 1) * stride > _GAP) + 1):
+            low, high = (int(run[0]), int(run[-1]) + 1) if run.size else (0, 0)
+            piece = select(read, (*indices[:d], slice(low, high), *indices[d + 1 :]), shape, strides)
+            found.append(piece if len(run) == high - low else np.take(piece, run - low, axis))
+        one_piece = found[0] if len(found) == 1 else np.concatenate(found, axis)
+        is_in_order = len(places) == len(wanted) and (np.diff(places) > 0).all()
+        return one_piece if is_in_order else np.take(one_piece, places, axis)
+    box, cut = [], []
+    for one, extent in zip(indices, shape):
+        if not isinstance(one, slice):
+            box.append(slice(one, one + 1))
+            cut.append(0)
+            continue
+        chosen = range(*one.indices(extent))
+        low, high = (min(chosen[0], chosen[-1]), max(chosen[0], chosen[-1]) + 1) if chosen else (0, 0)
+        box.append(slice(low, high))
+        cut.append(slice(None, None, chosen.step) if chosen else slice(None))
+    return read(tuple(box))[(*cut, Ellipsis)]

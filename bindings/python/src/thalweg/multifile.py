@@ -14,7 +14,9 @@ other calls are made by each task alone.
 
 import collections.abc as _abc
 import dataclasses as _dataclasses
+import functools as _functools
 import io as _io
+import math as _math
 import os as _os
 import threading as _threading
 import weakref as _weakref
@@ -26,7 +28,7 @@ from . import _arguments, _array_stream, _core
 from ._open_file import OpenFile as _OpenFile, group_of as _group_of
 from .errors import BadIndex, Corrupt, InvalidArgument, NotFound, WrongMode
 
-__all__ = ["Multifile", "Entry", "Request"]
+__all__ = ["Multifile", "Array", "Entry", "Request"]
 
 
 @_dataclasses.dataclass(frozen=True)
@@ -167,6 +169,88 @@ class _Stream(_io.RawIOBase):
             raise InvalidArgument(f"{self.name}: cannot seek by {offset} with whence {whence}")
         self._at = _arguments.number(base + offset, f"{self.name}: the position")
         return self._at
+
+
+class Array:
+    """An array of a multifile that is open for reading, made by `Multifile.array`. Its elements are read when it is indexed.
+
+    ``a[key]`` takes integers, slices and Ellipsis, as `Multifile.load`; ``numpy.asarray(a)`` reads all of it, and
+    ``dask.array.from_array(a)`` parts of it. Threads may share it; the multifile serialises their calls.
+
+    Attributes
+    ----------
+    name : str
+    dtype : numpy.dtype
+    shape : tuple of int
+        Of the whole array where it is distributed.
+    dims : tuple of str or None
+        Names of the dimensions, if `Multifile.save` was given any.
+    """
+
+    def __init__(self, name, parts, is_whole, dims):
+        first = parts[0]
+        self.name = name
+        self.dtype = first.dtype
+        self.shape = first.shape if is_whole else tuple(first.place["shape"])
+        self.dims = dims if dims is not None and len(dims) == len(self.shape) else None
+        self._parts = parts
+        self._is_whole = is_whole
+        self._is_fortran = first.is_fortran
+        faster = [self.shape[:d] if first.is_fortran else self.shape[d + 1 :] for d in range(self.ndim)]
+        self._strides = [self.dtype.itemsize * _math.prod(extents) for extents in faster]
+
+    def __repr__(self):
+        return f"<array {self.name!r} in a multifile, {self.dtype}, shape {self.shape}>"
+
+    @property
+    def ndim(self):
+        """int: number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self):
+        """int: number of elements."""
+        return _math.prod(self.shape)
+
+    @property
+    def nbytes(self):
+        """int: bytes of its elements."""
+        return self.size * self.dtype.itemsize
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError(f"array {self.name!r} has no dimension, and so no length")
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None):
+        if copy is False:
+            raise ValueError(f"array {self.name!r} lies in a file: it cannot become one in memory without a copy")
+        return self[...] if dtype is None else self[...].astype(dtype, copy=False)
+
+    def __getitem__(self, key):
+        return self._select(_array_stream.indices_of(key, self.shape, self.name))
+
+    def _select(self, indices):
+        return _array_stream.select(self._read, indices, self.shape, self._strides)
+
+    def _read(self, box):
+        if self._is_whole:
+            return self._parts[0].read(box)
+        found = _np.zeros([part.stop - part.start for part in box], self.dtype, "F" if self._is_fortran else "C")
+        for stored in self._parts:
+            self._add_part(found, box, stored)
+        return found
+
+    @staticmethod
+    def _add_part(found, box, stored):
+        from_, to = [], []
+        for wanted, first, n in zip(box, stored.place["start"], stored.shape):
+            low, high = max(wanted.start, first), min(wanted.stop, first + n)
+            if low >= high:
+                return
+            from_.append(slice(low - first, high - first))
+            to.append(slice(low - wanted.start, high - wanted.start))
+        found[tuple(to)] = stored.read(tuple(from_))
 
 
 class _Attributes(_abc.MutableMapping):
@@ -384,6 +468,25 @@ class Multifile(_OpenFile):
         """
         return (entry.name for entry in self.entries(prefix) if entry.name and not entry.part)
 
+    def arrays(self, prefix=""):
+        """Names of the arrays that `array` and `load` read, that begin with `prefix`. Open for reading.
+
+        The first bytes of every logical file that has such a name are read.
+
+        Parameters
+        ----------
+        prefix : str, default ""
+            Begin of the name.
+
+        Yields
+        ------
+        str
+        """
+        for name, rank in {entry.name: entry.rank for entry in self.entries(prefix) if entry.name}.items():
+            last = max(self._find(name, None), self._find(name, 0))
+            if _array_stream.begins_in(_functools.partial(self._reader.read_at, rank if last < 0 else last)):
+                yield name
+
     def find(self, name, part=None):
         """The rank of the logical file of a name, the one that was added last. Open for reading; takes few reads.
 
@@ -499,7 +602,7 @@ class Multifile(_OpenFile):
 
     # ---- Arrays ---------------------------------------------------------------------------------------------------
 
-    def save(self, name, array, *, start=None, shape=None):
+    def save(self, name, array, *, start=None, shape=None, dims=None):
         """Add an array as a logical file, which is an .npy file. Open for writing.
 
         Parameters
@@ -511,14 +614,24 @@ class Multifile(_OpenFile):
         start, shape : sequence of int, optional
             For a distributed array: where the part of this task begins, and the shape of the whole array. Each task of the
             multifile saves one part of a name, which may be empty.
+        dims : sequence of str, optional
+            Names of the dimensions, for `Array.dims` and xarray; of a distributed array at least one task passes them. They
+            are kept as the attribute "dims:NAME", separated by commas, and hold for every array of that name.
 
         Raises
         ------
         thalweg.InvalidArgument
-            The part does not lie in the array, this task has saved one of that name, or the dtype has objects.
+            The part does not lie in the array, this task has saved one of that name, the dtype has objects, or `dims` are no
+            names of its dimensions. Nothing was added.
         """
         array = _np.asanyarray(array)
         header = _array_stream.header_of(array)
+        if dims is not None:
+            dims = [dims] if isinstance(dims, str) else list(dims)
+            names = {dim for dim in dims if isinstance(dim, str) and dim and "," not in dim}
+            if len(dims) != array.ndim or len(names) != array.ndim:
+                raise InvalidArgument(f"save: dims are {dims} for an array of {array.ndim} dimensions; pass a name for each, "
+                                      "all different, without a comma")
         place, part = b"", None
         if start is not None or shape is not None:
             whole = _arguments.extents(shape)
@@ -531,10 +644,13 @@ class Multifile(_OpenFile):
             if _arguments.path_bytes(name) in self._saved:
                 raise InvalidArgument(f"save: this task has saved its part of {name!r}; pass another name, or the parts of a "
                                       "task in one array")
-            self._saved.add(_arguments.path_bytes(name))
             part = self._group.rank
             place = _array_stream.place_of(first, whole, self._group.size, self.info()["sessions"])
+        if dims is not None:
+            self.attributes["dims:" + _os.fsdecode(name)] = ",".join(dims)
         rank = self._add(name, part, 0)
+        if part is not None:
+            self._saved.add(_arguments.path_bytes(name))
         at = 0
         for piece in (header, _array_stream.bytes_of(array), place):
             if len(piece):
@@ -567,21 +683,38 @@ class Multifile(_OpenFile):
         IndexError
             `key` does not fit the shape.
         """
+        return self.array(name)[key]
+
+    def array(self, name):
+        """An array that `save` stored, whose elements are read when it is indexed. Open for reading.
+
+        Parameters
+        ----------
+        name : str or bytes
+            Also the name of an .npy file that was packed. Of several arrays of one name it is the one that was saved last.
+
+        Returns
+        -------
+        Array
+            Valid until the multifile is closed.
+
+        Raises
+        ------
+        thalweg.NotFound, thalweg.InvalidArgument, thalweg.Corrupt
+            As `load`.
+        """
         whole, part = self._find(name, None), self._find(name, 0)
         if max(whole, part) < 0:
             self.find(name)  # raises
-        if whole > part:
-            stored = self._stored(whole, name)
-            box, cut = _array_stream.box_of(key, stored.shape, name)
-            return stored.read(box)[cut]
-        parts = self._parts(name)
-        first = parts[0]
-        shape = tuple(first.place["shape"])
-        box, cut = _array_stream.box_of(key, shape, name)
-        found = _np.zeros([part.stop - part.start for part in box], first.dtype, "F" if first.is_fortran else "C")
-        for stored in parts:
-            self._add_part(found, box, stored)
-        return found[cut]
+        parts = [self._stored(whole, name)] if whole > part else self._parts(name)
+        return Array(_os.fsdecode(name), parts, whole > part, self._dims(_os.fsdecode(name)))
+
+    def _dims(self, name):
+        try:
+            words = self.attributes["dims:" + name].decode()
+        except (KeyError, UnicodeDecodeError, InvalidArgument):  # none was set, or none could have been
+            return None
+        return tuple(words.split(",")) if words else ()
 
     def _stored(self, rank, name):
         return _array_stream.StoredArray(lambda at, buffer: self._reader.read_at(rank, at, buffer), self._reader.size(rank),
@@ -606,17 +739,6 @@ class Multifile(_OpenFile):
             if not same or stored.dtype != first.dtype:
                 raise Corrupt(f"{what}: part {number} of {n} was saved at another time than part 0, or as another array")
         return parts
-
-    @staticmethod
-    def _add_part(found, box, stored):
-        from_, to = [], []
-        for wanted, first, n in zip(box, stored.place["start"], stored.shape):
-            low, high = max(wanted.start, first), min(wanted.stop, first + n)
-            if low >= high:
-                return
-            from_.append(slice(low - first, high - first))
-            to.append(slice(low - wanted.start, high - wanted.start))
-        found[tuple(to)] = stored.read(tuple(from_))
 
     # ---- Durability, the end --------------------------------------------------------------------------------------
 
