@@ -11,7 +11,7 @@ from thalweg import _core, multifile, vp
 
 # Only the constructor and close() of a multifile are collective, as the class says.
 INDEPENDENT = [(multifile, name) for name in multifile.__all__] + [
-    (kind, name) for kind in (multifile.Multifile, multifile.Request) for name in dir(kind) if not name.startswith("_")] + [
+    (kind, name) for kind in (multifile.Multifile, multifile.Array, multifile.Request) for name in dir(kind) if not name.startswith("_")] + [
     (multifile.Multifile, name) for name in ("__getitem__", "__exit__", "__iter__", "__len__")]
 PUBLIC = [(thalweg, name) for name in thalweg.__all__] + [(thalweg.errors, name) for name in thalweg.errors.__all__] + [
     (vp, name) for name in vp.__all__] + [(vp.VpFile, name) for name in dir(vp.VpFile) if not name.startswith("_")] + [
@@ -44,10 +44,23 @@ def test_every_status_has_a_class():
     assert set(thalweg.errors._CLASSES) == set(_core.status)
 
 
+def test_what_fsspec_and_xarray_look_for_is_there():
+    from importlib.metadata import distribution
+    points = [point for point in distribution("thalweg").entry_points if point.group in ("fsspec.specs", "xarray.backends")]
+    assert sorted((point.group, point.name) for point in points) == [("fsspec.specs", "thalweg"), ("xarray.backends", "thalweg")]
+    for point in points:
+        pytest.importorskip(point.group.split(".")[0])
+        kind = point.load()
+        for name in (name for name, thing in vars(kind).items() if not name.startswith("_") and inspect.isfunction(thing)):
+            text = inspect.getdoc(getattr(kind, name))
+            for argument in inspect.signature(getattr(kind, name)).parameters:
+                assert argument in ("self", "kwargs") or argument in text, f"{kind.__name__}.{name}: {argument}"
+
+
 def test_mpi_is_neither_linked_nor_imported():
     libraries = subprocess.run(["ldd", _core.__file__], check=True, capture_output=True, text=True).stdout
     assert "libmpi" not in libraries and "libgomp" not in libraries and "libthalweg" not in libraries
-    program = "import sys, thalweg; sys.exit('mpi4py' in sys.modules)"
+    program = "import sys, thalweg; sys.exit(bool({'mpi4py', 'fsspec', 'xarray'} & set(sys.modules)))"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
