@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the wheel of the Python package, installs it into a new environment without MPI, and tests it there; then with
-# mpi4py and matplotlib, on ranks of every installed MPI. Requires: scripts/setup.sh build python.
+# fsspec, xarray, zarr, dask and pandas; then with mpi4py and matplotlib, on ranks of every installed MPI. Requires: scripts/setup.sh build python.
 #
 # Usage: scripts/run_python_tests.sh
 #
@@ -64,6 +64,18 @@ if [ -x "$heat" ]; then
     || { echo "FAILED: examples/python/heat.py"; failed=1; }
 fi
 cd "$root"
+
+if grep -q pyarrow "$here/packages/ready"; then
+  fresh data numpy pytest fsspec xarray zarr dask pandas pyarrow
+  tests "with fsspec, xarray, zarr, dask and pandas" "$here/data/bin/python" -m pytest -p no:cacheprovider -q \
+    bindings/python/tests/test_fsspec.py bindings/python/tests/test_xarray.py bindings/python/tests/test_package.py
+  cd "$here/example"
+  "$here/data/bin/python" "$root/examples/python/analysis.py" | diff - <(echo "('y', 'x') 32768.0 step 1 True 128.5") \
+    || { echo "FAILED: examples/python/analysis.py"; failed=1; }
+  cd "$root"
+else
+  echo "summary: SKIPPED: fsspec, xarray, zarr, dask and pandas: 'scripts/setup.sh build python' did not get them from the package index"
+fi
 
 fresh mpi numpy pytest mpi4py matplotlib
 mpi_tests() {
