@@ -11,7 +11,8 @@ from thalweg import _core, multifile, vp
 
 # Only the constructor and close() of a multifile are collective, as the class says.
 INDEPENDENT = [(multifile, name) for name in multifile.__all__] + [
-    (kind, name) for kind in (multifile.Multifile, multifile.Array, multifile.Request) for name in dir(kind) if not name.startswith("_")] + [
+    (kind, name) for kind in (multifile.Multifile, multifile.Array, multifile.Request) for name in dir(kind)
+    if not name.startswith("_")] + [
     (multifile.Multifile, name) for name in ("__getitem__", "__exit__", "__iter__", "__len__")]
 PUBLIC = [(thalweg, name) for name in thalweg.__all__] + [(thalweg.errors, name) for name in thalweg.errors.__all__] + [
     (vp, name) for name in vp.__all__] + [(vp.VpFile, name) for name in dir(vp.VpFile) if not name.startswith("_")] + [

@@ -224,7 +224,7 @@ class MultifileFileSystem(_fsspec.AbstractFileSystem):
             raise NotFound(f"{self._path}: no logical file is called {path!r}")
         if found[0] is self._writer and path not in self._small:
             raise WrongMode(f"{self._path}: {path!r} has {found[1]['size']} bytes and is not read before the file system that "
-                            "wrote it is closed; of zarr write whole chunks")
+                            "wrote it is closed; write whole chunks of zarr")
         return found
 
     def _list(self):
@@ -341,7 +341,8 @@ class MultifileFileSystem(_fsspec.AbstractFileSystem):
     def _open(self, path, mode="rb", block_size=None, autocommit=True, cache_options=None, **kwargs):
         path = self._strip_protocol(path)
         if not autocommit:
-            raise NotImplementedError(f"{path}: a multifile has no transactions; an exception in its with statement abandons it")
+            raise NotImplementedError(f"{path}: a multifile has no transactions; an exception in the with statement of its file "
+                                      "system abandons it")
         if mode == "rb":
             with self._lock:
                 multifile, info = self._to_read(path)
@@ -478,5 +479,5 @@ def _local_path(fo, mode, protocol, options):
     if getattr(fs, "local_file", False) and mode in (None, "r"):
         with fs.open(path, "rb") as file:
             return file.name
-    raise InvalidArgument(f"{fo}: a multifile is a local file, and this one lies on {fs.protocol!r}; copy it, or, to read one of "
-                          "one physical file, put simplecache:: before its URL")
+    raise InvalidArgument(f"{fo}: a multifile is a local file, and this one lies on {fs.protocol!r}; copy it, or, to read one "
+                          "of one physical file, put simplecache:: before its URL")
