@@ -41,7 +41,7 @@ option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 set(TW_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: 'address,undefined' or 'thread'")
 set(TW_TEST_PREFIX "" CACHE STRING "Put before every test name, to tell presets apart when several run together")
 option(TW_TEST_ALL "Run all tests under a sanitizer: hours (the preset asan-all, which also sets THALWEG_ALL_STRIDES)" OFF)
-set(TW_TEST_SETS "unit;conformance;multifile;sharedfile;vpfile;allocation;omp_file;fortran;crash;mpi;mpiio;methods;cli;report;interop;fuzz;compile;repository;examples;install" CACHE STRING
+set(TW_TEST_SETS "unit;conformance;multifile;sharedfile;vpfile;allocation;omp_file;fortran;languages;crash;mpi;mpiio;methods;cli;report;interop;fuzz;compile;repository;examples;install" CACHE STRING
     "The folders of tests/ to build and run")
 set(TW_UNIT_ROOMS "" CACHE STRING "The folders of tests/unit/ to build; empty: all")
 set(TW_MPI_TESTS "" CACHE STRING "The programs of tests/mpi/ to build, without _test; empty: all")
