@@ -53,6 +53,16 @@ rank 3 of 4: 13 rows from 37 on, between rows of 36 and 0" "${launch[@]}" -n 4 "
   [ "$(wc -c < rows.dat)" = 16000 ] || { echo "FAILED: example_c_field"; exit 1; }
 fi
 
+logs() { "$bin/thalweg" ls -0 dump.tw logs/ | tr '\0' '\n'; }
+for language in c cxx fortran; do
+  if [ -x "$bin/example_${language}_checkpoint" ]; then
+    expect "sum 4194176.0" "${launch[@]}" -n 3 "$bin/example_${language}_checkpoint"
+    expect "logs/rank0.txt
+logs/rank1.txt
+logs/rank2.txt" logs
+  fi
+done
+
 # Two ranks restart from what three wrote, and compute what the program with a file for each rank does.
 if [ -x "$bin/example_fortran_heat" ]; then
   expect "step 20, sum of squares 1205.399094658" "${launch[@]}" -n 3 "$bin/example_fortran_heat_files" 20

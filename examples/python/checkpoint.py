@@ -1,4 +1,4 @@
-"""Stores an array of all ranks and a log of each in one multifile, and reads a part of the array.
+"""The program of ../c/checkpoint.c in Python.
 
 python checkpoint.py: alone; mpiexec -n RANKS python checkpoint.py: with mpi4py
 """
@@ -11,14 +11,16 @@ try:
 except ImportError:
     comm, rank, ranks = None, 0, 1
 
-first, last = 256 * rank // ranks, 256 * (rank + 1) // ranks
-u = np.add.outer(np.arange(first, last), np.arange(128) / 128)
+log, text = f"logs/rank{rank}.txt", b"step 1\n"
+u = np.add.outer(np.arange(256 * rank // ranks, 256 * (rank + 1) // ranks), np.arange(128) / 128)
+v = np.empty_like(u)
 
 with thalweg.Multifile("dump.tw", "w", comm=comm) as mf:
-    mf.add(f"logs/rank{rank}.txt").write(b"step 1\n")
-    mf.save("u", u, start=(first, 0), shape=(256, 128))    # the rows of this rank
-
+    mf.mine.write(u)
+    mf.add(log).write(text)
 with thalweg.Multifile("dump.tw", comm=comm) as mf:
-    column = mf.load("u", (slice(None), 64))               # of all ranks
-    if rank == 0:
-        print(list(mf.names("logs/")), column.shape, column.sum())
+    mf.mine.readinto(v)
+
+total = v.sum() if comm is None else comm.reduce(v.sum())
+if rank == 0:
+    print(f"sum {total:.1f}")
