@@ -4,7 +4,7 @@
 #include <thalweg/group_mpi.h>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <thalweg/thalweg.hpp>
 #include <vector>
@@ -189,7 +189,6 @@ struct Cases {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int status = 0;
   {
     Cases cases;
     try {
@@ -204,5 +203,4 @@ int main(int argc, char** argv) {
     }
   }
   MPI_Finalize();
-  return status;
 }
