@@ -209,7 +209,7 @@ def failures_are_those_of_all():
     refused(path, "written by all ranks together", use_collectives=False) if size == 1 else None
     if size > 1:
         mine = folder / f"of{rank}.tw"
-        refused(path, f"1 of {size} ranks save to this path", storage_writer=StorageWriter(mine))
+        refused(path, "rank 1 saves to another path", storage_writer=StorageWriter(mine))
         assert not mine.exists()
     sparse = {"s": torch.eye(3).to_sparse()}
     try:
@@ -233,6 +233,7 @@ def each_rank_by_itself():
     found = {"a": torch.zeros(5)}
     dcp.load(found, storage_reader=StorageReader(folder / f"alone{size}.{rank}.tw"), no_dist=True)
     assert torch.equal(found["a"], filled(rank, 5))
+    dist.barrier()
 
 
 def everything():

@@ -362,6 +362,8 @@ class StorageWriter(_storage.StorageWriter, _staging.AsyncStager):
                                   "written by all ranks together")
         self._save.id = _uuid.uuid4().hex
         self._save.rank = kwargs.get("rank", 0)
+        if getattr(self._save, "mesh", None) is not None:  # of a save that failed before anything was sent
+            _idle.append(self._save.mesh)
         self._save.mesh = self._save.store = self._save.uuid = None
 
     def _key(self, what):
@@ -381,11 +383,10 @@ class StorageWriter(_storage.StorageWriter, _staging.AsyncStager):
         if _dist.is_initialized() and _dist.get_world_size() > 1:
             # A connection of its own: a call that waits would keep calls of other threads waiting.
             self._save.store = _dist.distributed_c10d._get_default_store().clone()
-            self._save.store.add(self._key("ranks"), 1)
             with _contextlib.suppress(IndexError):
                 self._save.mesh = _idle.pop()
-                if self._save.mesh.rank == self._save.rank:
-                    self._save.store.add(self._key(self._save.mesh.key), 1)
+            mesh = self._save.mesh
+            self._save.store.set(self._key(self._save.rank), mesh.key if mesh is not None and mesh.rank == self._save.rank else "")
         return plan
 
     def prepare_global_plan(self, plans):
@@ -416,16 +417,16 @@ class StorageWriter(_storage.StorageWriter, _staging.AsyncStager):
 
     # Through the store: a planner that keeps plans does not pass on what a later plan holds.
     def _choose_mesh(self, store, n):
-        ranks = store.add(self._key("ranks"), 0)
-        store.delete_key(self._key("ranks"))
-        mesh, key = self._save.mesh, None
-        if mesh is not None:
-            key = mesh.key if mesh.size == n and store.add(self._key(mesh.key), 0) == n else None
-            store.delete_key(self._key(mesh.key))
-        if ranks < n:
-            raise InvalidArgument(f"{self.checkpoint_id}: {ranks} of {n} ranks save to this path; pass one path on all ranks")
+        has = []
+        for key in map(self._key, range(n)):
+            has.append(store.get(key).decode() if store.check([key]) else None)
+            store.delete_key(key)
+        if None in has:
+            raise InvalidArgument(f"{self.checkpoint_id}: rank {has.index(None)} saves to another path; pass one path on all ranks")
+        mesh = self._save.mesh
         if n > 1:
-            store.set(self._key("mesh"), key or _uuid.uuid4().hex)
+            keeps = mesh is not None and mesh.size == n and has == [mesh.key] * n
+            store.set(self._key("mesh"), mesh.key if keeps else _uuid.uuid4().hex)
 
     def _join(self, share):
         """The group of all ranks of this save, and its mesh."""
