@@ -19,7 +19,7 @@ from thalweg.torch import StorageReader, latest  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 PROGRAM = pathlib.Path(__file__).with_name("torch_program.py")
-LIMIT = 240  # s
+LIMIT = 600  # s: on crowded machines the imports alone take minutes
 
 
 class StorageWriter(thalweg.torch.StorageWriter):

@@ -795,5 +795,5 @@ def _read_of(path, act):
 def _is_whole(mf):
     ends = {}
     for place in _metadata_of(mf).storage_data.values():
-        ends[place.rank] = max(ends.get(place.rank, 0), place.at + place.nbytes)
+        ends[place.rank] = max(ends.get(place.rank, 0), place.at + place.nbytes if place.nbytes else 0)
     return all(mf._core.size(mf.find(f"{_DATA}{rank}")) >= end for rank, end in ends.items())
