@@ -1,7 +1,7 @@
 # Commands for developers; the build itself is CMake (CMakePresets.json). `make help` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all python bench bench-collective methods format tidy nightly coverage install clean
+.PHONY: help demo test test-all python torch bench bench-collective methods format tidy nightly coverage install clean
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -30,6 +30,10 @@ test-all: ## make test, and Open MPI in full, sanitizers, Clang, the Python whee
 python: ## set up, build the wheel of the Python package (build/python/dist) and test it, without MPI and with mpi4py
 	@scripts/setup.sh build python
 	@scripts/run_python_tests.sh
+
+torch: ## test checkpoints of PyTorch with the wheel in build/python/dist (PyTorch takes 5.4 GB in build/python/torch)
+	@scripts/setup.sh build python
+	@scripts/run_torch_tests.sh
 
 bench: ## run every benchmark in its quick form
 	@scripts/setup.sh build mpi bench

@@ -16,7 +16,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 jobs=$(nproc)
 logs=$PWD/build/nightly
-all_parts=(campaigns mpiio suites damage memory bench fuzz clang tools asan valgrind coverage)
+all_parts=(campaigns mpiio suites damage memory bench torch fuzz clang tools asan valgrind coverage)
 
 # --- the parts; each ends at its first command that fails ----------------------------------------------------------------
 
@@ -95,6 +95,11 @@ part_bench() {
     ctest --preset $preset --no-tests=error -R bench
   done
 }
+# Checkpoints of PyTorch. Without PyTorch, or without the disk for it, the log says why they were left out.
+part_torch() {
+  scripts/setup.sh build python || [ $? = 3 ]
+  scripts/run_torch_tests.sh || [ $? = 77 ]
+}
 # New inputs are kept under build/fuzz/found, failing ones beside it.
 part_fuzz() {
   local target name found
@@ -172,7 +177,7 @@ for part in "${parts[@]}"; do
   [ $status = 0 ] || failed=1
   [ $status = 0 ] || tail -n 40 "$logs/$part.log"
   summary+="$part: $verdict in $((SECONDS - started)) s"$'\n'
-  summary+=$(grep -E '^== [a-z_]*_campaign: |tests passed|^Done [0-9]+ runs|^lines: |^[a-z0-9]* *(mpich|openmpi) *own +[0-9]+, |^[0-9]+ programs pass |^\[  PASSED  \] ' "$logs/$part.log" | sed 's/^/  /')$'\n'
+  summary+=$(grep -E '^== [a-z_]*_campaign: |^summary: |tests passed|^Done [0-9]+ runs|^lines: |^[a-z0-9]* *(mpich|openmpi) *own +[0-9]+, |^[0-9]+ programs pass |^\[  PASSED  \] ' "$logs/$part.log" | sed 's/^/  /')$'\n'
 done
 echo "== summary"
 grep -v '^$' <<< "$summary"

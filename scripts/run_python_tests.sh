@@ -8,39 +8,11 @@
 # missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-root=$PWD
-here=$root/build/python
-export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc 2> /dev/null || echo 2)}
-export THALWEG_PROFILE=none PYTHONPYCACHEPREFIX=$here/bytecode
+# shellcheck source=scripts/python_wheel.sh
+. scripts/python_wheel.sh
 
-# fresh NAME PACKAGE...: creates an environment with these packages and the wheel only.
-fresh() {
-  local name=$1
-  shift
-  python3 -m venv --clear "$here/$name"
-  "$here/$name/bin/python" -m pip install -q --disable-pip-version-check --no-compile --no-index --find-links "$here/packages" \
-    --find-links "$here/dist" thalweg "$@"
-}
-
-if [ ! -e "$here/packages/ready" ]; then
-  echo "summary: SKIPPED: 'scripts/setup.sh build python' did not install the tools for the wheel; is a package index configured for pip?"
-  exit 77
-fi
-
-failed=0
-# tests TITLE COMMAND...: runs pytest and repeats its last line.
-tests() {
-  local title=$1 status=0
-  shift
-  "$@" > "$here/tests.log" 2>&1 || status=$?
-  cat "$here/tests.log"
-  echo "summary: $title: $(tail -n 1 "$here/tests.log")"
-  [ $status = 0 ] || failed=1
-}
-
-# From scratch this takes 140 s of a core; ccache (cmake/Project.cmake) avoids recompilation, also after make clean.
-rm -rf "$here/dist" "$here/bytecode"
-"$here/tools/bin/python" -m build --wheel --no-isolation --skip-dependency-check -C "build-dir=$here/wheel" -o "$here/dist" .
+need_tools
+build_wheel
 
 fresh plain numpy pytest
 tests "without MPI" "$here/plain/bin/python" -m pytest -p no:cacheprovider -q bindings/python/tests

@@ -41,6 +41,8 @@ stage_release() {
   build_preset release -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_MPI=ON -DTW_WITH_OPENMP=ON -DTW_WITH_BENCH=OFF
 }
 stage_python() { scripts/run_python_tests.sh; }
+# Not of all_stages, which CI runs in turn: its packages are 5.4 GB. The nightly run has it.
+stage_torch() { scripts/run_torch_tests.sh; }
 # The second MPI, at its smallest: two programs of tests/mpi.
 stage_smoke() { build_preset smoke -DTW_WARNINGS_AS_ERRORS=ON; }
 stage_openmpi() { build_preset openmpi -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_BENCH=OFF; }

@@ -5,7 +5,7 @@
 #
 # Checks what is installed first; when nothing is missing, nothing is run. On Debian and Ubuntu missing packages are
 # installed with apt (through sudo unless root). Elsewhere they are listed, and you install them. Python packages of the
-# group python are kept in build/python.
+# group python are kept in build/python, PyTorch of the group torch in build/python/torch (5.4 GB).
 # Exit status: 0 everything is installed, 2 something is missing (it is listed), 3 only Python packages are missing: the
 # package index is unreachable, or does not have them.
 # shellcheck disable=SC2317,SC2086  # probes are called by name; package lists are lists of words
@@ -75,6 +75,27 @@ get_python_packages() {
   echo "$tools $packages $data" > "$here/packages/ready"
 }
 
+# The build for CPUs, of 1 GB, where the index has it; else the one with CUDA, which runs without a GPU.
+get_torch() {
+  local here=build/python/torch version=2.15.0 free
+  [ "$(cat "$here/ready" 2> /dev/null)" = "$version" ] && "$here/bin/python" -c 'import torch' > /dev/null 2>&1 && return 0
+  rm -rf "$here"
+  mkdir -p build/python
+  free=$(df --output=avail -B1G build/python | tail -n 1)
+  if [ "$free" -lt 12 ]; then
+    echo "setup.sh: PyTorch needs 12 GB of disk while it is installed; build/python has $((free)) GB" >&2
+    return 1
+  fi
+  local pip=("$here/bin/python" -m pip install -q --disable-pip-version-check --no-cache-dir --no-compile --retries 2)
+  python3 -m venv --clear "$here" && "${pip[@]}" numpy pytest &&
+    { "${pip[@]}" "torch==$version+cpu" 2> /dev/null || "${pip[@]}" "torch==$version"; } || {
+    rm -rf "$here"
+    echo "setup.sh: pip could not get torch $version from the package index" >&2
+    return 1
+  }
+  echo "$version" > "$here/ready"
+}
+
 # --- look, install, look again ---------------------------------------------------------------------------------------
 
 # Prints the lines of missing packages.
@@ -107,8 +128,10 @@ install_with_apt() {
 [ $# -gt 0 ] || set -- build mpi
 needs=
 python=false
+torch=false
 for group in "$@"; do
   [ "$group" = python ] && python=true
+  [ "$group" = torch ] && torch=true
   lines=$(needs_of "$group") || exit 2
   needs+=$lines$'\n'
 done
@@ -116,6 +139,7 @@ needs=$(grep -v '^$' <<< "$needs" | awk '!seen[$0]++')
 
 finish() {
   ! $python || (cd "$(dirname "$0")/.." && get_python_packages) || exit 3
+  ! $torch || (cd "$(dirname "$0")/.." && get_torch) || exit 3
   exit 0
 }
 
