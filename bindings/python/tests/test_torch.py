@@ -1,5 +1,6 @@
 """thalweg.torch: checkpoints of PyTorch, on 1 to 4 processes."""
 
+import inspect
 import os
 import pathlib
 import socket
@@ -267,3 +268,13 @@ def test_wrong_arguments():
 
 def test_the_package_does_not_import_torch():
     subprocess.run([sys.executable, "-c", "import sys, thalweg; sys.exit('torch' in sys.modules)"], check=True)
+
+
+@pytest.mark.parametrize("thing", [latest, *(getattr(kind, name) for kind in (thalweg.torch.StorageWriter, StorageReader)
+                                             for name in vars(kind) if not name.startswith("_"))], ids=str)
+def test_public_names_have_docstrings(thing):
+    text = inspect.getdoc(thing)
+    assert text
+    if inspect.isfunction(thing):
+        for argument in inspect.signature(thing).parameters:
+            assert argument == "self" or argument in text
