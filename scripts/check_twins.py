@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Check that the public calls of the C library have twins in Fortran, or a line that says why not.
+"""Check that the public calls of the C library have twins in Fortran and in Python, or a line that says why not.
 
 Usage: check_twins.py ROOT
 
-The calls are those of tests/abi/exported_symbols.txt, of libthalweg and libthalweg_mpi. A twin of tw_TYPE_NAME is a
-procedure NAME of type tw_TYPE in bindings/fortran; so is any use of the call in the sources there. Other calls have a line
-'call: reason' in tests/abi/without_fortran.txt, which has no line for a call that is gone or has a twin.
+The calls are those of tests/abi/exported_symbols.txt, of libthalweg and libthalweg_mpi. A twin of tw_TYPE_NAME is, in Fortran, a
+procedure NAME of type tw_TYPE in bindings/fortran, or any use of the call in the sources there; in Python, a use of the call in
+the sources of the extension, bindings/python/src/thalweg/*.cpp. Other calls have a line 'call: reason' in
+tests/abi/without_fortran.txt or tests/abi/without_python.txt, which has no line for a call that is gone or has a twin.
 Exit status: 0 clean, 1 at least one complaint (one line each), 2 wrong usage.
 """
 
@@ -14,11 +15,10 @@ import re
 import checking
 
 SYMBOLS = "tests/abi/exported_symbols.txt"
-EXCEPTIONS = "tests/abi/without_fortran.txt"
-SOURCES = "bindings/fortran"
 TYPE = re.compile(r"^\s*type(?:,[^:\n]*)? :: (tw_\w+)\n(.*?)^\s*end type", re.M | re.S)
 PROCEDURE = re.compile(r"^\s*(?:procedure|generic) :: (\w+)", re.M)
 COMMENT = re.compile(r"/\*.*?\*/|^\s*!.*?$", re.M | re.S)
+CPP_COMMENT = re.compile(r"/\*.*?\*/|//.*?$", re.M | re.S)
 
 
 def calls(root):
@@ -26,9 +26,9 @@ def calls(root):
     return {line.split()[1] for line in lines if line.split()[0] in ("thalweg", "thalweg_mpi") and " tw_" in line}
 
 
-def twins(root):
+def fortran_twins(folder):
     found = set()
-    for source in sorted((root / SOURCES).glob("*.[cf]*")):
+    for source in sorted(folder.glob("*.[cf]*")):
         text = COMMENT.sub("", source.read_text(encoding="utf-8"))
         for name, body in TYPE.findall(text):
             found |= {f"{name}_{procedure}" for procedure in PROCEDURE.findall(body)}
@@ -38,19 +38,30 @@ def twins(root):
     return found
 
 
+def python_twins(folder):
+    return {name for source in folder.glob("*.[ch]pp")
+            for name in re.findall(r"\btw_\w+", CPP_COMMENT.sub("", source.read_text(encoding="utf-8")))}
+
+
+LANGUAGES = [("bindings/fortran", "tests/abi/without_fortran.txt", fortran_twins),
+             ("bindings/python/src/thalweg", "tests/abi/without_python.txt", python_twins)]
+
+
 def complaints(root):
-    wanted, have = calls(root), twins(root)
-    lines = [line for line in (root / EXCEPTIONS).read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    excepted = dict(line.partition(": ")[::2] for line in lines)
-    for name in sorted(wanted - have - set(excepted)):
-        yield f"{SOURCES}: '{name}' has no twin; bind it, or say in {EXCEPTIONS} why not"
-    for name, reason in sorted(excepted.items()):
-        if not reason:
-            yield f"{EXCEPTIONS}: '{name}' has no reason"
-        if name not in wanted:
-            yield f"{EXCEPTIONS}: '{name}' is no call of the library"
-        elif name in have:
-            yield f"{EXCEPTIONS}: '{name}' has a twin"
+    wanted = calls(root)
+    for sources, exceptions, twins in LANGUAGES:
+        have = twins(root / sources)
+        lines = (root / exceptions).read_text(encoding="utf-8").splitlines()
+        excepted = dict(line.partition(": ")[::2] for line in lines if not line.startswith("#"))
+        for name in sorted(wanted - have - set(excepted)):
+            yield f"{sources}: '{name}' has no twin; bind it, or say in {exceptions} why not"
+        for name, reason in sorted(excepted.items()):
+            if not reason:
+                yield f"{exceptions}: '{name}' has no reason"
+            if name not in wanted:
+                yield f"{exceptions}: '{name}' is no call of the library"
+            elif name in have:
+                yield f"{exceptions}: '{name}' has a twin"
 
 
 if __name__ == "__main__":
