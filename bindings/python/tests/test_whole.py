@@ -202,6 +202,38 @@ def test_who_is_told_of_progress_may_stop_or_raise(path):
     assert vp.verify(path, progress=lambda done, total: False).damaged == 0
 
 
+def test_progress_true_shows_a_bar_by_rich(path, capsys):
+    pytest.importorskip("rich")
+    ragged(path)
+    bracketed = path.with_name("[bold].vp")  # a style of rich
+    ragged(bracketed)
+    for name, call in [("verify", vp.verify), ("repair", vp.repair),
+                       ("flatten", lambda path, progress: vp.flatten(path, path.with_name("flat"), progress=progress))]:
+        call(bracketed, progress=True)
+        shown = capsys.readouterr()
+        assert f"{name} '[bold].vp'" in shown.err and "100%" in shown.err and shown.out == ""
+    beside(path, ".meta").unlink()
+    with pytest.raises(thalweg.Error):
+        vp.repair(path, progress=True)
+
+
+def test_progress_true_without_rich_writes_lines(path, capsys, monkeypatch):
+    for name in ("rich.console", "rich.markup", "rich.progress"):
+        monkeypatch.setitem(sys.modules, name, None)  # importing it is an ImportError
+    ragged(path)
+    for call in (vp.verify, vp.repair):
+        assert call(path, progress=True).damaged == 0
+    vp.flatten(path, path.with_name("flat"), progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    for name in ("verify", "repair", "flatten"):
+        assert f"thalweg: {name} {path.name!r}: 12 of 12" in lines
+    monkeypatch.setattr(sys, "stderr", None)  # as of pythonw, or a daemon
+    assert vp.verify(path, progress=True).damaged == 0
+    assert vp.verify(path, progress=False).damaged == 0
+    with pytest.raises(TypeError):
+        vp.verify(path, progress=1)
+
+
 def test_wrong_arguments_and_names_are_told(path):
     nothing = path.with_name("nothing")
     for call in (vp.info, vp.verify, vp.repair, vp.regions, lambda path: vp.flatten(path, "flat"),

@@ -8,6 +8,7 @@ import operator as _operator
 
 from . import _core
 from ._arguments import extents, number, path_bytes
+from ._progress import shown
 from .errors import InvalidArgument, from_status
 
 MODES = ("NB", "CB", "IB")
@@ -193,8 +194,9 @@ def verify(path, *, progress=None):
     ----------
     path : str, bytes or os.PathLike
         Name of the data file, which no program may have open for writing.
-    progress : callable, optional
+    progress : callable or bool, optional
         ``progress(done, total)`` is called at times, in units of VPs; a true result stops the work. Its exceptions propagate.
+        True: a bar on stderr by the package rich; without rich, lines on stderr.
 
     Returns
     -------
@@ -210,7 +212,9 @@ def verify(path, *, progress=None):
     thalweg.Stopped
         `progress` returned true.
     """
-    return _health(*_core.verify(path_bytes(path), progress))
+    name = path_bytes(path)
+    with shown(progress, "verify", name) as tell:
+        return _health(*_core.verify(name, tell))
 
 
 def repair(path, shape=None, *, progress=None):
@@ -225,7 +229,7 @@ def repair(path, shape=None, *, progress=None):
         Name of the data file.
     shape : int or sequence of int, optional
         The extents of the shape; needed where NAME.meta is missing or damaged.
-    progress : callable, optional
+    progress : callable or bool, optional
         See `verify`.
 
     Returns
@@ -246,7 +250,9 @@ def repair(path, shape=None, *, progress=None):
     thalweg.Stopped
         `progress` returned true.
     """
-    return _health(*_core.repair(path_bytes(path), extents(shape), progress))
+    name, numbers = path_bytes(path), extents(shape)
+    with shown(progress, "repair", name) as tell:
+        return _health(*_core.repair(name, numbers, tell))
 
 
 def flatten(source, target, record_bytes=None, *, fill=0, progress=None):
@@ -262,7 +268,7 @@ def flatten(source, target, record_bytes=None, *, fill=0, progress=None):
         Bytes of each record; longer streams are truncated. Default: the longest stream.
     fill : int, default 0
         Value of the bytes after the end of shorter streams.
-    progress : callable, optional
+    progress : callable or bool, optional
         See `verify`.
 
     Raises
@@ -282,7 +288,9 @@ def flatten(source, target, record_bytes=None, *, fill=0, progress=None):
     fill = _operator.index(fill)
     if record < (record_bytes is not None) or not 0 <= fill <= 255:
         raise InvalidArgument(f"flatten: record_bytes is {record_bytes}, fill {fill}; at least 1, and 0 to 255")
-    _check(_core.flatten(path_bytes(source), path_bytes(target), record, fill, progress))
+    name, new = path_bytes(source), path_bytes(target)
+    with shown(progress, "flatten", name) as tell:
+        _check(_core.flatten(name, new, record, fill, tell))
 
 
 def import_array(path, shape, record_bytes):
