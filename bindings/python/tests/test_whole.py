@@ -1,5 +1,6 @@
 """Whole vpfiles: inspect, verify, repair, convert."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -232,6 +233,16 @@ def test_progress_true_without_rich_writes_lines(path, capsys, monkeypatch):
     assert vp.verify(path, progress=False).damaged == 0
     with pytest.raises(TypeError):
         vp.verify(path, progress=1)
+
+
+def test_results_are_tables_in_notebooks(path):
+    ragged(path)
+    table = vp.info(path)._repr_html_()
+    assert "<th>shape</th><td>(4, 3)</td>" in table and "Info of a vpfile" in table
+    health = vp.verify(path)
+    assert "<th>damaged</th><td>0</td>" in health._repr_html_()
+    told = dataclasses.replace(health, findings=("stream <1>", "stream 2"))
+    assert "<td>stream &lt;1&gt;<br>stream 2</td>" in told._repr_html_()
 
 
 def test_wrong_arguments_and_names_are_told(path):

@@ -5,6 +5,7 @@ None of these calls is collective.
 
 import dataclasses as _dataclasses
 import operator as _operator
+from html import escape as _escape
 
 from . import _core
 from ._arguments import extents, number, path_bytes
@@ -15,8 +16,20 @@ MODES = ("NB", "CB", "IB")
 _KINDS = {1: "nb", 2: "cb", 3: "header", 4: "blocks", 5: "unused", 6: "table", 7: "hole"}
 
 
+class _Table:
+    """A dataclass that notebooks show as a table of its fields."""
+
+    def _repr_html_(self):
+        rows = ""
+        for field in _dataclasses.fields(self):
+            value = getattr(self, field.name)
+            lines = value if field.name == "findings" else [value]
+            rows += f"<tr><th>{field.name}</th><td>{'<br>'.join(_escape(str(line)) for line in lines)}</td></tr>"
+        return f"<table><caption>{type(self).__name__} of a vpfile</caption>{rows}</table>"
+
+
 @_dataclasses.dataclass(frozen=True)
-class Health:
+class Health(_Table):
     """Result of `verify` and `repair`. Not collective.
 
     Attributes
@@ -44,7 +57,7 @@ class Health:
 
 
 @_dataclasses.dataclass(frozen=True)
-class Info:
+class Info(_Table):
     """Content of the NAME.meta of a vpfile, see `info`. Not collective.
 
     A stream consists of its parts in the NB, CB and IB segments, in this order.
