@@ -1,7 +1,6 @@
 """The package itself: documented, typed, and without MPI inside."""
 
 import inspect
-import pathlib
 import subprocess
 import sys
 
@@ -30,15 +29,6 @@ def test_public_names_have_docstrings(owner, name):
         if arguments:
             assert "Raises\n" in thing.__doc__ or name == "tell" or (owner, name) in INDEPENDENT
             assert (owner, name) in INDEPENDENT or "ollective" in thing.__doc__, f"{owner.__name__}.{name}: is it collective?"
-
-
-def test_the_stub_has_what_the_extension_has():
-    stub = pathlib.Path(_core.__file__).with_name("_core.pyi").read_text(encoding="utf-8")
-    for name in (name for name in dir(_core) if not name.startswith("_")):
-        assert name in stub
-    for kind in (_core.Group, _core.File, _core.Multifile, _core.Request):
-        for name in (name for name in dir(kind) if not name.startswith("_")):
-            assert f"def {name}(" in stub
 
 
 def test_every_status_has_a_class():

@@ -6,20 +6,23 @@ None of these calls is collective.
 import dataclasses as _dataclasses
 import operator as _operator
 from html import escape as _escape
+from typing import SupportsIndex as _SupportsIndex
 
 from . import _core
 from ._arguments import extents, number, path_bytes
 from ._progress import shown
+from ._types import Path, Progress, Shape
 from .errors import InvalidArgument, from_status
 
 MODES = ("NB", "CB", "IB")
 _KINDS = {1: "nb", 2: "cb", 3: "header", 4: "blocks", 5: "unused", 6: "table", 7: "hole"}
 
 
+@_dataclasses.dataclass(frozen=True)
 class _Table:
     """A dataclass that notebooks show as a table of its fields."""
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         rows = ""
         for field in _dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -123,7 +126,7 @@ class Region:
     vps: range
 
 
-def is_vpfile(path):
+def is_vpfile(path: Path) -> bool:
     """Whether `path` is the data file of a vpfile. Not collective.
 
     Parameters
@@ -147,7 +150,7 @@ def is_vpfile(path):
     return yes
 
 
-def info(path):
+def info(path: Path) -> Info:
     """Read the NAME.meta of a vpfile, closed or not, without opening the file. Not collective.
 
     Parameters
@@ -171,7 +174,7 @@ def info(path):
     return Info(**{**fields, "mode": MODES[fields["mode"]]})
 
 
-def regions(path):
+def regions(path: Path) -> list[Region]:
     """List the owners of the byte ranges of the data file, closed or not. Not collective.
 
     Parameters
@@ -198,7 +201,7 @@ def regions(path):
             for kind, offset, n, superblock, first, last in found]
 
 
-def verify(path, *, progress=None):
+def verify(path: Path, *, progress: Progress = None) -> Health:
     """Verify a vpfile: all metadata, and every checksum. Changes no file. Not collective.
 
     Ctrl-C stops it.
@@ -230,7 +233,7 @@ def verify(path, *, progress=None):
         return _health(*_core.verify(name, tell))
 
 
-def repair(path, shape=None, *, progress=None):
+def repair(path: Path, shape: Shape | None = None, *, progress: Progress = None) -> Health:
     """Make an unclosed vpfile readable, and rebuild missing or damaged side files. Not collective.
 
     All flushed data is restored, and possibly some that was not flushed. A closed, intact file is not changed. The
@@ -268,7 +271,8 @@ def repair(path, shape=None, *, progress=None):
         return _health(*_core.repair(name, numbers, tell))
 
 
-def flatten(source, target, record_bytes=None, *, fill=0, progress=None):
+def flatten(source: Path, target: Path, record_bytes: _SupportsIndex | None = None, *, fill: _SupportsIndex = 0,
+            progress: Progress = None) -> None:
     """Write the streams of a vpfile as a plain array: a vpfile with one record of each VP. Not collective.
 
     Parameters
@@ -306,7 +310,7 @@ def flatten(source, target, record_bytes=None, *, fill=0, progress=None):
         _check(_core.flatten(name, new, record, fill, tell))
 
 
-def import_array(path, shape, record_bytes):
+def import_array(path: Path, shape: Shape, record_bytes: _SupportsIndex) -> None:
     """Make a plain array a vpfile by writing its NAME.meta. The array is not changed. Not collective.
 
     Parameters
