@@ -3,7 +3,6 @@
 # shellcheck shell=bash disable=SC2034  # the sourcing scripts use root and failed
 root=$PWD
 here=$root/build/python
-export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc 2> /dev/null || echo 2)}
 export THALWEG_PROFILE=none PYTHONPYCACHEPREFIX=$here/bytecode
 failed=0
 
@@ -16,8 +15,8 @@ need_tools() {
 
 # From scratch this takes 140 s of a core; ccache (cmake/Project.cmake) avoids recompilation, also after make clean.
 build_wheel() {
-  rm -rf "$here/dist" "$here/bytecode"
-  "$here/tools/bin/python" -m build --wheel --no-isolation --skip-dependency-check -C "build-dir=$here/wheel" -o "$here/dist" .
+  rm -rf "$here/bytecode"
+  scripts/build_wheel.sh
 }
 
 # fresh NAME PACKAGE...: creates an environment with these packages and the wheel only.

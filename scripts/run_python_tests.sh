@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the wheel of the Python package, installs it into a new environment without MPI, and tests it there; then with
-# fsspec, xarray, zarr, dask and pandas; then with mpi4py and matplotlib, on ranks of every installed MPI. Requires: scripts/setup.sh build python.
+# Builds the wheel of the Python package (scripts/build_wheel.sh), installs it into a new environment without MPI, and tests it
+# there; then with fsspec, xarray, zarr, dask and pandas; then with mpi4py and matplotlib, on ranks of every installed MPI.
+# Requires: scripts/setup.sh build python.
 #
 # Usage: scripts/run_python_tests.sh
 #
@@ -14,7 +15,7 @@ cd "$(dirname "$0")/.."
 need_tools
 build_wheel
 
-fresh plain numpy pytest
+fresh plain numpy pytest hypothesis mypy rich
 tests "without MPI" "$here/plain/bin/python" -m pytest -p no:cacheprovider -q bindings/python/tests
 
 mkdir -p "$here/example"

@@ -22,6 +22,6 @@ if ! ls "$here"/dist/thalweg-*.whl > /dev/null 2>&1; then
   need_tools
   build_wheel
 fi
-"$here/torch/bin/python" -m pip install -q --disable-pip-version-check --no-compile --no-index --no-deps --force-reinstall "$here"/dist/thalweg-*.whl
+"$here/torch/bin/python" -m pip install -q --disable-pip-version-check --no-compile --no-index --no-deps --force-reinstall --find-links "$here/dist" thalweg
 tests "PyTorch on 1 to 4 processes" "$here/torch/bin/python" -m pytest -p no:cacheprovider -q bindings/python/tests/test_torch.py
 exit $failed

