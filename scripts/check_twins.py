@@ -5,7 +5,7 @@ Usage: check_twins.py ROOT
 
 The calls are those of tests/abi/exported_symbols.txt, of libthalweg and libthalweg_mpi. A twin of tw_TYPE_NAME is, in Fortran, a
 procedure NAME of type tw_TYPE in bindings/fortran, or any use of the call in the sources there; in Python, a use of the call in
-the sources of the extension, bindings/python/src/thalweg/*.cpp. Other calls have a line 'call: reason' in
+the sources of the extension, bindings/python/src/thalweg/*.cpp, or, of tw_file_NAME, the method NAME of thalweg.File. Other calls have a line 'call: reason' in
 tests/abi/without_fortran.txt or tests/abi/without_python.txt, which has no line for a call that is gone or has a twin.
 Exit status: 0 clean, 1 at least one complaint (one line each), 2 wrong usage.
 """
@@ -39,8 +39,11 @@ def fortran_twins(folder):
 
 
 def python_twins(folder):
-    return {name for source in folder.glob("*.[ch]pp")
-            for name in re.findall(r"\btw_\w+", CPP_COMMENT.sub("", source.read_text(encoding="utf-8")))}
+    found = {name for source in folder.glob("*.[ch]pp")
+             for name in re.findall(r"\btw_\w+", CPP_COMMENT.sub("", source.read_text(encoding="utf-8")))}
+    for source in folder.glob("file.py"):
+        found |= {f"tw_file_{name}" for name in re.findall(r"^    def (\w+)", source.read_text(encoding="utf-8"), re.M)}
+    return found
 
 
 LANGUAGES = [("bindings/fortran", "tests/abi/without_fortran.txt", fortran_twins),
