@@ -94,8 +94,8 @@ def _tensor(memory):
     return _torch.frombuffer(bytearray(memory) if memory.readonly else memory, dtype=_torch.uint8)
 
 
-class _Collectives:
-    """What `_core.Group` needs, over a mesh."""
+class _Transport:
+    """The messages of `_core.Group`, over a mesh."""
 
     def __init__(self, mesh):
         self._mesh = mesh
@@ -105,7 +105,7 @@ class _Collectives:
         self.rank, self.size = mesh.rank, mesh.size
 
     def duplicate(self):
-        return _Collectives(self._mesh)
+        return _Transport(self._mesh)
 
     def free(self):
         if self._pending:
@@ -125,55 +125,12 @@ class _Collectives:
         work.wait()
         numbers[:] = memoryview(values.numpy()).cast("B")
 
-    def _start_send(self, data, to):
-        return self._mesh.gloo.send([_tensor(data)], to, self._tag)
-
-    def _start_receive(self, room, source):
-        return self._mesh.gloo.recv([_tensor(room)], source, self._tag)
-
-    def sendrecv(self, data, to, room, source):
+    def send_receive(self, out, to, into, source):
         works = []
-        if to >= 0 and len(data):
-            works.append(self._start_send(data, to))
-        if source >= 0 and len(room):
-            works.append(self._start_receive(room, source))
-        for work in works:
-            work.wait()
-
-    def barrier(self):
-        byte = memoryview(bytearray(1))
-        self.gather(byte, memoryview(bytearray(self.size)), [1] * self.size, 0)
-        self.broadcast(byte, 0)
-
-    def broadcast(self, data, root):
-        if self.rank != root:
-            self.sendrecv(b"", -1, data, root)
-        elif len(data):
-            self._wait([self._start_send(data, rank) for rank in range(self.size) if rank != root])
-
-    def gather(self, data, everything, lengths, root):
-        if self.rank != root:
-            self.sendrecv(data, root, b"", -1)
-            return
-        parts = self._parts(everything, lengths)
-        parts[root][:] = data
-        self._wait([self._start_receive(part, rank) for rank, part in enumerate(parts) if rank != root and len(part)])
-
-    def scatter(self, everything, lengths, data, root):
-        if self.rank != root:
-            self.sendrecv(b"", -1, data, root)
-            return
-        parts = self._parts(everything, lengths)
-        data[:] = parts[root]
-        self._wait([self._start_send(part, rank) for rank, part in enumerate(parts) if rank != root and len(part)])
-
-    @staticmethod
-    def _parts(everything, lengths):
-        ends = list(_itertools.accumulate(lengths))
-        return [everything[end - length : end] for end, length in zip(ends, lengths)]
-
-    @staticmethod
-    def _wait(works):
+        if source >= 0 and len(into):
+            works.append(self._mesh.gloo.recv([_tensor(into)], source, self._tag))
+        if to >= 0 and len(out):
+            works.append(self._mesh.gloo.send([_tensor(out)], to, self._tag))
         for work in works:
             work.wait()
 
@@ -437,7 +394,7 @@ class StorageWriter(_storage.StorageWriter, _staging.AsyncStager):
         if mesh is None or mesh.key != key:
             _abandoned[:] = [pair for pair in _abandoned if not all(work.is_completed() for work in pair[1])]
             mesh = _Mesh(self._save.store, key, share, self._timeout)
-        return _core.Group(_Collectives(mesh)), mesh
+        return _core.Group(_Transport(mesh)), mesh
 
     def write_data(self, plan, planner):
         """Write what the plan has for this rank, and close the multifile with all others. Collective.
