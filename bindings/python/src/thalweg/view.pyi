@@ -1,0 +1,23 @@
+from collections.abc import Iterable
+from typing import Literal, SupportsIndex, TypeAlias
+
+from numpy.typing import DTypeLike
+
+from ._core import View as View
+
+__all__ = ["View", "contiguous", "strided", "indexed", "struct", "subarray", "distributed", "resized"]
+
+_Element: TypeAlias = View | DTypeLike | None
+_Numbers: TypeAlias = Iterable[SupportsIndex]
+_Order: TypeAlias = Literal["C", "F"]
+_Distribution: TypeAlias = Literal["block", "cyclic", "none"]
+
+def contiguous(count: SupportsIndex, element: _Element = None) -> View: ...
+def strided(count: SupportsIndex, block: SupportsIndex, stride: SupportsIndex, element: _Element = None) -> View: ...
+def indexed(displacements: _Numbers, lengths: _Numbers, element: _Element = None) -> View: ...
+def struct(displacements: _Numbers, lengths: _Numbers, elements: Iterable[_Element]) -> View: ...
+def subarray(shape: _Numbers, start: _Numbers, count: _Numbers, element: _Element = None, *, order: _Order = "C") -> View: ...
+def distributed(shape: _Numbers, parts: _Numbers, rank: SupportsIndex, element: _Element = None, *,
+                distribution: _Distribution | Iterable[_Distribution] = "block", block: SupportsIndex | _Numbers = 0,
+                order: _Order = "C") -> View: ...
+def resized(view: View | DTypeLike, extent: SupportsIndex) -> View: ...
