@@ -16,10 +16,10 @@ static char failures[4 * kText];
 
 static void expect(int holds, const char* what) {
   if (holds) return;
-  fprintf(stderr, "FAILED: C, rank %d, %s: %s (%s)\n", rank, prefix, what, tw_last_error());
+  fprintf(stderr, "FAILED: C, rank %d, %s: %s\n", rank, prefix, what);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
-static void check(tw_status status) { expect(status == TW_OK, tw_status_name(status)); }
+static void check(tw_status status) { expect(status == TW_OK, tw_last_error()); }
 
 static double value(int64_t i, int64_t j) { return 100.0 * (double)i + (double)j; }
 static double item(int64_t row, int64_t k) { return value(row + k / kColumns, k % kColumns); }
