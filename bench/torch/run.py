@@ -15,7 +15,8 @@ outside of the times. A time is that of the slowest rank. A ratio is the peer's 
 faster. The table has the median of the turns, with the least and the greatest.
 An async_save is made three times in a row with one writer, beside a loop of matrix products. Its stall is what the calling thread
 loses before it can change the tensors: in the call, and with background_staging in the wait after the next step, too. The
-slowdown is what the steps take longer until the save has ended.
+slowdown is what the steps take longer until the save has ended. Rows with "processor" compare processor time, of a stall that of
+the calling thread: other programs on the machine hardly change it.
 Exit status: 0, 1 a program failed or found wrong bytes, 2 wrong usage.
 """
 
@@ -39,6 +40,7 @@ TARGETS = [("save", "FileSystemWriter", 1.0), ("save", "torch.save", 1.0), ("loa
            ("load", "torch.save", 1.0), ("load, cold", "FileSystemWriter", 1.0), ("load, cold", "torch.save", 1.0),
            ("stall, first", "FileSystemWriter", 2.0), ("stall, later", "FileSystemWriter", 2.0),
            ("slowdown", "FileSystemWriter", 1.0)]
+TARGETS += [(f"{what}, processor", peer, wanted) for what, peer, wanted in TARGETS if what not in ("load, cold", "slowdown")]
 STEP = 448  # extent of the matrices of a training step
 
 
@@ -94,9 +96,11 @@ class Rank:
 
     def timed(self, turn, what, variant, act):
         self.dist.barrier()
-        begin = time.perf_counter()
+        begin, begin_processor = time.perf_counter(), time.process_time()
         act()
-        self.note(turn, what, variant, time.perf_counter() - begin)
+        seconds, processor = time.perf_counter() - begin, time.process_time() - begin_processor
+        self.note(turn, what, variant, seconds)
+        self.note(turn, f"{what}, processor", variant, processor)
 
     def verify(self, what):
         for name, shard in self.shards.items():
@@ -169,9 +173,9 @@ class Rank:
             self.dist.barrier()
             usual = statistics.median(self.step() for _ in range(20))
             self.dist.barrier()
-            begin = time.perf_counter()
+            begin, begin_processor = time.perf_counter(), time.thread_time()
             future = self.dcp.async_save(self.state, checkpoint_id=path, storage_writer=writer, process_group=self.group)
-            stall = time.perf_counter() - begin
+            stall, processor = time.perf_counter() - begin, time.thread_time() - begin_processor
             steps = []
             if background:
                 steps.append(self.step())
@@ -182,7 +186,9 @@ class Rank:
             while not future.done():
                 steps.append(self.step())
             future.result()
-            self.note(turn, "stall, first" if number == 0 else "stall, later", variant, stall)
+            what = "stall, first" if number == 0 else "stall, later"
+            self.note(turn, what, variant, stall)
+            self.note(turn, f"{what}, processor", variant, processor)
             self.note(turn, "slowdown", variant, sum(steps) - usual * len(steps))
             self.dist.barrier()
             self.load(variant, path)
@@ -226,6 +232,8 @@ def table(times):
     for n, rows in times.items():
         ours_of = ["thalweg", "thalweg, background_staging"]
         for (what, peer, wanted), ours in itertools.product(TARGETS, ours_of):
+            if ours != "thalweg" and what.endswith("processor"):  # another thread copies
+                continue
             both = {name: {} for name in (ours, peer)}
             for turn, one, variant, seconds in rows:
                 if one == what and variant in both:
