@@ -237,6 +237,15 @@ def test_the_dtype_is_stored_and_checked(path):
         f.write_ragged(np.arange(3), [1, 0, 2, 0])
     with thalweg.vp.open(path) as f:
         assert f.read_ragged()[0].tolist() == [0, 1, 2]
+    with open(f"{path}.dtype", "rb") as kept:
+        stored = kept.read()
+    for mode in ("w", "a"):  # another program writes the file, of which NAME.dtype knows nothing
+        with thalweg.vp.open(path, mode, shape=4) as f:
+            f.write(np.arange(4.0))
+        with open(f"{path}.dtype", "wb") as other:
+            other.write(stored)
+        with thalweg.vp.open(path) as f:
+            assert f.dtype is None and f.read("f8").tolist() == [0, 1, 2, 3]
     with open(f"{path}.dtype", "w") as other:  # another program's file
         other.write("text")
     with thalweg.vp.open(path) as f:

@@ -1,11 +1,13 @@
 """The dtype of the arrays in a vpfile, in NAME.dtype beside it: a JSON object with "dtype", a description of NumPy, null
-where arrays of several dtypes were written, and "shape", that of one virtual processor's part of the first array, null
-where their lengths differ."""
+where arrays of several dtypes were written, "shape", that of one virtual processor's part of the first array, null where
+their lengths differ, and "file", id and session of NAME.meta: another program that has written the file since then may have
+written anything, and so the dtype is unknown."""
 
 import ast
 import hashlib
 import json
 import os
+import struct
 import warnings
 
 import numpy as np
@@ -18,10 +20,11 @@ _NOBODY = -(2**62)
 class StoredDtype:
     """Of an open vpfile. `dtype` is None where it is unknown, and `shape` where it is or differs."""
 
-    def __init__(self, group, name, is_new):
+    def __init__(self, group, name, is_new, is_written):
         """Collective: task 0 reads NAME.dtype, and removes that of a file that is written anew."""
         self._group = group
-        self._name = os.fsencode(name) + b".dtype"
+        self._data = os.fsencode(name)
+        self._name = self._data + b".dtype"
         self._is_open = is_new  # the first array decides
         self.dtype = self.shape = None
         words = b""
@@ -34,13 +37,27 @@ class StoredDtype:
                         words = file.read()
             except OSError:
                 pass
+        words = group.broadcast(words)
+        file = json.loads(group.broadcast(json.dumps(self._file() if group.rank == 0 else None).encode()))
         try:
-            stored = json.loads(group.broadcast(words) or b'{"dtype": null}')
-            if stored["dtype"] is not None:
+            stored = json.loads(words or b'{"dtype": null}')
+            if stored["dtype"] is not None and file is not None and stored["file"] == [file[0], file[1] - is_written]:
                 self.dtype = np.lib.format.descr_to_dtype(ast.literal_eval(stored["dtype"]))
                 self.shape = None if stored["shape"] is None else tuple(stored["shape"])
+                if is_written and group.rank == 0:  # in this session, too
+                    self._store(stored["dtype"], stored["shape"])
         except (ValueError, SyntaxError, KeyError, TypeError):
             pass  # another program's file
+
+    # Id and session in the newest slot of NAME.meta (docs/format/vpfile.md, section 2).
+    def _file(self):
+        try:
+            with open(self._data + b".meta", "rb") as meta:
+                slots = [meta.read(4096), meta.read(1024)]
+            newest = max((slot for slot in slots if slot[:8] == b"TWVPMETA"), key=lambda slot: struct.unpack_from("<Q", slot, 16))
+            return [newest[24:40].hex(), *struct.unpack_from("<I", newest, 144)]
+        except (OSError, ValueError, struct.error):
+            return None
 
     def written(self, dtype, shape, has_data):
         """Remember that this task writes an array. The first time collective; `dtype` None: its arguments are wrong."""
@@ -63,7 +80,7 @@ class StoredDtype:
         temporary = self._name + b".%d" % self._group.rank
         try:
             with open(temporary, "w") as file:
-                json.dump({"dtype": descr, "shape": shape}, file)
+                json.dump({"dtype": descr, "shape": shape, "file": self._file()}, file)
             os.replace(temporary, self._name)
         except OSError as failure:
             warnings.warn(f"{os.fsdecode(self._name)} could not be written, the dtype is not checked: {failure}",

@@ -123,7 +123,7 @@ class VpFile(_OpenFile):
         self.local = tuple(slice(first, first + n) for first, n in zip(start, self.local_shape))
         self._streams = _weakref.WeakSet()
         self._core = core
-        self._stored = _StoredDtype(self._group, path, self.open_mode[:1] == "w")
+        self._stored = _StoredDtype(self._group, path, self.open_mode[:1] == "w", self.writable())
 
     def __repr__(self):
         state = "closed " if self.closed else ""
