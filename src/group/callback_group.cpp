@@ -44,10 +44,10 @@ using ShortPacket = Packet<kShort>;
 
 // Joins of records of kRecordNumbers numbers, by Reduction.
 constexpr std::size_t kRecordNumbers = Folding::kMost / sizeof(std::int64_t);
-template <Reduction how>
+template <Reduction How>
 void join_numbers(void* left, const void* right) {
   reduce_into(std::span(static_cast<std::int64_t*>(left), kRecordNumbers),
-              std::span(static_cast<const std::int64_t*>(right), kRecordNumbers), how);
+              std::span(static_cast<const std::int64_t*>(right), kRecordNumbers), How);
 }
 constexpr void (*kJoins[])(void*, const void*) = {join_numbers<Reduction::min>, join_numbers<Reduction::max>,
                                                   join_numbers<Reduction::sum>, join_numbers<Reduction::bit_or>};
