@@ -45,8 +45,10 @@ Result<LogicalReader*> ReadHandle::current_or_first() {
 Result<LogicalReader*> ReadHandle::reader(std::uint64_t rank) {
   if (LogicalReader* const found = readers_.find(rank)) return found;
   if (!served_.find(rank))
-    return Status::error(Code::not_found, "logical file {} is not served by this handle of '{}', which serves {} of {}",
-                         rank, files_->path(), served_.count(), files_->n_logical());
+    return Status::error(Code::not_found,
+                         "logical file {} is not served by this handle of '{}', which serves {} of {}, 0 to {}; choose "
+                         "ranks when opening",
+                         rank, files_->path(), served_.count(), files_->n_logical(), files_->n_logical() - 1);
   return make_reader(rank);
 }
 
