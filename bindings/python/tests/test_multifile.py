@@ -41,6 +41,16 @@ def test_logical_files_are_ordinary_files(path):
         assert zipfile.ZipFile(mf["all.zip"]).read("inside") == b"zipped"
 
 
+def test_a_distributed_array_is_no_logical_file(path):
+    with Multifile(path, "w") as mf:
+        mf.save("u", np.zeros((2, 3)), start=(0, 0), shape=(2, 3))
+    with Multifile(path) as mf:
+        assert "u" in mf
+        with pytest.raises(thalweg.NotFound, match="array in parts: load"):
+            mf["u"]
+        assert mf.load("u").shape == (2, 3)
+
+
 def test_files_have_positions_of_their_own(path):
     with Multifile(path, "w", n_logical=2, ranks=[0, 1]) as mf:
         one, other = mf[0], mf[1]

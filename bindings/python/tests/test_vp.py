@@ -231,7 +231,7 @@ def test_the_dtype_is_stored_and_checked(path):
         assert f.dtype is None
     with thalweg.vp.open(path) as f:
         assert f.dtype is None and f.read("i4").shape == (4,)
-        with pytest.raises(thalweg.InvalidArgument, match="pass one"):
+        with pytest.raises(thalweg.InvalidArgument, match="pass dtype="):
             f.read()
     with thalweg.vp.open(path, "w", shape=4) as f:
         f.write_ragged(np.arange(3), [1, 0, 2, 0])

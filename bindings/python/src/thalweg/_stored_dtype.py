@@ -90,7 +90,7 @@ class StoredDtype:
         """The dtype to read: `dtype`, or that of the file where it is None."""
         if dtype is None:
             if self.dtype is None:
-                raise InvalidArgument(f"{call}: the file does not say which dtype it has; pass one")
+                raise InvalidArgument(f"{call}: the file does not say which dtype it has; pass dtype=")
             return self.dtype
         dtype = np.dtype(dtype)
         if self.dtype is not None and dtype != self.dtype and not force:

@@ -508,6 +508,8 @@ class Multifile(_OpenFile):
         rank = self._find(name, part)
         if rank < 0:
             of_part = "" if part is None else f", part {part}"
+            if part is None and self._find(name, 0) >= 0:
+                raise NotFound(f"{_os.fsdecode(self.name)}: {name!r} is an array in parts: load() reads it, find() one part")
             raise NotFound(f"{_os.fsdecode(self.name)}: no logical file is called {name!r}{of_part}")
         return rank
 
@@ -736,8 +738,11 @@ class Multifile(_OpenFile):
         for number, stored in enumerate(parts):
             same = stored.place is not None and all(
                 stored.place[key] == first.place[key] for key in ("shape", "parts", "session"))
-            if not same or stored.dtype != first.dtype:
+            if not same:
                 raise Corrupt(f"{what}: part {number} of {n} was saved at another time than part 0, or as another array")
+            if stored.dtype != first.dtype:
+                raise Corrupt(f"{what}: part {number} of {n} has the dtype {stored.dtype}, and part 0 {first.dtype}; mf[rank], with "
+                              "the ranks of entries(), reads each part as an .npy file")
         return parts
 
     # ---- Durability, the end --------------------------------------------------------------------------------------
