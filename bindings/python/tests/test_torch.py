@@ -153,7 +153,7 @@ def test_a_checkpoint_without_a_part_is_not_whole(tmp_path):
 def test_other_files_are_not_replaced(tmp_path, content):
     path = tmp_path / "notes"
     path.write_bytes(content)
-    with pytest.raises(CheckpointException, match="no checkpoint of PyTorch, which is not replaced"):
+    with pytest.raises(CheckpointException, match="which is not replaced"):
         save(path, 1)
     assert path.read_bytes() == content
     with thalweg.Multifile(tmp_path / "dump.tw", "w") as mf:
@@ -162,11 +162,33 @@ def test_other_files_are_not_replaced(tmp_path, content):
         save(tmp_path / "dump.tw", 1)
     with thalweg.Multifile(tmp_path / "dump.tw") as mf:
         assert mf["mine"].read() == b"kept"
+    with thalweg.Multifile(tmp_path / "results.tw", "w") as mf:
+        mf.add("data/results.npy").write(b"kept")
+    with pytest.raises(CheckpointException, match="not replaced"):
+        save(tmp_path / "results.tw", 1)
+    torn = thalweg.Multifile(tmp_path / "torn.tw", "w")
+    torn.add("sim/u").write(b"kept")
+    torn.abandon()
+    with pytest.raises(CheckpointException, match="not replaced"):
+        save(tmp_path / "torn.tw", 1)
+    with thalweg.Multifile(tmp_path / "torn.tw", recover=True) as mf:
+        assert mf["sim/u"].read() == b"kept"
     live = thalweg.Multifile(tmp_path / "live.tw", "w")
     live.mine.write(b"kept")
     with pytest.raises(CheckpointException, match="being written"):
         save(tmp_path / "live.tw", 1)
     live.close()
+
+
+def test_strange_files_hide_no_checkpoint(tmp_path):
+    with thalweg.Multifile(tmp_path / "strange.tw", "w") as mf:
+        mf.attributes["torch.saved"] = "soon"
+    with thalweg.Multifile(tmp_path / "stranger.tw", "w") as mf:
+        mf.attributes["torch.saved"] = "99999999999999999999"
+        mf.add(".metadata").write(b"no pickle")
+    path = tmp_path / "step.000100"  # no further file of another one
+    save(path, 1)
+    assert latest(tmp_path) == path
 
 
 def test_a_checkpoint_that_was_replaced_while_it_was_saved_is_not_certified(tmp_path):

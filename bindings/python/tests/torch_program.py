@@ -219,7 +219,7 @@ def failures_are_those_of_all():
         assert "sparse" in str(error)
     dcp.save(plain(6), storage_writer=StorageWriter(path))  # over a torn one
     load_plain(path, 6)
-    refused(path, "is a checkpoint, which is not replaced")
+    refused(path, "which is not replaced")
     load_plain(path, 6)
     try:
         dcp.load(plain(6), storage_reader=StorageReader(folder / "none.tw"))

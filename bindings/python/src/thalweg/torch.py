@@ -45,6 +45,7 @@ __all__ = ["StorageWriter", "StorageReader", "latest"]
 
 _METADATA = ".metadata"
 _DATA = "data/"
+_BEGUN = "torch.begun"  # attribute of every checkpoint
 _SAVED = "torch.saved"  # attribute: nanoseconds since 1970
 _ALIGNMENT = 64  # bytes, of a tensor in its logical file
 
@@ -194,8 +195,8 @@ class StorageWriter(_storage.StorageWriter, _staging.AsyncStager):
     _synchronize_after_execute = False  # of AsyncStager: async_save has nothing to wait for
 
     def __init__(self, path=None, *, sync=True, background_staging=False, hints=None, timeout=1800.0):
-        if not float(timeout) > 0:
-            raise InvalidArgument(f"timeout is {timeout} s; more than 0")
+        if not 0 < float(timeout) < 1e9:
+            raise InvalidArgument(f"timeout is {timeout} s; more than 0, and less than 1e9")
         self._path = None if path is None else _os.fspath(path)
         if self._path is not None:
             _arguments.path_bytes(self._path)
@@ -423,6 +424,7 @@ class StorageWriter(_storage.StorageWriter, _staging.AsyncStager):
         file = _core.Multifile(group, _arguments.path_bytes(self.checkpoint_id), "w", 0, [], False, self._hints_of(plan))
         try:
             self._save.uuid = file.summary()["uuid"]
+            file.set_attribute(_BEGUN.encode(), b"1")
             results = self._write_items(file, plan, planner)
         except BaseException:
             with _contextlib.suppress(OSError):  # the other ranks wait in the close
@@ -491,17 +493,25 @@ class StorageWriter(_storage.StorageWriter, _staging.AsyncStager):
 def _refuse_existing(path):
     """Refuse to replace anything but a checkpoint that is torn."""
     try:
-        if _os.stat(path).st_size == 0:
+        if _os.stat(path).st_size == 0 or _is_torn(path, False):
             return
-        with Multifile(path) as mf:
-            names = list(mf.names())
-    except (NotClosed, FileNotFoundError):  # a multifile that was not closed cannot be loaded; one that is open is refused later
+    except FileNotFoundError:
         return
+    except NotClosed:  # a save that goes on is refused later
+        with _contextlib.suppress(Corrupt):
+            if _is_torn(path, True):
+                return
     except Corrupt:
-        names = None
-    if names is None or not all(name.startswith(_DATA) for name in names):
-        kind = "a checkpoint" if _METADATA in (names or ()) else "a file that is no checkpoint of PyTorch"
-        raise Exists(f"{path} is {kind}, which is not replaced; save to another path, or remove it with {path}.000001, ...")
+        pass
+    raise Exists(f"{path} is a checkpoint, or no file of one, which is not replaced; save to another path, or remove it with its "
+                 "further files")
+
+
+def _is_torn(path, recover):
+    """Whether a multifile has nothing but what a save wrote that did not end."""
+    with Multifile(path, recover=recover) as mf:
+        return all(_re.fullmatch(_DATA + r"\d+", entry.name) or not (entry.name or entry.nbytes) for entry in mf) and (
+            recover or _BEGUN in mf.attributes or len(mf) == 0)
 
 
 # ---- Loading ----------------------------------------------------------------------------------------------------------
@@ -515,7 +525,11 @@ def _metadata_of(mf):
     except NotFound:
         raise NotClosed(f"{name}: this checkpoint is not whole: the save that wrote it did not end. "
                         "thalweg.torch.latest(folder) finds the newest whole one") from None
-    metadata = _pickle.loads(stream.read())
+    words = stream.read()
+    try:
+        metadata = _pickle.loads(words)
+    except Exception as error:
+        raise Corrupt(f"{name}: {_METADATA} cannot be read: {error}") from None
     if not isinstance(metadata, _dcp_metadata.Metadata) or not isinstance(metadata.storage_data, dict):
         raise Corrupt(f"{name}: {_METADATA} is not that of a checkpoint of thalweg.torch")
     return metadata
@@ -732,10 +746,15 @@ def latest(folder):
     except FileNotFoundError:
         return None
     begun = [(_read_of(path, lambda mf: int(mf.attributes.get(_SAVED, b"0"))), path) for path in paths
-             if not _re.search(r"\.\d{6}$", path.name)]
+             if not _is_further(path)]
     whole = (path for saved, path in sorted(begun, key=lambda pair: pair[0] or 0, reverse=True)
              if saved and _read_of(path, _is_whole))
     return next(whole, None)
+
+
+def _is_further(path):
+    """Whether it is a further physical file of a multifile."""
+    return _re.fullmatch(r"\.\d{6}", path.suffix) and path.with_suffix("").is_file()
 
 
 def _read_of(path, act):
@@ -745,7 +764,7 @@ def _read_of(path, act):
             return act(mf)
     except (Permission, NoMemory):
         raise
-    except Error:
+    except (Error, ValueError):
         return None
 
 
