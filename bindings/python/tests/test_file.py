@@ -158,6 +158,9 @@ def test_bad_input_names_the_way_out(path):
                 (lambda: f.iread_array(a.T), "read_array copies it"),
                 (lambda: f.write_at(a, -1), "-1"),
                 (lambda: f.seek(-1), "-1"),
+                (lambda: f.seek(0, 2**40), "0, 1 or 2"),
+                (lambda: f.write_array(np.ma.masked_array(a, a == 0)), "mask"),
+                (lambda: f.write_array(np.array(1.0), halo=1), "no dimension"),
                 (lambda: f.truncate(-1), "-1"),
                 (lambda: f.preallocate(-1), "-1"),
                 (lambda: f.set_view(view.indexed([0, 0], [4, 4])), "twice"),
@@ -167,8 +170,12 @@ def test_bad_input_names_the_way_out(path):
         ]:
             with pytest.raises(thalweg.InvalidArgument, match=words):
                 call()
-        with pytest.raises(thalweg.OutOfRange):
-            f.write_at(a, 2**63)
+        for call in (lambda: f.write_at(a, 2**63), lambda: f.write_array(a, halo=2**70)):
+            with pytest.raises(thalweg.OutOfRange):
+                call()
+        for call in (lambda: f.write_at(np.array([None]), 0), lambda: f.read_at(np.array([None]), 0)):
+            with pytest.raises(TypeError, match="Python objects"):
+                call()
         with pytest.raises(TypeError):
             f.write_array(np.array([None]))
         with pytest.raises(TypeError):
@@ -189,3 +196,17 @@ def test_an_exception_abandons(path):
             raise RuntimeError
     assert f.closed and "closed" in repr(f)
     assert open(path, "rb").read() == b"kept"
+
+
+def test_memory_of_a_file_that_is_given_up_stays_until_it_is_read(path):
+    with open(path, "wb") as out:
+        out.write(bytes(64 << 20))
+    with pytest.raises(RuntimeError):
+        with File(path) as f:
+            for _ in range(6):
+                f.iread_at(np.ones(64 << 20, "u1"), 0)  # nobody keeps request or memory
+            raise RuntimeError
+    others = [np.full(64 << 20, 7, "u1") for _ in range(6)]  # in the place of memory that was freed
+    while not all(request._is_over() for request in thalweg.file._outlived):
+        pass
+    assert all((other == 7).all() for other in others)

@@ -11,8 +11,8 @@
 
 namespace thalweg_python {
 
-// A nonblocking operation. Freed by the call that finds it complete: Python asks every request before its file is
-// closed, or gives the file up. Its memory and the list of its extents stay until then.
+// A nonblocking operation. Freed by the call that finds it complete. Its memory and the list of its extents stay until
+// then.
 class Request {
  public:
   explicit Request(tw_request* request, std::unique_ptr<Buffer> memory = nullptr,
@@ -25,7 +25,11 @@ class Request {
         moved_(other.moved_) {}
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
-  ~Request() = default;
+  ~Request() {
+    if (request_ == nullptr) return;
+    (void)memory_.release();  // the transfer may go on
+    (void)extents_.release();
+  }
 
   // Bytes moved.
   std::size_t wait() {

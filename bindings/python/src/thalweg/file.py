@@ -12,7 +12,6 @@ The file is byte for byte what one sequential program would have written; neithe
 ``comm=``, an mpi4py communicator, the tasks open it together. `thalweg.view` describes which bytes of it a task sees.
 """
 
-import operator as _operator
 import os as _os
 
 import numpy as _np
@@ -24,7 +23,14 @@ from .multifile import Request
 
 __all__ = ["File", "Request"]
 
+_outlived = []  # requests of files that were given up
 _AT_OFFSET, _IN_ORDER, _IN_VIEW = 1, 2, 3  # tw_placement
+
+
+def _whence(whence):
+    if whence not in (0, 1, 2):
+        raise InvalidArgument(f"whence is {whence!r}; 0, 1 or 2")
+    return int(whence)
 
 
 class File(_OpenFile):
@@ -91,6 +97,7 @@ class File(_OpenFile):
         self.name = _os.fspath(path)
         self.open_mode = str(mode).replace("b", "")
         self._requests = []
+        self._n_asked = 64  # requests, before the complete ones are freed
         self._core = core
 
     def __repr__(self):
@@ -339,13 +346,13 @@ class File(_OpenFile):
             The new position.
         """
         def prepare():
-            return _arguments.number(offset, "seek: offset"), _operator.index(whence)
+            return _arguments.number(offset, "seek: offset"), _whence(whence)
 
         return self._collective(prepare, lambda made: self._file.seek(*(made or (0, -1))))
 
     def seek_view(self, offset, whence=0):
         """Move the position in the task's view, and return it. Not collective; else as `seek`."""
-        return self._file.seek_view(_arguments.number(offset, "seek_view: offset"), _operator.index(whence))
+        return self._file.seek_view(_arguments.number(offset, "seek_view: offset"), _whence(whence))
 
     def view_offset(self, position):
         """The offset in the file, in bytes, of a byte of the task's view. Not collective."""
@@ -415,8 +422,8 @@ class File(_OpenFile):
         try:
             act(core)
         finally:
-            for request in self._requests:  # complete now: frees what the program has not asked for
-                request._is_over()
+            # After a close they are complete. A file that is given up waits for nothing: the memory stays until they are.
+            _outlived[:] = [request for request in _outlived + self._requests if not request._is_over()]
             self._requests = []
 
     def _together(self, mine, act):
@@ -431,7 +438,10 @@ class File(_OpenFile):
         if not isinstance(result, _core.Request):
             return result
         request = Request(result)
-        self._requests = [one for one in self._requests if not one._is_over()] + [request]
+        self._requests.append(request)
+        if len(self._requests) > self._n_asked:
+            self._requests = [one for one in self._requests if not one._is_over()]
+            self._n_asked = 2 * len(self._requests) + 64
         return request
 
     def _access(self, writes, collective, placement, a, offset=0, *, starts=False):
@@ -441,6 +451,8 @@ class File(_OpenFile):
                     raise InvalidArgument("the memory is not C-contiguous; pass numpy.ascontiguousarray(a), or use write_array")
                 if view.readonly and not writes:
                     raise InvalidArgument("the memory is not writable")
+                if "O" in view.format:
+                    raise TypeError("the memory contains Python objects, which cannot be stored")
             return _arguments.number(offset, "offset"), a
 
         act = self._file.start if starts else self._file.access
@@ -455,47 +467,53 @@ class File(_OpenFile):
 
     # Fails on all tasks: the others find the failure in their requests where the access is nonblocking.
     def _refuse(self, writes, mine, starts):
+        why = str(mine).encode(errors="replace").decode()
         if not starts:
-            return self._together(mine, lambda: self._file.access(writes, True, _AT_OFFSET, 0, str(mine)))
-        self._outcome(self._file.start(writes, True, _AT_OFFSET, 0, str(mine)))
+            return self._together(mine, lambda: self._file.access(writes, True, _AT_OFFSET, 0, why))
+        self._outcome(self._file.start(writes, True, _AT_OFFSET, 0, why))
         raise mine
 
     def _array(self, writes, a, start, shape, halo, offset, order, *, starts=False):
         def prepare():
             if order not in ("C", "F"):
                 raise InvalidArgument(f"order is {order!r}; 'C' or 'F'")
-            array = _memory.plain(_np.asarray(a), "write_array") if writes else a
+            array = _memory.plain(_np.asanyarray(a), "write_array") if writes else a
             if not writes:
                 if not isinstance(a, _np.ndarray):
                     raise TypeError(f"read_array: a must be a numpy.ndarray, not {type(a).__name__}")
                 array = _memory.plain(a, "read_array")
                 if not array.flags.writeable:
                     raise InvalidArgument("read_array: a is not writable")
+            if isinstance(array, _np.ma.MaskedArray):
+                raise InvalidArgument("a masked array has no place for its mask; pass its data")
             is_contiguous = array.flags.c_contiguous if order == "C" else array.flags.f_contiguous
             if not is_contiguous and starts and not writes:
                 raise InvalidArgument(f"iread_array: a is not contiguous in the order {order!r}; read_array copies it")
             whole = array if is_contiguous else _np.array(array, order=order)
-            return whole, self._dims(array, start, shape, halo), _arguments.number(offset, "offset")
+            return (whole, whole.reshape(-1, order="A").view(_np.uint8), self._dims(array, start, shape, halo),
+                    _arguments.number(offset, "offset"))
 
         _ = self._file
         made, mine = _arguments.attempt(prepare)
         if mine is not None:
             return self._refuse(writes, mine, starts)
-        array, dims, at = made
+        array, memory, dims, at = made
         act = self._file.start_array if starts else self._file.array
-        result = self._together(None, lambda: act(writes, array.reshape(-1, order="A").view(_np.uint8), max(array.itemsize, 1),
-                                                  dims, order == "C", at))
+        result = self._together(None, lambda: act(writes, memory, array.itemsize, dims, order == "C", at))
         if not writes and array is not a:
             a[...] = array
         return self._outcome(result)
 
     def _dims(self, array, start, shape, halo):
         n = array.ndim
+        if n == 0 and _np.any(halo):
+            raise InvalidArgument(f"halo is {halo}, and the array has no dimension")
         halos = [halo] * n if _np.ndim(halo) == 0 else list(halo)
         if len(halos) != n:
             raise InvalidArgument(f"halo has {len(halos)} entries for an array of {n} dimensions")
         pairs = [(one, one) if _np.ndim(one) == 0 else tuple(one) for one in halos]
-        count = [extent - sum(pair) for extent, pair in zip(array.shape, pairs)]
+        pairs = [tuple(_arguments.number(one, "halo") for one in pair) for pair in pairs]
+        count = [_arguments.number(extent - sum(pair), "the part without its halo") for extent, pair in zip(array.shape, pairs)]
         if shape is None and self._group.size > 1:
             raise InvalidArgument("shape is needed where several tasks have parts of the array")
         whole = count if shape is None else _arguments.extents(shape)
@@ -504,5 +522,5 @@ class File(_OpenFile):
             raise InvalidArgument(f"an array of {n} dimensions with start {first} in a shape {whole}")
         if n == 0:  # a single item
             return [(1, 0, 1, 0, 0)]
-        return [(extent, begin, inside, _operator.index(before), _operator.index(behind))
+        return [(extent, begin, inside, before, behind)
                 for extent, begin, inside, (before, behind) in zip(whole, first, count, pairs)]
