@@ -132,6 +132,9 @@ def file_of_all():
         is_last = comm.rank == comm.size - 1
         for call in (lambda: f.write_array(local, halo=9 if is_last else 1, start=(first, 0), shape=whole.shape),
                      lambda: f.write_array(local, order="K" if is_last else "C", halo=1, start=(first, 0), shape=whole.shape),
+                     lambda: f.write_array(local, halo=2**70 if is_last else 1, start=(first, 0), shape=whole.shape),
+                     lambda: f.write_array(local, order="\udc80" if is_last else "C", halo=1, start=(first, 0), shape=whole.shape),
+                     lambda: f.seek(0, 2**40 if is_last else 0),
                      lambda: f.read_at_all(bytes(3) if is_last else bytearray(3), 0),
                      lambda: f.iread_at_all(bytes(3) if is_last else bytearray(3), 0).wait(),
                      lambda: f.seek(2**70 if is_last else 0), lambda: f.truncate(2**70 if is_last else 0),
@@ -150,6 +153,16 @@ def file_of_all():
         assert comm.rank == 0
     except thalweg.NotClosed:
         assert comm.rank > 0
+    comm.Barrier()
+
+
+def ranks_may_have_no_vps():
+    path = folder / "few.vp"
+    with thalweg.vp.open(path, "w+", shape=(2,), comm=comm) as f:
+        f.write(np.full((*f.local_shape, 3), 1.5))
+        f.seek(8)
+        a, counts = f.read(fill=-1.0, return_counts=True)
+        assert a.shape == (*f.local_shape, 3) and (counts == 2).all() and (a[..., 2] == -1).all()
     comm.Barrier()
 
 
@@ -308,6 +321,7 @@ boxes_may_be_given()
 multifile_of_all()
 file_of_all()
 dtypes_are_stored()
+ranks_may_have_no_vps()
 everything = comm.gather(MPI.Get_library_version().split(",")[0], root=0)
 if comm.rank == 0:
     print(f"passed on {comm.size} ranks: {everything[0].splitlines()[0]}")

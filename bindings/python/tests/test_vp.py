@@ -237,6 +237,10 @@ def test_the_dtype_is_stored_and_checked(path):
         f.write_ragged(np.arange(3), [1, 0, 2, 0])
     with thalweg.vp.open(path) as f:
         assert f.read_ragged()[0].tolist() == [0, 1, 2]
+        with pytest.raises(thalweg.WrongMode):
+            f.write(np.zeros(4, "f4"))  # which changes nothing
+    with thalweg.vp.open(path) as f:
+        assert f.read_ragged()[0].tolist() == [0, 1, 2]
     with open(f"{path}.dtype", "rb") as kept:
         stored = kept.read()
     for mode in ("w", "a"):  # another program writes the file, of which NAME.dtype knows nothing

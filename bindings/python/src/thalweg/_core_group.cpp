@@ -115,14 +115,14 @@ std::vector<std::int64_t> Group::largest(std::vector<std::int64_t> mine) {
   return mine;
 }
 
-nb::bytes Group::broadcast(const nb::bytes& mine) {
-  const std::int64_t length = largest({rank() == 0 ? static_cast<std::int64_t>(mine.size()) : 0})[0];
+nb::bytes Group::broadcast(const nb::bytes& mine, std::int64_t root) {
+  const std::int64_t length = largest({rank() == root ? static_cast<std::int64_t>(mine.size()) : 0})[0];
   std::string data(static_cast<std::size_t>(length), '\0');
-  if (rank() == 0) data.assign(mine.c_str(), mine.size());
+  if (rank() == root) data.assign(mine.c_str(), mine.size());
   tw_status status = TW_OK;
   {
     const nb::gil_scoped_release unlocked;
-    status = tw_group_broadcast(handle_, data.data(), data.size(), 0);
+    status = tw_group_broadcast(handle_, data.data(), data.size(), root);
   }
   check(status);
   return nb::bytes(data.data(), data.size());
@@ -145,7 +145,7 @@ void define_groups(nb::module_& m) {
       .def_prop_ro("rank", &Group::rank)
       .def_prop_ro("size", &Group::size)
       .def("largest", &Group::largest, nb::arg("mine"), "The maximum of each number over all tasks. Collective.")
-      .def("broadcast", &Group::broadcast, nb::arg("mine"), "The bytes of task 0. Collective.")
+      .def("broadcast", &Group::broadcast, nb::arg("mine"), nb::arg("root") = 0, "The bytes of one task. Collective.")
       .def("agree", &Group::agree, nb::arg("complaint").none(),
            "Raises InvalidArgument when any task passes an error message. Collective.");
 }

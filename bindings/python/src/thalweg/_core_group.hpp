@@ -37,7 +37,7 @@ class Group {
   std::int64_t rank() const { return tw_group_rank(handle_); }
   std::int64_t size() const { return tw_group_size(handle_); }
   std::vector<std::int64_t> largest(std::vector<std::int64_t> mine);
-  nanobind::bytes broadcast(const nanobind::bytes& mine);
+  nanobind::bytes broadcast(const nanobind::bytes& mine, std::int64_t root);
   void agree(const std::optional<std::string>& complaint);
 
   tw_group* handle() const { return handle_; }

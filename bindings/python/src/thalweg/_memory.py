@@ -1,5 +1,7 @@
 """Memory of NumPy arrays in the form of `_core`, which is tw_vpfile_data of thalweg/vpfile.h."""
 
+import math
+
 import numpy as np
 
 from .errors import InvalidArgument
@@ -39,11 +41,11 @@ def vp_strides(shape, nbytes):
 
 def of(array, n_dims):
     """Memory of the VPs' data for `_core`; None without a single stride."""
+    if array.size == 0:  # NumPy may have strides of 0
+        return address(array), array.itemsize, math.prod(array.shape[n_dims:]), 0, 0, None
     shape, strides = array.shape[n_dims:], array.strides[n_dims:]
     item_bytes, n_items, item_stride = array.itemsize, 1, 0
-    if 0 in shape:
-        n_items = 0
-    dims = [(n, stride) for n, stride in zip(shape, strides) if n != 1] if n_items else []
+    dims = [(n, stride) for n, stride in zip(shape, strides) if n != 1]
     while dims and dims[-1][1] == item_bytes:
         item_bytes *= dims.pop()[0]
     for n, stride in reversed(dims):

@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 
+from ._memory import dtype_of
 from .errors import InvalidArgument
 
 _NOBODY = -(2**62)
@@ -23,6 +24,7 @@ class StoredDtype:
     def __init__(self, group, name, is_new, is_written):
         """Collective: task 0 reads NAME.dtype, and removes that of a file that is written anew."""
         self._group = group
+        self._is_written = is_written
         self._data = os.fsencode(name)
         self._name = self._data + b".dtype"
         self._is_open = is_new  # the first array decides
@@ -46,7 +48,7 @@ class StoredDtype:
                 self.shape = None if stored["shape"] is None else tuple(stored["shape"])
                 if is_written and group.rank == 0:  # in this session, too
                     self._store(stored["dtype"], stored["shape"])
-        except (ValueError, SyntaxError, KeyError, TypeError):
+        except (ValueError, SyntaxError, KeyError, TypeError, RecursionError):
             pass  # another program's file
 
     # Id and session in the newest slot of NAME.meta (docs/format/vpfile.md, section 2).
@@ -61,16 +63,24 @@ class StoredDtype:
 
     def written(self, dtype, shape, has_data):
         """Remember that this task writes an array. The first time collective; `dtype` None: its arguments are wrong."""
+        if not self._is_written:  # the write fails
+            return
         decides, self._is_open = self._is_open, False
         has_data = has_data and dtype is not None
         if decides:
             number = _number_of(dtype) if has_data else None
             high, low, writer = self._group.largest(
                 [number, -number, self._group.size - self._group.rank] if has_data else [_NOBODY] * 3)
-            if writer != _NOBODY and high == -low:
-                self.dtype, self.shape = (dtype, shape) if has_data else (None, None)
-                if self._group.rank == self._group.size - writer:
-                    self._store(repr(np.lib.format.dtype_to_descr(dtype)), shape)
+            if writer == _NOBODY or high != -low:
+                return
+            root = self._group.size - writer
+            mine = None
+            if self._group.rank == root:
+                mine = repr(np.lib.format.dtype_to_descr(dtype)), shape
+                self._store(*mine)
+            descr, shape = json.loads(self._group.broadcast(json.dumps(mine).encode(), root))
+            self.dtype = np.lib.format.descr_to_dtype(ast.literal_eval(descr))
+            self.shape = None if shape is None else tuple(shape)
         elif has_data and self.dtype is not None and dtype != self.dtype:
             self.dtype = self.shape = None
             self._store(None, None)
@@ -92,7 +102,7 @@ class StoredDtype:
             if self.dtype is None:
                 raise InvalidArgument(f"{call}: the file does not say which dtype it has; pass dtype=")
             return self.dtype
-        dtype = np.dtype(dtype)
+        dtype = dtype_of(dtype, call)
         if self.dtype is not None and dtype != self.dtype and not force:
             raise InvalidArgument(f"{call}: the dtype is {dtype}, and that of the file {self.dtype}; with force=True the "
                                   "bytes are read all the same")

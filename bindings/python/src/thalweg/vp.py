@@ -350,7 +350,7 @@ class VpFile(_OpenFile):
             Not open for reading; the file cannot be read.
         """
         def prepare():
-            kind = _memory.dtype_of(self._stored.check(dtype, "read", force), "read")
+            kind = self._stored.check(dtype, "read", force)
             each = self._stored.shape if n is None and dtype is None and self._stored.shape is not None else ()
             items = int(_np.prod(each, dtype=_np.int64)) if n is None else _operator.index(n)
             if items < 0:
@@ -366,7 +366,7 @@ class VpFile(_OpenFile):
         self._together(mine, lambda: self._file.read_all(memory, _memory.address(mask), _memory.address(counts)))
         if fill is not None or (counts < items).any():
             missing = counts < items if array.ndim == counts.ndim else _np.arange(items) >= counts[..., None]
-            array.reshape((*counts.shape, -1) if array.ndim > counts.ndim else counts.shape)[missing] = _np.zeros((), array.dtype) if fill is None else fill
+            array.reshape((*counts.shape, items) if array.ndim > counts.ndim else counts.shape)[missing] = _np.zeros((), array.dtype) if fill is None else fill
         if return_counts:
             return array, counts
         self._complete("read", array, counts, items, mask)
@@ -456,7 +456,7 @@ class VpFile(_OpenFile):
         """
         def prepare():
             known = _np.uint8 if dtype is None and self._stored.dtype is None else dtype
-            kind = _memory.dtype_of(self._stored.check(known, "read_ragged", force), "read_ragged")
+            kind = self._stored.check(known, "read_ragged", force)
             if lengths is None:
                 each = _np.maximum(self.sizes() - self.tell(), 0) // kind.itemsize
             else:
