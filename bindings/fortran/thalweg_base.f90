@@ -59,31 +59,32 @@ module thalweg_base
 contains
 
   !> The message of the last call that failed on this thread, with its object, values and way out; "" before.
-  function tw_last_message() result(text)
-    character(:), allocatable :: text
-    text = from_c(tw_last_error())
-  end function tw_last_message
+  subroutine tw_last_message(text)
+    character(:), allocatable, intent(out) :: text
+    call from_c(tw_last_error(), text)
+  end subroutine tw_last_message
 
+  !> For arguments of C only: gfortran 12 keeps the lengths of such results in static memory, which threads share.
   function to_c(text) result(c)
     character(*), intent(in) :: text
     character(:), allocatable :: c
     c = trim(text)//c_null_char
   end function to_c
 
-  function from_c(text) result(copy)
+  subroutine from_c(text, copy)
     type(c_ptr), intent(in) :: text
-    character(:), allocatable :: copy
+    character(:), allocatable, intent(out) :: copy
     if (c_associated(text)) then
-      copy = copy_text(text, int(tw_f_length(text), int64))
+      call copy_text(text, int(tw_f_length(text), int64), copy)
     else
       copy = ''
     end if
-  end function from_c
+  end subroutine from_c
 
-  function copy_text(text, length) result(copy)
+  subroutine copy_text(text, length, copy)
     type(c_ptr), intent(in) :: text
     integer(int64), intent(in) :: length
-    character(:), allocatable :: copy
+    character(:), allocatable, intent(out) :: copy
     character(kind=c_char), pointer :: bytes(:)
     integer(int64) :: i
     allocate (character(length) :: copy)
@@ -92,7 +93,7 @@ contains
     do i = 1, length
       copy(i:i) = bytes(i)
     end do
-  end function copy_text
+  end subroutine copy_text
 
   !> Ends a call in the manner of the language: without `stat` a failure stops the program with its message.
   subroutine finish(status, stat, errmsg, message)
@@ -106,7 +107,7 @@ contains
     if (present(message)) then
       text = message
     else
-      text = tw_last_message()
+      call tw_last_message(text)
     end if
     if (present(errmsg)) errmsg = text
     if (.not. present(stat)) error stop text
@@ -183,7 +184,7 @@ contains
     integer(int32), intent(in) :: status
     if (status == TW_OK .or. self%status /= TW_OK) return
     self%status = status
-    self%message = tw_last_message()
+    call tw_last_message(self%message)
   end subroutine options_note
 
   subroutine options_free(self)
@@ -225,7 +226,7 @@ contains
     character(:), allocatable :: message
     integer(int32) :: worst, told
     worst = status
-    message = tw_last_message()
+    call tw_last_message(message)
     ! All tasks are here: those whose arguments were right learn what was wrong on another one.
     if (status == TW_ERR_INVALID .and. c_associated(handle)) then
       told = TW_OK
@@ -236,7 +237,7 @@ contains
       end if
       if (told /= TW_OK) then
         worst = told
-        message = tw_last_message()
+        call tw_last_message(message)
       end if
     end if
     if (options%status /= TW_OK) then
@@ -300,8 +301,10 @@ contains
   !> "self", "team", "mpi", "hybrid".
   function group_kind(self) result(text)
     class(tw_group), intent(in) :: self
-    character(:), allocatable :: text
-    text = from_c(tw_group_kind(self%handle))
+    character(9) :: text
+    character(:), allocatable :: name
+    call from_c(tw_group_kind(self%handle), name)
+    text = name
   end function group_kind
 
   !> Returns when all tasks have called it. Collective.

@@ -257,11 +257,11 @@ contains
   end subroutine file_goes_alone
 
   !> How the last blocking collective access was carried out and why, in words.
-  function file_last_plan(self) result(text)
+  subroutine file_last_plan(self, text)
     class(tw_file), intent(in) :: self
-    character(:), allocatable :: text
-    text = from_c(tw_file_last_plan(self%handle))
-  end function file_last_plan
+    character(:), allocatable, intent(out) :: text
+    call from_c(tw_file_last_plan(self%handle), text)
+  end subroutine file_last_plan
 
   ! ---- Accesses ----
 

@@ -369,7 +369,7 @@ contains
     integer(int32) :: status
     length = 0
     status = tw_multifile_attribute(self%handle, to_c(key), text, length)
-    if (status == TW_OK) value = copy_text(text, int(length, int64))
+    if (status == TW_OK) call copy_text(text, int(length, int64), value)
     call finish(status, stat, errmsg)
   end subroutine multifile_attribute
 
@@ -383,7 +383,7 @@ contains
     type(c_ptr) :: text
     integer(int32) :: status
     status = tw_multifile_attribute_key(self%handle, i - 1, text)
-    if (status == TW_OK) key = from_c(text)
+    if (status == TW_OK) call from_c(text, key)
     call finish(status, stat, errmsg)
   end subroutine multifile_attribute_key
 
@@ -408,7 +408,7 @@ contains
     if (present(n_physical)) n_physical = summary%n_physical
     if (present(sessions)) sessions = summary%sessions
     if (present(closed)) closed = summary%closed /= 0
-    if (present(strategy)) strategy = from_c(summary%strategy)
+    if (present(strategy)) call from_c(summary%strategy, strategy)
     if (status == TW_OK .and. (present(position) .or. present(rank))) &
       status = tw_multifile_tell(self%handle, position, rank)
     if (status == TW_OK .and. (present(in_chunk) .or. present(in_file))) &

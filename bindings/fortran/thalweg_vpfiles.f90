@@ -473,7 +473,7 @@ contains
       if (present(n_local)) n_local = summary%n_local
       if (present(mode)) mode = kModes(summary%mode)
       if (present(last_mode)) last_mode = kModes(summary%last_mode)
-      if (present(cause)) cause = from_c(summary%last_cause)
+      if (present(cause)) call from_c(summary%last_cause, cause)
       if (present(sizes)) allocate (sizes(summary%n_local), source=0_int64)
     end if
     if (present(sizes)) then

@@ -30,8 +30,7 @@ contains
   !> Of a file in the folder that the first argument of the program names.
   function path_of(name) result(path)
     character(*), intent(in) :: name
-    character(:), allocatable :: path
-    character(4096) :: folder
+    character(4096) :: path, folder  ! of fixed length: see to_c in thalweg_base.f90
     call get_command_argument(1, folder)
     if (folder == '') error stop 'usage: the program takes a folder'
     path = trim(folder)//'/'//name
