@@ -145,7 +145,7 @@ void define_groups(nb::module_& m) {
       .def_prop_ro("rank", &Group::rank)
       .def_prop_ro("size", &Group::size)
       .def("largest", &Group::largest, nb::arg("mine"), "The maximum of each number over all tasks. Collective.")
-      .def("broadcast", &Group::broadcast, nb::arg("mine"), nb::arg("root") = 0, "The bytes of one task. Collective.")
+      .def("broadcast", &Group::broadcast, nb::arg("mine"), nb::arg("root"), "The bytes of one task. Collective.")
       .def("agree", &Group::agree, nb::arg("complaint").none(),
            "Raises InvalidArgument when any task passes an error message. Collective.");
 }

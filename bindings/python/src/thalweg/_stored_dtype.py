@@ -39,8 +39,8 @@ class StoredDtype:
                         words = file.read()
             except OSError:
                 pass
-        words = group.broadcast(words)
-        file = json.loads(group.broadcast(json.dumps(self._file() if group.rank == 0 else None).encode()))
+        words = group.broadcast(words, 0)
+        file = json.loads(group.broadcast(json.dumps(self._file() if group.rank == 0 else None).encode(), 0))
         try:
             stored = json.loads(words or b'{"dtype": null}')
             if stored["dtype"] is not None and file is not None and stored["file"] == [file[0], file[1] - is_written]:
