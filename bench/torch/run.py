@@ -35,7 +35,7 @@ import tempfile
 import time
 import warnings
 
-# What is measured, the peer, the least ratio that is wanted.
+# Measurement, peer, and the least ratio that is wanted.
 TARGETS = [("save", "FileSystemWriter", 1.0), ("save", "torch.save", 1.0), ("load", "FileSystemWriter", 1.0),
            ("load", "torch.save", 1.0), ("load, cold", "FileSystemWriter", 1.0), ("load, cold", "torch.save", 1.0),
            ("stall, first", "FileSystemWriter", 2.0), ("stall, later", "FileSystemWriter", 2.0),

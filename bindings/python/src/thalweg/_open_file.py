@@ -5,8 +5,8 @@ import shlex
 import sys
 import warnings
 
-from . import _core
-from .errors import WrongMode
+from . import _arguments, _core
+from .errors import InvalidArgument, WrongMode
 
 
 def group_of(comm):
@@ -18,15 +18,33 @@ def group_of(comm):
 
 
 class OpenFile:
-    """Has `_core`, the handle, None once it is closed, and `_group`; close(), abandon() and writable()."""
+    """Has `_core`, the handle, None once it is closed, `_group`, `name` and `open_mode`; close() and abandon()."""
 
     _core = None
+    _kind = "file"
     _remedy = ""  # for a file that was written and not closed, behind its name
 
     @property
     def closed(self):
         """bool: whether the file is closed."""
         return self._core is None
+
+    @property
+    def _file(self):
+        if self._core is None:
+            raise InvalidArgument(f"{self._kind} {self.name!r} is closed")
+        return self._core
+
+    def readable(self):
+        """bool: whether the file is open for reading."""
+        return self.open_mode[:1] == "r" or "+" in self.open_mode
+
+    def writable(self):
+        """bool: whether the file is open for writing."""
+        return self.open_mode[:1] != "r" or "+" in self.open_mode
+
+    def _together(self, mine, act):
+        return _arguments.together(self._group, mine, act)
 
     def __enter__(self):
         """Return the file; leaving the ``with`` statement closes it. Collective."""

@@ -86,6 +86,8 @@ class File(_OpenFile):
         `comm` is not a communicator.
     """
 
+    _kind = "shared file"
+
     def __init__(self, path, mode="r", *, comm=None, hints=None):
         self._group = _group_of(comm)
 
@@ -102,20 +104,6 @@ class File(_OpenFile):
 
     def __repr__(self):
         return f"<{'closed ' if self.closed else ''}shared file {self.name!r}, mode {self.open_mode!r}>"
-
-    @property
-    def _file(self):
-        if self._core is None:
-            raise InvalidArgument(f"shared file {self.name!r} is closed")
-        return self._core
-
-    def readable(self):
-        """bool: whether the file is open for reading."""
-        return self.open_mode[:1] == "r" or "+" in self.open_mode
-
-    def writable(self):
-        """bool: whether the file is open for writing."""
-        return self.open_mode[:1] != "r" or "+" in self.open_mode
 
     @property
     def last_plan(self):
@@ -425,9 +413,6 @@ class File(_OpenFile):
             # After a close they are complete. A file that is given up waits for nothing: the memory stays until they are.
             _outlived[:] = [request for request in _outlived + self._requests if not request._is_over()]
             self._requests = []
-
-    def _together(self, mine, act):
-        return _arguments.together(self._group, mine, act)
 
     def _collective(self, prepare, act):
         _ = self._file

@@ -330,6 +330,7 @@ class Multifile(_OpenFile):
     .. [1] Frings, Wolf, Petkov, "Scalable massively parallel I/O to task-local files", SC'09.
     """
 
+    _kind = "multifile"
     _remedy = "; `thalweg repair {}` makes it readable"
 
     def __init__(self, path, mode="r", *, comm=None, n_logical=None, ranks=None, recover=False, hints=None):
@@ -348,8 +349,7 @@ class Multifile(_OpenFile):
                     _arguments.hints_text(hints))
 
         made, mine = _arguments.attempt(prepare)
-        core = _arguments.together(
-            self._group, mine, lambda: _core.Multifile(self._group, *(made or (None, "r", -1, None, False, ""))))
+        core = self._together(mine, lambda: _core.Multifile(self._group, *(made or (None, "r", -1, None, False, ""))))
         self.name = _os.fspath(path)
         self.attributes = _Attributes(self)
         self._streams = _weakref.WeakSet()
@@ -371,12 +371,6 @@ class Multifile(_OpenFile):
         rows = "".join(f"<tr><th>{key}</th><td>{_escape(str(value))}</td></tr>" for key, value in self.info().items())
         return f"<table><caption>multifile {_escape(repr(self.name))}</caption>{rows}</table>"
 
-    @property
-    def _file(self):
-        if self._core is None:
-            raise InvalidArgument(f"multifile {self.name!r} is closed")
-        return self._core
-
     # The handle that reads any logical file. The handle of a group serves a share only, so that this task opens another one.
     @property
     def _reader(self):
@@ -387,24 +381,6 @@ class Multifile(_OpenFile):
             if self._alone is None:
                 self._alone = _core.Multifile(_core.Group(), *self._arguments[:3], None, *self._arguments[4:])
             return self._alone
-
-    def readable(self):
-        """Whether it is open for reading.
-
-        Returns
-        -------
-        bool
-        """
-        return self.open_mode == "r"
-
-    def writable(self):
-        """Whether it is open for writing.
-
-        Returns
-        -------
-        bool
-        """
-        return not self.readable()
 
     def info(self):
         """Properties of the multifile.

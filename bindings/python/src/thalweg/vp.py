@@ -101,6 +101,7 @@ class VpFile(_OpenFile):
     """
 
     __iter__ = None  # f[0], f[1], ... are streams only for some shapes
+    _kind = "vpfile"
     _remedy = "; `thalweg repair {}` makes it readable"
 
     def __init__(self, path, mode="r", shape=None, *, comm=None, box=None, hints=None):
@@ -209,14 +210,6 @@ class VpFile(_OpenFile):
         sizes = _np.zeros(self.local_shape, _np.int64)
         self._file.size_all(_memory.address(sizes), sizes.size)
         return sizes
-
-    def readable(self):
-        """bool: whether the file is open for reading."""
-        return self.open_mode[:1] == "r" or "+" in self.open_mode
-
-    def writable(self):
-        """bool: whether the file is open for writing."""
-        return self.open_mode[:1] != "r" or "+" in self.open_mode
 
     def seekable(self):
         """bool: True, as for an ordinary file."""
@@ -633,12 +626,6 @@ class VpFile(_OpenFile):
 
     # ---- Inside ---------------------------------------------------------------------------------------------------
 
-    @property
-    def _file(self):
-        if self._core is None:
-            raise InvalidArgument(f"the vpfile {self.name!r} is closed")
-        return self._core
-
     def _flush_streams(self):
         if not self.writable():
             return
@@ -650,9 +637,6 @@ class VpFile(_OpenFile):
         """The result of `prepare` and None, or None and its exception."""
         _ = self._file
         return _arguments.attempt(lambda: (self._flush_streams(), prepare())[1])
-
-    def _together(self, mine, act):
-        return _arguments.together(self._group, mine, act)
 
     def _complete(self, call, array, counts, n, mask):
         """Raise EndOfStream on all tasks if any VP of any task has less than `n` items."""
