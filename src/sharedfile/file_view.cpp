@@ -41,7 +41,8 @@ PlacedAccess FileView::place(PlacedAccess made) {
   if (made.access.placement != Placement::in_order) made.access.placement = Placement::at_extents;
   made.access.extents = made.placed;  // none on failure
   made.access.memory = nullptr;
-  for (const Extent& extent : made.placed) position_ += moves ? extent.bytes : 0;
+  if (!moves) return made;  // other threads may be here
+  for (const Extent& extent : made.placed) position_ += extent.bytes;
   return made;
 }
 
