@@ -13,7 +13,7 @@ need_tools() {
   fi
 }
 
-# From scratch this takes 140 s of a core; ccache (cmake/Project.cmake) avoids recompilation, also after make clean.
+# From scratch this takes 300 s of a core; ccache (cmake/Project.cmake) avoids recompilation, also after make clean.
 build_wheel() {
   rm -rf "$here/bytecode"
   scripts/build_wheel.sh

@@ -45,7 +45,7 @@ T* at(std::uintptr_t address) {
 
 // (address, item_bytes, n_items, address of n_each or 0, item_stride, vp_strides or None)
 using Memory =
-    std::tuple<std::uintptr_t, std::size_t, std::size_t, std::uintptr_t, std::int64_t, std::optional<Numbers>>;
+    std::tuple<std::uintptr_t, std::size_t, std::int64_t, std::uintptr_t, std::int64_t, std::optional<Numbers>>;
 
 tw_vpfile_data data_of(const Memory& memory) {
   const auto& [address, item_bytes, n_items, n_each, item_stride, vp_strides] = memory;
