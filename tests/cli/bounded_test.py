@@ -339,7 +339,7 @@ class Busy(CliTest):
 class Millions(Busy):
     """What takes long with millions of logical files only."""
 
-    N = 500_000 if hostile.is_sanitized() else 2_000_000
+    N = 100_000 if hostile.is_sanitized() else 2_000_000
 
     def test_pieces_that_are_merged(self):
         last = [0, 0]  # bytes read, and ticks when they were
