@@ -1,0 +1,290 @@
+"""The plots, as plotly figures in the form of dicts, {"data": ..., "layout": ...}: a page has hundreds, and objects of
+plotly.graph_objects take 0.1 s each. `as_figure` makes one an object.
+
+Colours are those of light displays; `PALETTE` names the ones for dark displays.
+"""
+
+import html as _html
+import math as _math
+
+from .report import FAMILIES, label_of, mib_per_second, seconds_text, speed_text
+from .text import count_text, printable
+
+__all__ = ["as_figure", "curve", "bars", "whole", "overlap", "model", "all_curves", "PALETTE", "SYMBOLS", "GLYPHS"]
+
+INK, GRID, LIMIT = "#3a4656", "#d9dfe7", "#6d28d9"
+PALETTE = {**{light: dark for _, light, dark in FAMILIES}, INK: "#c5cfdb", GRID: "#333d4b", LIMIT: "#c4b5fd"}
+SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross", "x", "star", "hexagon")
+GLYPHS = "●■▲◆✚✖★⬢"
+_DASHES = ("solid", "dash", "dot", "dashdot")
+_LIMIT_NAME = "limit of the storage"
+_ROW = 34  # pixels of a bar with its label
+
+
+def _safe(text):
+    return _html.escape(printable(str(text), False))
+
+
+def _short(value):
+    return float(f"{value:.5g}")
+
+
+def _ticks(values):
+    """Ticks of a logarithmic axis: 1, 2, 5 times powers of ten, or the powers alone where the axis is long."""
+    low, high = _math.floor(_math.log10(min(values))), _math.ceil(_math.log10(max(values)))
+    factors = (1, 2, 5) if high - low <= 3 else (1,)
+    at = [factor * 10.0**power for power in range(low, high + 1) for factor in factors]
+    return {"tickvals": at, "ticktext": [f"{value:,.0f}" if value >= 1 else f"{value:g}" for value in at]}
+
+
+def _range(values, before=1.15, after=1.15):
+    return [_math.log10(min(values) / before), _math.log10(max(values) * after)]
+
+
+def _axis(**more):
+    return {
+        "gridcolor": GRID, "linecolor": GRID, "zeroline": False, "ticks": "", "fixedrange": True, "tickfont": {"color": INK},
+        **more
+    }
+
+
+def _figure(data, margin=(52, 14, 24, 40), **layout):
+    margin = dict(zip("lrtb", margin))
+    return {"data": data, "layout": {
+        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "dragmode": False, "hovermode": "closest",
+        "font": {"color": INK, "size": 12, "family": "system-ui, sans-serif"}, "showlegend": False, "margin": margin,
+        **layout}}
+
+
+def _title(text, standoff=6):
+    return {"text": text, "font": {"color": INK}, "standoff": standoff}
+
+
+def _scatter(x, y, mode, **more):
+    return {"type": "scatter", "x": x, "y": y, "mode": mode, **more}
+
+
+def as_figure(plot):
+    """The plotly.graph_objects.Figure of a plot; checks all properties."""
+    import plotly.graph_objects
+
+    return plotly.graph_objects.Figure({"data": plot["data"], "layout": {**plot["layout"], "template": "none"}})
+
+
+def _value(row, seconds, small):
+    return seconds * 1e3 if small else mib_per_second(row, seconds)
+
+
+def _told(row):
+    """A row in words, for the pointer."""
+    text = f"{speed_text(mib_per_second(row))} MiB/s, {seconds_text(row.median)}"
+    if row.n > 1:
+        text += f" ({seconds_text(row.low)} to {seconds_text(row.high)}, {count_text(row.n, 'time')})"
+    return f"{_safe(row.cell.text)}<br>{text}{', simulated' if row.predicted else ''}"
+
+
+def _ends(rows, small):
+    return [sorted((_value(row, row.low or row.median, small), _value(row, row.high, small))) for row in rows]
+
+
+def _errors(values, ends, colour, thickness, width):
+    return {"type": "data", "array": [_short(high - value) for value, (_, high) in zip(values, ends)], "color": colour,
+            "arrayminus": [_short(value - low) for value, (low, _) in zip(values, ends)], "width": width,
+            "thickness": thickness}
+
+
+# ---- Curves -----------------------------------------------------------------------------------------------------------
+
+
+def _curve_trace(report, method, phase, one, small):
+    rows = [row for row in (report.find(method["id"], phase, cell) for cell in one.cells) if row and row.median > 0]
+    if not rows:
+        return None
+    colour = FAMILIES[method["family"]][1]
+    dash, symbol = (names[method["member"] % len(names)] for names in (_DASHES, SYMBOLS))
+    y = [_value(row, row.median, small) for row in rows]
+    errors = _errors(y, _ends(rows, small), colour, 1, 0)
+    return _scatter(
+        [_x(row.cell, one.kind) for row in rows], list(map(_short, y)), "lines+markers", error_y=errors,
+        name=_safe(label_of(method)), meta=method["index"],
+        line={"color": colour, "width": 3 if method["family"] == 0 else 1.8, "dash": dash},
+        marker={"color": colour, "size": 8, "symbol": [symbol + "-open" * row.predicted for row in rows]},
+        text=[_told(row) for row in rows], hovertemplate="<b>%{fullData.name}</b><br>%{text}<extra></extra>")
+
+
+def _x(cell, kind):
+    return _short(cell.bytes / 2**20) if kind == "size" else cell.ranks
+
+
+def _limit_trace(report, phase, one, small):
+    found = [(cell, report.limit(phase, cell)) for cell in one.cells]
+    found = [(cell, seconds, n_bytes) for cell, (seconds, n_bytes) in ((cell, limit) for cell, limit in found if limit)
+             if seconds > 0]
+    if not found:
+        return None
+    y = [_short(seconds * 1e3 if small else n_bytes / 2**20 / seconds) for _, seconds, n_bytes in found]
+    return _scatter(
+        [_x(cell, one.kind) for cell, _, _ in found], y, "lines+markers", name=_LIMIT_NAME, meta="limit",
+        line={"color": LIMIT, "width": 2.5, "dash": "longdash"}, marker={"color": LIMIT, "size": 9, "symbol": "line-ew-open"},
+        text=[f"{speed_text(n_bytes / 2**20 / seconds)} MiB/s, {seconds_text(seconds)}" for _, seconds, n_bytes in found],
+        hovertemplate=f"<b>{_LIMIT_NAME}</b><br>%{{text}}<extra></extra>")
+
+
+def _curve_axes(traces, one, small):
+    xs = sorted({x for trace in traces for x in trace["x"]}) or [1]
+    ys = [y for trace in traces for y in trace["y"]] or [1]
+    x = {"type": "log", "range": _range(xs), "tickvals": xs, "ticktext": [f"{value:g}" for value in xs], "showgrid": False}
+    title = "MiB of the array" if one.kind == "size" else "ranks"
+    return (_axis(**x, title=_title(title)),
+            _axis(type="log", range=_range(ys), **_ticks(ys), title=_title("ms" if small else "MiB/s", 4)))
+
+
+def _curve_traces(report, phase, one, small):
+    traces = [_curve_trace(report, method, phase, one, small) for method in report.methods]
+    return [trace for trace in [_limit_trace(report, phase, one, small), *traces] if trace]
+
+
+def curve(report, phase, one, small):
+    """One curve of a phase: a trace for each method, and the limit of the storage.
+
+    Parameters
+    ----------
+    report : Report
+    phase : str
+    one : Series
+    small : bool
+        Draw milliseconds in place of MiB/s.
+
+    Returns
+    -------
+    dict
+        ``meta`` of a trace is the index of the method, or "limit".
+    """
+    traces = _curve_traces(report, phase, one, small)
+    x, y = _curve_axes(traces, one, small)
+    return _figure(traces, xaxis=x, yaxis=y)
+
+
+def all_curves(report, phase):
+    """All curves of a phase in one plot with a legend; the bars of one cell where the run has no curve. Returns a dict."""
+    wanted = [(one, size == "small") for size, found in report.curves() for one in found]
+    if not wanted:
+        return bars(report, phase, report.largest)
+    across = min(2, len(wanted))
+    down, data, layout, seen = -(-len(wanted) // across), [], {}, set()
+    for i, (one, small) in enumerate(wanted):
+        traces, number = _curve_traces(report, phase, one, small), "" if i == 0 else str(i + 1)
+        for trace in traces:
+            data.append({**trace, "xaxis": f"x{number}", "yaxis": f"y{number}", "legendgroup": str(trace["meta"]),
+                         "showlegend": trace["meta"] not in seen})
+            seen.add(trace["meta"])
+        x, y = _curve_axes(traces, one, small)
+        left, top = i % across / across, 1 - i // across / down
+        layout[f"xaxis{number}"] = {**x, "anchor": f"y{number}", "domain": [left + 0.06 * (left > 0), left + 0.94 / across]}
+        layout[f"yaxis{number}"] = {**y, "anchor": f"x{number}", "domain": [top - 0.8 / down, top]}
+        title = _safe(f"{phase}, {one.kind} scaling: {one.label}{', small' if small else ''}")
+        layout.setdefault("annotations", []).append({"x": left, "y": top, "xref": "paper", "yref": "paper", "text": title,
+                                                     "xanchor": "left", "yanchor": "bottom", "showarrow": False})
+    return _figure(data, **layout, height=400 * down + 40, showlegend=True)
+
+
+# ---- Bars -------------------------------------------------------------------------------------------------------------
+
+
+def _bar(methods, values, texts, **more):
+    return {"type": "bar", "x": list(map(_short, values)), "y": list(range(len(values))), "orientation": "h", "width": 0.34,
+            "marker": {"color": [FAMILIES[method["family"]][1] for method in methods]}, "textposition": "none",
+            "text": [f"<b>{_safe(label_of(method))}</b><br>{text}" for method, text in zip(methods, texts)],
+            "hovertemplate": "%{text}<extra></extra>", **more}
+
+
+def _bar_figure(methods, shown, traces, x_axis, title):
+    """Horizontal bars with a label above each, so that a narrow display has room for both."""
+    n = len(methods)
+    labels = [f"{_safe(label_of(method))} <b>{text}</b>" for method, text in zip(methods, shown)]
+    above = _scatter([0.0] * n, [place - 0.45 for place in range(n)], "text", xaxis="x2", text=labels, meta="labels",
+                     textposition="middle right", textfont={"color": INK, "size": 12}, hoverinfo="skip", cliponaxis=False)
+    return _figure([*traces, above], (8, 14, 24, 44), barmode="stack", height=_ROW * n + 70,
+                   xaxis={**x_axis, "title": _title(title)},
+                   yaxis=_axis(range=[n - 0.6, -0.85], showticklabels=False, showgrid=False),
+                   xaxis2={"overlaying": "x", "range": [0, 1], "visible": False, "fixedrange": True})
+
+
+def _add_limit(plot, at, text):
+    line = {"color": LIMIT, "width": 2, "dash": "dash"}
+    plot["layout"]["shapes"] = [{"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper", "layer": "below",
+                                 "line": line}]
+    plot["layout"]["annotations"] = [{"x": _math.log10(at), "y": 1, "yref": "paper", "yanchor": "bottom", "xanchor": "right",
+                                      "showarrow": False, "text": text, "font": {"color": LIMIT, "size": 12}}]
+
+
+def _found(report, phase, cell, key):
+    found = [(method, report.find(method["id"], phase, cell)) for method in report.methods]
+    found = sorted(((method, row) for method, row in found if row), key=lambda one: (key(one[1]), one[0]["index"]))
+    return [method for method, _ in found], [row for _, row in found]
+
+
+def bars(report, phase, cell):
+    """All methods in one cell, the fastest first: MiB/s, in a small cell milliseconds; with the limit of the storage."""
+    small = cell in report.small
+    methods, rows = _found(report, phase, cell, lambda row: row.median)
+    values, ends = [_value(row, row.median, small) for row in rows], _ends(rows, small)
+    shown = [seconds_text(row.median) if small else f"{speed_text(mib_per_second(row))} MiB/s" for row in rows]
+    trace = _bar(methods, values, map(_told, rows), error_x=_errors(values, ends, INK, 1.2, 3))
+    limit = report.limit(phase, cell)
+    at = None if not limit or limit[0] <= 0 else limit[0] * 1e3 if small else limit[1] / 2**20 / limit[0]
+    span = [end for pair in ends for end in pair if end > 0] + ([at] if at else []) or [1]
+    unit = "milliseconds" if small else "MiB/s"
+    axis = _axis(type="log", range=_range(span, 2, 1.1), **_ticks(span))
+    plot = _bar_figure(methods, shown, [trace], axis, f"{unit} (logarithmic)")
+    if at:
+        _add_limit(plot, at, f"{_LIMIT_NAME}: {seconds_text(limit[0]) if small else speed_text(at) + ' MiB/s'} ")
+    return plot
+
+
+def whole(report, cell):
+    """Time until one file has the array in its order, in one cell, the shortest first: write and merge."""
+    found = [(method, report.whole(method, cell)) for method in report.methods]
+    found = sorted(((method, times) for method, times in found if times), key=lambda one: (sum(one[1]), one[0]["index"]))
+    methods, traces = [method for method, _ in found], []
+    for i, (part, opacity) in enumerate((("write", 1.0), ("merge", 0.45))):
+        texts = [f"{part} {seconds_text(times[i])}" for _, times in found]
+        traces.append(_bar(methods, [times[i] * 1e3 for _, times in found], texts, name=part, opacity=opacity))
+    shown = [seconds_text(sum(times)) for _, times in found]
+    return _bar_figure(methods, shown, traces, _axis(rangemode="tozero"), "milliseconds: write, then, paler, merge")
+
+
+def overlap(report, cell):
+    """Share of a write that computation hides, in one cell, the largest first."""
+    methods, rows = _found(report, "overlap", cell, lambda row: -row.hidden)
+    shares = [100 * row.hidden for row in rows]
+    errors = _errors(shares, [(100 * row.hidden_low, 100 * row.hidden_high) for row in rows], INK, 1.2, 3)
+    shown = [f"{share:.0f} %" for share in shares]
+    return _bar_figure(methods, shown, [_bar(methods, shares, shown, error_x=errors)], _axis(range=[0, 105]),
+                       "% of the write that is hidden")
+
+
+# ---- Model ------------------------------------------------------------------------------------------------------------
+
+
+def model(report, points):
+    """Predicted against measured seconds; hollow points were used for the fit. `points`: see `page.html`."""
+    points = [point for point in points if point["predicted"] > 0 and point["measured"] > 0]
+    span = [value * 1e3 for point in points for value in (point["predicted"], point["measured"])] or [1]
+    ends = [_short(min(span) / 1.3), _short(max(span) * 1.3)]
+    traces = [_scatter(ends, ends, "lines", line={"color": INK, "width": 1, "dash": "dot"}, hoverinfo="skip")]
+    for used, symbol in ((True, "circle-open"), (False, "circle")):
+        chosen = [point for point in points if bool(point["used_for_fit"]) == used]
+        methods = [report.method(point["method"]) for point in chosen]
+        x, y = ([_short(point[name] * 1e3) for point in chosen] for name in ("measured", "predicted"))
+        traces.append(_scatter(
+            x, y, "markers", text=list(map(_told_point, methods, chosen)), hovertemplate="%{text}<extra></extra>",
+            marker={"color": [FAMILIES[method["family"]][1] for method in methods], "symbol": symbol, "size": 7}))
+    axis = {"type": "log", "range": _range(ends, 1, 1), **_ticks(ends)}
+    x_axis, y_axis = _axis(**axis, title=_title("measured, ms")), _axis(**axis, title=_title("predicted, ms", 4))
+    return _figure(traces, xaxis=x_axis, yaxis=y_axis)
+
+
+def _told_point(method, point):
+    return (f"<b>{_safe(label_of(method))}</b><br>{_safe(point['phase'])}, {_safe(point['cell'].text)}<br>"
+            f"predicted {seconds_text(point['predicted'])}, measured {seconds_text(point['measured'])}")

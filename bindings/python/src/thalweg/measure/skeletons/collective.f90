@@ -1,0 +1,69 @@
+! Thalweg: one file that is the array, by a collective write. Thalweg has no Fortran module for it: these are its C
+! functions. Each rank has columns of an array of reals, n x n, first index fastest: one stretch of the file.
+program collective
+  use, intrinsic :: iso_c_binding
+  use mpi_f08
+  implicit none
+  interface
+    integer(c_int32_t) function tw_group_mpi_f(comm, group) bind(c)
+      import
+      integer(c_int), value :: comm
+      type(c_ptr), intent(out) :: group
+    end function
+    integer(c_int32_t) function tw_file_open(group, path, flags, options, file) bind(c)
+      import
+      type(c_ptr), value :: group, options
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int32_t), value :: flags
+      type(c_ptr), intent(out) :: file
+    end function
+    integer(c_int32_t) function tw_file_write_at_all(file, data, nbytes, offset) bind(c)
+      import
+      type(c_ptr), value :: file, data
+      integer(c_size_t), value :: nbytes
+      integer(c_int64_t), value :: offset
+    end function
+    integer(c_int32_t) function tw_file_close(file) bind(c)
+      import
+      type(c_ptr), intent(inout) :: file
+    end function
+    subroutine tw_group_free(group) bind(c)
+      import
+      type(c_ptr), intent(inout) :: group
+    end subroutine
+  end interface
+  integer, parameter :: n = 1024
+  integer(c_int32_t), parameter :: tw_create = int(z'04000000', c_int32_t)
+  integer(c_int32_t), parameter :: tw_truncate = int(z'10000000', c_int32_t)
+  integer :: rank, ranks, first, columns
+  real, allocatable, target :: block(:, :)
+  integer(c_int64_t) :: column_bytes
+  character(4096) :: path
+  type(c_ptr) :: group, file
+
+  call mpi_init()
+  call mpi_comm_rank(mpi_comm_world, rank)
+  call mpi_comm_size(mpi_comm_world, ranks)
+  path = 'array.dat'
+  if (command_argument_count() > 0) call get_command_argument(1, path)
+  first = n * rank / ranks
+  columns = n * (rank + 1) / ranks - first
+  allocate (block(n, max(columns, 1)))
+  block = real(rank) ! your data
+
+  column_bytes = storage_size(block, c_int64_t) / 8 * n
+  call must(tw_group_mpi_f(mpi_comm_world%mpi_val, group))
+  call must(tw_file_open(group, trim(path) // c_null_char, tw_create + tw_truncate, c_null_ptr, file))
+  call must(tw_file_write_at_all(file, c_loc(block), int(column_bytes * columns, c_size_t), column_bytes * first))
+  call must(tw_file_close(file))
+  call tw_group_free(group)
+  call mpi_finalize()
+
+contains
+  subroutine must(status) ! the reason: tw_last_error()
+    integer(c_int32_t), intent(in) :: status
+    if (status == 0) return
+    print '(a, i0)', 'Thalweg failed with status ', status
+    call mpi_abort(mpi_comm_world, 1)
+  end subroutine
+end program
