@@ -51,10 +51,10 @@ bench-collective: ## collectives between ranks with MPICH and Open MPI, the publ
 methods: ## measure every way of writing an array, with MPICH and Open MPI; pages are build/methods-*.html (DIR=folder on the storage)
 	@scripts/setup.sh build mpich openmpi methods
 	@mkdir -p build
-	@$(call BUILD,release) --target tool_thalweg tool_methods
-	@$(call BUILD,openmpi) --target tool_methods
+	@$(call BUILD,release) --target tool_thalweg tool_probe
+	@$(call BUILD,openmpi) --target tool_probe
 	@for mpi in release openmpi; do \
-	  build/release/bin/thalweg methods --dir "$(or $(DIR),build)" --program build/$$mpi/bin/thalweg-methods $(EFFORT) \
+	  build/release/bin/thalweg methods --dir "$(or $(DIR),build)" --program build/$$mpi/bin/thalweg-probe $(EFFORT) \
 	    --html build/methods-$$mpi.html --save build/methods-$$mpi.jsonl || exit; \
 	done
 

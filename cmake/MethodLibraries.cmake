@@ -1,5 +1,5 @@
-# Finds the libraries that thalweg-methods measures beside Thalweg, built for the chosen MPI: a target
-# methods_lib_<hdf5|pnetcdf|sionlib> for each installed one that is in TW_METHODS_LIBRARIES.
+# Finds the libraries that thalweg-probe measures beside Thalweg, built for the chosen MPI: a target
+# probe_lib_<hdf5|pnetcdf|sionlib> for each installed one that is in TW_PROBE_LIBRARIES.
 #
 # Several builds of one library may be installed (Debian has HDF5 without MPI, for MPICH and for Open MPI), so there are
 # candidates, and the first one that passes a trial is used: a program that calls its parallel interface links, and
@@ -32,15 +32,15 @@ function(tw_try_method_library result code library)
   if(linked)
     tw_mpi_of_program(mpi ${folder}/method_library)
     set(why)
-    if(NOT mpi STREQUAL TW_METHODS_MPI)
+    if(NOT mpi STREQUAL TW_PROBE_MPI)
       list(JOIN mpi " and " mpi)
-      set(why "it needs another MPI: a program has ${mpi} then, and without it ${TW_METHODS_MPI}")
+      set(why "it needs another MPI: a program has ${mpi} then, and without it ${TW_PROBE_MPI}")
     endif()
   endif()
   set(${result} "${why}" PARENT_SCOPE)
 endfunction()
 
-# Defines the target methods_lib_<name> from the first of these candidates (targets) that passes.
+# Defines the target probe_lib_<name> from the first of these candidates (targets) that passes.
 function(tw_take_method_library name code)
   set(reasons "not found")
   foreach(candidate IN LISTS ARGN)
@@ -49,35 +49,35 @@ function(tw_take_method_library name code)
     endif()
     tw_try_method_library(why "${code}" ${candidate})
     if(NOT why)
-      add_library(methods_lib_${name} INTERFACE)
-      target_link_libraries(methods_lib_${name} INTERFACE ${candidate})
-      message(STATUS "thalweg-methods: ${name} (${candidate})")
+      add_library(probe_lib_${name} INTERFACE)
+      target_link_libraries(probe_lib_${name} INTERFACE ${candidate})
+      message(STATUS "thalweg-probe: ${name} (${candidate})")
       return()
     endif()
     set(reasons "${candidate}: ${why}")
   endforeach()
-  message(STATUS "thalweg-methods: ${name} is omitted: ${reasons}")
+  message(STATUS "thalweg-probe: ${name} is omitted: ${reasons}")
 endfunction()
 
-# Candidate PkgConfig::methods_<module> of a pkg-config module.
+# Candidate PkgConfig::probe_<module> of a pkg-config module.
 function(tw_module_candidate module)
   if(PkgConfig_FOUND)
-    string(MAKE_C_IDENTIFIER methods_${module} prefix)
+    string(MAKE_C_IDENTIFIER probe_${module} prefix)
     pkg_check_modules(${prefix} QUIET IMPORTED_TARGET GLOBAL ${module})
   endif()
 endfunction()
 
-# Candidate methods_plain_<name>: header and library in CMake's paths, or below <NAME>_ROOT, <NAME>_DIR or <NAME>_HOME.
+# Candidate probe_plain_<name>: header and library in CMake's paths, or below <NAME>_ROOT, <NAME>_DIR or <NAME>_HOME.
 function(tw_plain_candidate name header library)
   string(TOUPPER ${name} upper)
   set(hints ${${upper}_ROOT} $ENV{${upper}_ROOT} $ENV{${upper}_DIR} $ENV{${upper}_HOME})
-  find_path(TW_METHODS_${upper}_HEADERS ${header} HINTS ${hints} PATH_SUFFIXES include)
-  find_library(TW_METHODS_${upper}_LIBRARY ${library} HINTS ${hints} PATH_SUFFIXES lib lib64)
-  mark_as_advanced(TW_METHODS_${upper}_HEADERS TW_METHODS_${upper}_LIBRARY)
-  if(TW_METHODS_${upper}_HEADERS AND TW_METHODS_${upper}_LIBRARY)
-    add_library(methods_plain_${name} INTERFACE IMPORTED GLOBAL)
-    target_include_directories(methods_plain_${name} INTERFACE ${TW_METHODS_${upper}_HEADERS})
-    target_link_libraries(methods_plain_${name} INTERFACE ${TW_METHODS_${upper}_LIBRARY})
+  find_path(TW_PROBE_${upper}_HEADERS ${header} HINTS ${hints} PATH_SUFFIXES include)
+  find_library(TW_PROBE_${upper}_LIBRARY ${library} HINTS ${hints} PATH_SUFFIXES lib lib64)
+  mark_as_advanced(TW_PROBE_${upper}_HEADERS TW_PROBE_${upper}_LIBRARY)
+  if(TW_PROBE_${upper}_HEADERS AND TW_PROBE_${upper}_LIBRARY)
+    add_library(probe_plain_${name} INTERFACE IMPORTED GLOBAL)
+    target_include_directories(probe_plain_${name} INTERFACE ${TW_PROBE_${upper}_HEADERS})
+    target_link_libraries(probe_plain_${name} INTERFACE ${TW_PROBE_${upper}_LIBRARY})
   endif()
 endfunction()
 
@@ -88,7 +88,7 @@ function(tw_find_hdf5)
   tw_plain_candidate(hdf5 hdf5.h hdf5)
   tw_take_method_library(hdf5 "#include <hdf5.h>
 int main(void) { return H5Pset_fapl_mpio(H5P_DEFAULT, MPI_COMM_WORLD, MPI_INFO_NULL) < 0; }\n"
-    methods_plain_hdf5 PkgConfig::methods_hdf5_${TW_MPI_KIND} PkgConfig::methods_hdf5_mpi PkgConfig::methods_hdf5)
+    probe_plain_hdf5 PkgConfig::probe_hdf5_${TW_MPI_KIND} PkgConfig::probe_hdf5_mpi PkgConfig::probe_hdf5)
 endfunction()
 
 function(tw_find_pnetcdf)
@@ -97,7 +97,7 @@ function(tw_find_pnetcdf)
   tw_take_method_library(pnetcdf "#include <mpi.h>
 #include <pnetcdf.h>
 int main(void) { int file; return ncmpi_open(MPI_COMM_WORLD, \"a\", NC_NOWRITE, MPI_INFO_NULL, &file); }\n"
-    methods_plain_pnetcdf PkgConfig::methods_pnetcdf)
+    probe_plain_pnetcdf PkgConfig::probe_pnetcdf)
 endfunction()
 
 # SIONlib prints its flags with a program of its own.
@@ -109,14 +109,14 @@ function(tw_find_sionlib)
     execute_process(COMMAND ${TW_SIONCONFIG} --libs --mpi OUTPUT_VARIABLE libraries ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
     separate_arguments(flags UNIX_COMMAND "${flags}")
     separate_arguments(libraries UNIX_COMMAND "${libraries}")
-    add_library(methods_sionconfig INTERFACE IMPORTED GLOBAL)
-    target_compile_options(methods_sionconfig INTERFACE ${flags})
-    target_link_libraries(methods_sionconfig INTERFACE ${libraries})
+    add_library(probe_sionconfig INTERFACE IMPORTED GLOBAL)
+    target_compile_options(probe_sionconfig INTERFACE ${flags})
+    target_link_libraries(probe_sionconfig INTERFACE ${libraries})
   endif()
   tw_take_method_library(sionlib "#include <mpi.h>
 #include <sion.h>
 int main(void) { return sion_parclose_mpi(0); }\n"
-    methods_sionconfig)
+    probe_sionconfig)
 endfunction()
 
 # The libraries of a program of this MPI, for comparison.
@@ -124,11 +124,11 @@ set(code "#include <mpi.h>\nint main(void) { return MPI_Finalize(); }\n")
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles)
 file(WRITE ${folder}/method_library.c "${code}")
 try_compile(linked SOURCES ${folder}/method_library.c LINK_LIBRARIES MPI::MPI_C COPY_FILE ${folder}/method_library)
-tw_mpi_of_program(TW_METHODS_MPI ${folder}/method_library)
+tw_mpi_of_program(TW_PROBE_MPI ${folder}/method_library)
 
-foreach(name IN LISTS TW_METHODS_LIBRARIES)
+foreach(name IN LISTS TW_PROBE_LIBRARIES)
   if(NOT COMMAND tw_find_${name})
-    message(FATAL_ERROR "TW_METHODS_LIBRARIES: unknown library '${name}'. Known: hdf5;pnetcdf;sionlib")
+    message(FATAL_ERROR "TW_PROBE_LIBRARIES: unknown library '${name}'. Known: hdf5;pnetcdf;sionlib")
   endif()
   cmake_language(CALL tw_find_${name})
 endforeach()

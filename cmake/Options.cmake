@@ -21,11 +21,11 @@ set(TW_MPI_FLAVOUR auto CACHE STRING "The MPI to use when several are installed:
 set_property(CACHE TW_MPI_FLAVOUR PROPERTY STRINGS auto mpich openmpi)
 
 option(TW_WITH_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(TW_WITH_TOOLS "Build the thalweg command and thalweg-methods" ON)
+option(TW_WITH_TOOLS "Build the thalweg command and thalweg-probe" ON)
 set(TW_TOOLS "" CACHE STRING "The folders of tools/ to build; empty: all")
 option(TW_WITH_BENCH "Build the benchmarks" OFF)
-set(TW_METHODS_LIBRARIES "hdf5;pnetcdf;sionlib" CACHE STRING
-    "What thalweg-methods measures beside this library, where it is found; empty: nothing")
+set(TW_PROBE_LIBRARIES "hdf5;pnetcdf;sionlib" CACHE STRING
+    "What thalweg-probe measures beside this library, where it is found; empty: nothing")
 set(TW_SIONLIB_SOURCE "" CACHE PATH "The source of SIONlib, to compare with it; empty: an installed one, if any")
 set(TW_BENCHES "" CACHE STRING "The folders of bench/ to build; empty: all")
 option(TW_WITH_EXAMPLES "Build the examples" OFF)
@@ -41,7 +41,7 @@ option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 set(TW_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: 'address,undefined' or 'thread'")
 set(TW_TEST_PREFIX "" CACHE STRING "Put before every test name, to tell presets apart when several run together")
 option(TW_TEST_ALL "Run all tests under a sanitizer: hours (the preset asan-all, which also sets THALWEG_ALL_STRIDES)" OFF)
-set(TW_TEST_SETS "unit;conformance;multifile;sharedfile;vpfile;allocation;omp_file;fortran;languages;crash;mpi;mpiio;methods;cli;report;interop;fuzz;compile;repository;examples;install" CACHE STRING
+set(TW_TEST_SETS "unit;conformance;multifile;sharedfile;vpfile;allocation;omp_file;fortran;languages;crash;mpi;mpiio;probe;cli;measure;interop;fuzz;compile;repository;examples;install" CACHE STRING
     "The folders of tests/ to build and run")
 set(TW_UNIT_ROOMS "" CACHE STRING "The folders of tests/unit/ to build; empty: all")
 set(TW_MPI_TESTS "" CACHE STRING "The programs of tests/mpi/ to build, without _test; empty: all")

@@ -10,17 +10,19 @@ counted, headers left out.
 What is above its budget may not grow: its ceiling is what the tree has now. Lower the ceiling with each cut, until it
 is the budget.
 
-A code line has something on it besides blanks and comments. A type is a class, struct, union or enum that is defined
+A code line has something on it besides blanks and comments, in Python besides docstrings, too. A type is a class, struct, union or enum that is defined
 with a body. A member function is a declaration with a parameter list in a class body (constructors, operators and
 destructors too). An entry point is a function that the shared libraries export (tests/abi/exported_symbols.txt).
 Exit status: 0 all ceilings are kept, 1 one is exceeded, 2 wrong usage.
 """
 
+import ast
 import collections
 import pathlib
 import re
 import sys
 
+MEASURE = "bindings/python/src/thalweg/measure"
 SOURCES = {".c", ".h", ".cpp", ".hpp"}
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'", re.DOTALL)
 TYPE = re.compile(
@@ -38,6 +40,17 @@ def without_comments(text):
 
 def code_lines(path):
     return sum(1 for line in without_comments(path.read_text(encoding="utf-8")).splitlines() if line.strip())
+
+
+def python_lines(path):
+    """Lines of a module with something besides blanks, comments and docstrings."""
+    text = path.read_text(encoding="utf-8")
+    documented = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
+            documented.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    lines = enumerate(text.splitlines(), 1)
+    return sum(1 for number, line in lines if line.strip() and not line.lstrip().startswith("#") and number not in documented)
 
 
 def sources_below(root, *folders):
@@ -109,7 +122,8 @@ def budgets(root):
         ("files in the largest folder of src/", folders[fullest], 25, 25, fullest.relative_to(root)),
         ("public entry points", entry_points(root), 170, 170, ""),
         ("member functions of the largest class", widest[0], 35, 35, f"{widest[1]}, {widest[2].relative_to(root)}"),
-        ("code lines of tools/", lines("tools"), 16800, 16800, ""),
+        ("code lines of tools/", lines("tools"), 7000, 10800, ""),
+        ("code lines of thalweg.measure", sum(map(python_lines, sorted((root / MEASURE).glob("*.py")))), 4000, 4235, ""),
     ]
 
 

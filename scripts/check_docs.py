@@ -19,13 +19,13 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)[^)]*\)|!\[[^\]]*\]\(([^)\s]+)[^)
 CODE = re.compile(r"(?:^<!-- (\S+) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
 SKIP = {"build", ".git"}
 # Pages with the number of methods; the page of `thalweg methods` counts the lines of the table itself.
-METHOD_TABLE = "tools/methods/method_table.cpp"
+METHOD_TABLE = "tools/probe/method_table.cpp"
 METHOD_COUNTS = {
     "README.md": r"compares \[(\d+) ways\]",
     "docs/performance.md": r"(\d+) ways of writing an array",
     "docs/howto/methods.md": r"(\d+) methods are known",
     "docs/design/methods.md": r"numbered 1 to (\d+)",
-    "tools/thalweg/cmd_methods.cpp": r"in (\d+) ways",
+    "tools/thalweg/measure.cpp": r"in (\d+) ways",
 }
 
 

@@ -53,16 +53,15 @@ MAY_INCLUDE = {
 INSIDERS = ("sim/", "testing/", "tests/", "fuzz/", "bench/plan/", "bench/scale/", "bench/multifile/sim_bench.cpp")
 # Folders outside src/ that are included by their own names: folder -> permitted users.
 OUTSIDE = {
-    "sim": ("sim/", "testing/", "tests/", "fuzz/", "bench/scale/", "bench/multifile/sim_bench.cpp", "tools/thalweg/advise/"),
+    "sim": ("sim/", "testing/", "tests/", "fuzz/", "bench/scale/", "bench/multifile/sim_bench.cpp", "tools/probe/predict"),
     "testing": ("testing/", "tests/", "fuzz/"),
 }
 # Programs like those of users, with their own MPI and OpenMP.
-PROGRAMS = ("tests/", "examples/", "bench/",
-            "tools/thalweg/advise/skeletons/", "tools/thalweg/methods/snippets/")
+PROGRAMS = ("tests/", "examples/", "bench/", "bindings/python/src/thalweg/measure/")
 # foreign header -> path prefixes that may include it
 QUARANTINE = {
     "mpi.h": ("src/group/mpi/", "include/thalweg/group_mpi.h", "frontends/mpiio/", "frontends/sion/sion_mpi",
-              "tools/methods/") + PROGRAMS,
+              "tools/probe/") + PROGRAMS,
     "omp.h": ("src/group/openmp_", "include/thalweg/group_omp.h", "frontends/omp_file/",
               "frontends/sion/sion_omp") + PROGRAMS,
     "liburing.h": ("src/storage/uring_",),

@@ -15,7 +15,7 @@ import subprocess
 
 # name, minutes on 2 cores from an empty build, files it concerns
 STAGES = [
-    ("openmpi", 8, r"src/(async|group|engine|sharedfile|capi)/|tests/mpi(io)?/|frontends/mpiio/|tools/methods/|cmake/Mpi"),
+    ("openmpi", 8, r"src/(async|group|engine|sharedfile|capi)/|tests/mpi(io)?/|frontends/mpiio/|tools/probe/|cmake/Mpi"),
     ("python", 6, r"bindings/python/|include/|pyproject.toml|examples/python/|scripts/build_wheel"),
     ("asan-ubsan", 12, r"src/|sim/|testing/|tests/(unit|conformance|multifile|sharedfile|vpfile|crash)/"),
     ("minimal", 6, r"CMake|cmake/|_absent\.cpp|include/"),

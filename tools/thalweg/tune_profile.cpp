@@ -11,12 +11,11 @@
 #include <climits>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 
 #include "common.hpp"
-#include "json_number.hpp"
-#include "methods/surroundings.hpp"
 
 namespace tool {
 namespace {
@@ -59,6 +58,15 @@ Json json_of(const TunedCosts& costs) {
           {"copy_piece_ns", rounded(costs.copy_piece_ns)},
           {"parallel_reads", costs.parallel_reads},
           {"parallel_writes", costs.parallel_writes}};
+}
+
+std::string utc_now() {
+  const time_t now = time(nullptr);
+  tm parts = {};
+  char text[32] = "";
+  gmtime_r(&now, &parts);
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
 }
 
 // The target of a link, which is the file to replace.
@@ -138,16 +146,16 @@ Json entry_of(const std::string& identity, const Measured& found) {
 std::vector<std::string> keep_of_ranks(const Json* before, Json& entry) {
   std::vector<std::string> kept;
   if (before == nullptr) return kept;
-  for (const char* name : {"methods", "network"}) {
-    if (entry.contains(name) || !before->contains(name) || !(*before)[name].is_structured()) continue;
-    entry[name] = (*before)[name];
-    kept.emplace_back(name);
+  if (!entry.contains("network") && before->contains("network") && (*before)["network"].is_array()) {
+    entry["network"] = (*before)["network"];
+    kept.emplace_back("network");
   }
   for (const char* costs : {"buffered", "direct"}) {
     if (!entry.contains(costs) || !before->contains(costs)) continue;
     for (const char* name : {"message_ns", "round_ns", "exchange_byte_ns", "exchange_piece_ns"}) {
-      const double ns = number_of((*before)[costs], name, -1, 0, 1e9);
-      if (entry[costs].contains(name) || ns < 0) continue;
+      const Json ns = (*before)[costs].is_object() ? (*before)[costs].value(name, Json()) : Json();
+      const bool fits = ns.is_number() && ns.get<double>() >= 0 && ns.get<double>() <= 1e9;
+      if (entry[costs].contains(name) || !fits) continue;
       entry[costs][name] = ns;
       if (std::ranges::count(kept, name) == 0) kept.emplace_back(name);
     }

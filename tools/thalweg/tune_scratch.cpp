@@ -9,8 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
+#include "progress.hpp"
 #include "text.hpp"
 
 namespace tool {
@@ -113,6 +116,18 @@ void check_bytes(const Memory& a, const Memory& b, size_t bytes) {
   if (std::memcmp(a.data(), b.data(), bytes) != 0)
     throw Failure(kInputOutput,
                   "a scratch file was read with wrong bytes: this file system, or this library, is defective");
+}
+
+ScratchFolder::ScratchFolder(const std::string& parent) {
+  std::string name = parent + "/thalweg-tune-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) fail_with_errno("create a folder in", parent);
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
+  if (error) say(fmt::format("'{}' could not be removed: {}", path_, error.message()));
 }
 
 void check_room(const std::string& folder, int64_t bytes) {

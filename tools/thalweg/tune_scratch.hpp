@@ -1,4 +1,4 @@
-// Tools of `thalweg tune`: a scratch file, memory with known bytes, and simple reads and writes.
+// Tools of `thalweg tune`: a scratch file and folder, memory with known bytes, and simple reads and writes.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +30,20 @@ class ScratchFile {
  private:
   std::string path_;
   Descriptor fd_;
+};
+
+// A new folder in a folder of the user, removed with all its content. Throws Failure.
+class ScratchFolder {
+ public:
+  explicit ScratchFolder(const std::string& parent);
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
 };
 
 // Page-aligned memory. Throws std::bad_alloc.

@@ -1,0 +1,264 @@
+// The array of thalweg-probe: blocks, runs and contents against brute force, for all small shapes and grids.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array.hpp"
+
+namespace probe {
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+using Grid = std::vector<int>;
+
+const std::array kOrders = {Order::c, Order::f};
+
+std::string text(const Array& array, const Grid& grid) {
+  std::string out = array.order == Order::c ? "c" : "f";
+  for (const std::int64_t extent : array.shape) out += " " + std::to_string(extent);
+  out += " over";
+  for (const int parts : grid) out += " " + std::to_string(parts);
+  return out;
+}
+
+int product(const Grid& grid) { return std::accumulate(grid.begin(), grid.end(), 1, std::multiplies<>()); }
+
+// Every shape and grid of 1 to 3 small dimensions, including more parts than elements.
+void for_all(const std::function<void(const Array&, const Grid&)>& see) {
+  const std::vector<std::pair<Shape, std::vector<Grid>>> cases = {
+      {{1}, {{1}, {3}}},
+      {{7}, {{1}, {2}, {5}, {9}}},
+      {{7, 5}, {{1, 1}, {1, 3}, {3, 2}, {5, 1}, {2, 2}, {8, 1}, {3, 6}}},
+      {{2, 1}, {{2, 2}, {1, 5}, {3, 1}}},
+      {{6, 4}, {{1, 2}, {2, 1}, {3, 4}}},
+      {{3, 4, 5}, {{1, 1, 1}, {2, 1, 2}, {1, 3, 2}, {4, 1, 1}, {1, 1, 6}, {2, 2, 2}}},
+      {{1, 5, 1}, {{1, 3, 1}, {2, 2, 2}}},
+  };
+  for (const auto& [shape, grids] : cases)
+    for (const Grid& grid : grids)
+      for (const Order order : kOrders) {
+        SCOPED_TRACE(text({shape, order}, grid));
+        see({shape, order}, grid);
+      }
+}
+
+// Place of an index in a box of this shape.
+std::int64_t place(const Array& array, const Shape& shape, const Shape& index) {
+  std::int64_t at = 0;
+  for (const std::size_t d : array.slow_to_fast()) at = at * shape[d] + index[d];
+  return at;
+}
+
+// All indices of a box, in the order of its memory.
+std::vector<Shape> indices(const Array& array, const Block& block) {
+  std::vector<Shape> all(static_cast<std::size_t>(block.elements()));
+  for (std::int64_t at = 0; at < block.elements(); ++at) {
+    Shape index(block.count.size());
+    std::int64_t rest = at;
+    const auto order = array.slow_to_fast();
+    for (auto d = order.rbegin(); d != order.rend(); ++d) {
+      index[*d] = block.start[*d] + rest % block.count[*d];
+      rest /= block.count[*d];
+    }
+    all[static_cast<std::size_t>(at)] = index;
+  }
+  return all;
+}
+
+// Places in the array of the elements of a block, in the order of its memory.
+std::vector<std::int64_t> places(const Array& array, const Block& block) {
+  std::vector<std::int64_t> out;
+  for (const Shape& index : indices(array, block)) out.push_back(place(array, array.shape, index));
+  return out;
+}
+
+TEST(MethodsArray, BlocksHaveEveryElementOnce) {
+  for_all([](const Array& array, const Grid& grid) {
+    std::vector<int> owners(static_cast<std::size_t>(array.elements()), 0);
+    for (int rank = 0; rank < product(grid); ++rank)
+      for (const std::int64_t at : places(array, block_of(array, grid, rank))) ++owners[static_cast<std::size_t>(at)];
+    EXPECT_EQ(owners, std::vector<int>(owners.size(), 1));
+  });
+}
+
+TEST(MethodsArray, PartsAreCountedWithTheLastDimensionFastest) {
+  const Array array{{7, 5}, Order::f};
+
+  const Block block = block_of(array, {3, 2}, 3);  // part 1 of 3, part 1 of 2
+
+  EXPECT_EQ(block.start, (Shape{2, 2}));
+  EXPECT_EQ(block.count, (Shape{2, 3}));
+}
+
+TEST(MethodsArray, ExtentsOfPartsDifferByOneAtMost) {
+  for (std::int64_t extent = 1; extent <= 40; ++extent)
+    for (int parts = 1; parts <= 12; ++parts)
+      for (int part = 0; part < parts; ++part) {
+        const std::int64_t count = block_of({{extent}}, {parts}, part).count[0];
+        EXPECT_GE(count, extent / parts);
+        EXPECT_LE(count, (extent + parts - 1) / parts);
+      }
+}
+
+// Runs by brute force: maximal sequences of consecutive places.
+std::vector<Run> expected_runs(const Array& array, const Block& block) {
+  std::vector<Run> runs;
+  std::int64_t in_block = 0;
+  for (const std::int64_t at : places(array, block)) {
+    if (!runs.empty() && runs.back().in_array + runs.back().length == at)
+      ++runs.back().length;
+    else
+      runs.push_back({in_block, at, 1});
+    ++in_block;
+  }
+  return runs;
+}
+
+TEST(MethodsArray, RunsAreThoseOfBruteForce) {
+  for_all([](const Array& array, const Grid& grid) {
+    for (int rank = 0; rank < product(grid); ++rank) {
+      const Block block = block_of(array, grid, rank);
+      std::vector<std::array<std::int64_t, 3>> got, expected;
+      for_each_run(array, block, [&](const probe::Run& run) {
+        got.push_back({run.in_block, run.in_array, run.length});
+      });
+      for (const probe::Run& run : expected_runs(array, block))
+        expected.push_back({run.in_block, run.in_array, run.length});
+      EXPECT_EQ(got, expected);
+      EXPECT_EQ(count_runs(array, block), std::ssize(expected));
+    }
+  });
+}
+
+// Elements of both blocks, by their places in the memory of each.
+std::vector<std::array<std::int64_t, 2>> expected_shared(const Array& array, const Block& first, const Block& second) {
+  const auto theirs = places(array, second), mine = places(array, first);
+  std::vector<std::array<std::int64_t, 2>> pairs;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const auto found = std::ranges::find(theirs, mine[i]);
+    if (found != theirs.end()) pairs.push_back({static_cast<std::int64_t>(i), found - theirs.begin()});
+  }
+  return pairs;
+}
+
+TEST(MethodsArray, SharedRunsAreThoseOfBruteForce) {
+  for_all([](const Array& array, const Grid& grid) {
+    const Grid other = grid_for(3, grid.size());
+    for (int rank = 0; rank < product(grid) * 3; ++rank) {
+      const Block first = block_of(array, grid, rank / 3), second = block_of(array, other, rank % 3);
+      std::vector<std::array<std::int64_t, 2>> got;
+      std::int64_t runs = 0;
+      for_each_shared_run(array.order, first, second, [&](const SharedRun& run) {
+        for (std::int64_t i = 0; i < run.length; ++i) got.push_back({run.in_first + i, run.in_second + i});
+        ++runs;
+      });
+      EXPECT_EQ(got, expected_shared(array, first, second));
+      EXPECT_EQ(count_shared_runs(array.order, first, second), runs);
+    }
+  });
+}
+
+// The largest factor of the most even division of `ranks`.
+int least_largest(int ranks, std::size_t dimensions) {
+  if (dimensions == 1) return ranks;
+  int best = ranks;
+  for (int factor = 1; factor <= ranks; ++factor)
+    if (ranks % factor == 0) best = std::min(best, std::max(factor, least_largest(ranks / factor, dimensions - 1)));
+  return best;
+}
+
+TEST(MethodsArray, GridsAreAsEqualAsPossible) {
+  for (int ranks = 1; ranks <= 64; ++ranks)
+    for (std::size_t dimensions = 1; dimensions <= 3; ++dimensions) {
+      const Grid grid = grid_for(ranks, dimensions);
+      SCOPED_TRACE(text({{1}}, grid));
+      ASSERT_EQ(grid.size(), dimensions);
+      EXPECT_EQ(product(grid), ranks);
+      EXPECT_TRUE(std::ranges::is_sorted(grid, std::greater<>()));
+      EXPECT_EQ(grid.front(), least_largest(ranks, dimensions));
+    }
+}
+
+std::vector<std::byte> filled(const Array& array, const Block& block, std::uint32_t seed) {
+  std::vector<std::byte> memory(static_cast<std::size_t>(block.bytes()));
+  fill(array, block, seed, memory);
+  return memory;
+}
+
+float expected_element(std::int64_t at, std::uint32_t seed) {
+  const std::uint64_t hash = (static_cast<std::uint64_t>(at) + 1) * 0x9E3779B97F4A7C15U + seed * 0xD1B54A32D192ED03U;
+  return static_cast<float>(hash >> 40U);
+}
+
+TEST(MethodsArray, ElementsAreMadeOfTheirPlaceAndTheSeed) {
+  for_all([](const Array& array, const Grid& grid) {
+    for (int rank = 0; rank < product(grid); ++rank) {
+      const Block block = block_of(array, grid, rank);
+      const auto memory = filled(array, block, 77);
+      std::size_t i = 0;
+      for (const std::int64_t at : places(array, block)) {
+        float element = 0;
+        std::memcpy(&element, &memory[i++ * sizeof element], sizeof element);
+        ASSERT_EQ(element, expected_element(at, 77));
+      }
+      EXPECT_NO_THROW(check(array, block, 77, memory));
+    }
+  });
+}
+
+std::string complaint(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MethodsArray, OneWrongByteAnywhereIsNoticedAndNamed) {
+  for (const Order order : kOrders) {
+    const Array array{{5, 7}, order};
+    const Block block = block_of(array, {2, 2}, 3);
+    const auto at = places(array, block);
+    auto memory = filled(array, block, 1);
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      const std::byte right = std::exchange(memory[i], memory[i] ^ std::byte{1});
+      const std::string message = complaint([&] { check(array, block, 1, memory); });
+      EXPECT_NE(message.find("element " + std::to_string(at[i / 4]) + " "), std::string::npos) << message;
+      memory[i] = right;
+    }
+  }
+}
+
+TEST(MethodsArray, ContentsOfAnotherRepetitionOrPlaceAreNoticed) {
+  const Array array{{64}};
+  const Block block = block_of(array, {1}, 0);
+  const auto memory = filled(array, block, 1);
+
+  EXPECT_NE(complaint([&] { check(array, block, 2, memory); }), "");
+  EXPECT_NE(complaint([&] { check_stretch(1, 1, memory); }), "");
+  EXPECT_EQ(complaint([&] { check_stretch(0, 1, memory); }), "");
+  EXPECT_NE(complaint([&] { check_stretch(0, 1, std::span(memory).first(6)); }), "");
+  EXPECT_NE(complaint([&] { check(array, block, 1, std::vector<std::byte>(256)); }), "");
+}
+
+// Longer than one check; also at the last element.
+TEST(MethodsArray, TheEndOfALongStretchIsChecked) {
+  const Array array{{5000}};
+  auto memory = filled(array, block_of(array, {1}, 0), 9);
+  memory.back() ^= std::byte{0x80};
+
+  const std::string message = complaint([&] { check_stretch(0, 9, memory); });
+
+  EXPECT_NE(message.find("element 4999 "), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace probe

@@ -1,0 +1,26 @@
+// thalweg-probe: measures ways of writing a distributed array on the ranks of an MPI program, or predicts accesses on
+// larger machines by simulation. `thalweg methods`, `advise` and `tune` start it and read the records on its standard
+// output (docs/design/methods.md).
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+#include "measuring.hpp"
+#include "predict.hpp"
+#include "storage.hpp"
+
+int main(int argc, char** argv) {
+  try {
+    const std::string_view first = argc > 1 ? argv[1] : "";
+    if (first == "--predict" && argc == 2) return probe::predict(std::cin), 0;
+    if (first == "--storage" && argc == 3) return probe::describe_storage(argv[2]), 0;
+    return probe::measure(argc, argv);
+  } catch (const probe::HelpWanted& help) {
+    std::fputs(help.what(), stdout);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "thalweg-probe: %s\n", error.what());
+    return probe::kWrongOptions;
+  }
+}

@@ -1,0 +1,133 @@
+// Methods 4 to 11 and 16: MPI-IO without hints. The file is the array, or the consecutive blocks of the ranks.
+#include <memory>
+#include <optional>
+
+#include "mpi_name.hpp"
+#include "mpiio_access.hpp"
+#include "mpiio_file.hpp"
+#include "opened_direct.hpp"
+#include "pieces.hpp"
+#include "posix_file.hpp"
+#include "stopwatch.hpp"
+
+namespace probe {
+
+namespace {
+
+std::string file_of(const std::string& folder) { return folder + "/array"; }
+
+// Opens, acts, closes; keeps the library's hints.
+class Session {
+ public:
+  Parts run(const Task& task, Direction direction, const std::function<void(MpiioFile&)>& act) {
+    Parts parts;
+    Lap lap;
+    const std::string path = file_of(task.folder);
+    MpiioFile file(task, path, direction);
+    parts.open = lap();
+    act(file);
+    parts.transfer = lap();
+    // Queried once: they stay constant, and the query takes time.
+    if (direction == Direction::write && hints_.empty()) hints_ = file.hints();
+    if (task.direct && !direct_) direct_ = opened_direct(path);
+    file.close();
+    parts.close = lap();
+    return parts;
+  }
+  const std::map<std::string, std::string>& hints() const { return hints_; }
+  bool was_direct() const { return direct_.value_or(false); }
+
+ private:
+  std::map<std::string, std::string> hints_;
+  std::optional<bool> direct_;
+};
+
+// Methods 4 to 11.
+class LevelMethod : public Method {
+ public:
+  LevelMethod(int level, bool chunks) : level_(level), chunks_(chunks) {}
+  std::string library() const override { return mpi_name(); }
+  bool can_direct() const override { return true; }  // if the MPI library supports the hint
+  bool was_direct() const override { return session_.was_direct(); }
+  std::map<std::string, std::string> hints() const override { return session_.hints(); }
+
+  Parts write(const Task& task) override { return move(task, Direction::write); }
+  Parts read(const Task& task) override { return move(task, Direction::read); }
+
+  void read_serial(const Array& array, const std::vector<int>& grid, const std::string& folder,
+                   const See& see) override {
+    if (!chunks_) return see_file(file_of(folder), array.bytes(), see);
+    PosixFile file(file_of(folder), PosixFile::Use::read, false);
+    std::int64_t before = 0;
+    for (int rank = 0; rank < ranks_of(grid); ++rank) {
+      const Block block = block_of(array, grid, rank);
+      see_block(
+          array, block,
+          [&](std::int64_t in_block, std::span<std::byte> bytes) { file.read(bytes, (before + in_block) * kElement); },
+          see);
+      before += block.elements();
+    }
+    file.close();
+  }
+
+ private:
+  Parts move(const Task& task, Direction direction) {
+    return session_.run(task, direction, [&](MpiioFile& file) {
+      if (chunks_)
+        move_in_chunks(file, task, level_);
+      else
+        move_in_array(file, task, level_);
+    });
+  }
+
+  int level_;
+  bool chunks_;
+  Session session_;
+};
+
+// Method 16.
+class NonblockingMethod : public OverlappingMethod {
+ public:
+  std::string library() const override { return mpi_name(); }
+  bool can_direct() const override { return true; }
+  bool was_direct() const override { return session_.was_direct(); }
+  std::map<std::string, std::string> hints() const override { return session_.hints(); }
+
+  Parts write(const Task& task) override {
+    return move(task, Direction::write, [](const auto& /*between*/) {});
+  }
+  Parts read(const Task& task) override {
+    return move(task, Direction::read, [](const auto& /*between*/) {});
+  }
+  Parts write_while(const Task& task, const Compute& compute) override { return move(task, Direction::write, compute); }
+
+  void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
+                   const See& see) override {
+    see_file(file_of(folder), array.bytes(), see);
+  }
+
+ private:
+  Parts move(const Task& task, Direction direction, const Compute& compute) {
+    return session_.run(task, direction, [&](MpiioFile& file) {
+      view_block(file, task);
+      const MemoryType memory(task.block.elements());
+      MPI_Request request = file.start_all(task.memory.data(), memory.count, memory.type);
+      compute([&] {
+        int done = 0;  // afterwards the request is null, which tests as complete
+        must_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      });
+      must_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    });
+  }
+
+  Session session_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_mpiio_method(std::string_view id) {
+  if (id == "mpiio-nonblocking") return std::make_unique<NonblockingMethod>();
+  return std::make_unique<LevelMethod>(id.back() - '0', id.starts_with("mpiio-chunk-"));
+}
+
+}  // namespace probe

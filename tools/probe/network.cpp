@@ -1,0 +1,120 @@
+#include "network.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "method.hpp"
+#include "posix_file.hpp"
+#include "records.hpp"
+#include "stopwatch.hpp"
+
+namespace probe {
+
+namespace {
+
+constexpr int kRepetitions = 11;
+constexpr int kSmall = 8;
+constexpr int kLarge = 4 << 20;
+constexpr int kEach = 1 << 20;
+
+// One kind of exchange, repeated by all ranks. Only the time of rank 0 counts.
+struct Exchange {
+  int times;
+  std::function<void()> once;
+  std::vector<double> seconds{};  // of one exchange, per repetition
+};
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+class Messages {
+ public:
+  explicit Messages(const Ranks& ranks) : ranks_(ranks), last_(ranks.size() - 1) {}
+
+  void barrier() const { must_mpi(MPI_Barrier(ranks_.all()), "MPI_Barrier"); }
+  // Round trip between rank 0 and the last rank.
+  void round_trip() const {
+    if (ranks_.first()) {
+      send(last_, kSmall);
+      receive(last_, kSmall);
+    } else if (ranks_.rank() == last_) {
+      receive(0, kSmall);
+      send(0, kSmall);
+    }
+  }
+  // A large message, and a short acknowledgement.
+  void large() const {
+    if (ranks_.first()) {
+      send(last_, kLarge);
+      receive(last_, kSmall);
+    } else if (ranks_.rank() == last_) {
+      receive(0, kLarge);
+      send(0, kSmall);
+    }
+  }
+  // All ranks at once, each to the next.
+  void ring() const {
+    const int n = ranks_.size();
+    must_mpi(MPI_Sendrecv(out_.span().data(), kEach, MPI_BYTE, (ranks_.rank() + 1) % n, 0, in_.span().data(), kEach,
+                          MPI_BYTE, (ranks_.rank() + n - 1) % n, 0, ranks_.all(), MPI_STATUS_IGNORE),
+             "MPI_Sendrecv");
+  }
+
+ private:
+  void send(int to, int bytes) const {
+    must_mpi(MPI_Send(out_.span().data(), bytes, MPI_BYTE, to, 0, ranks_.all()), "MPI_Send");
+  }
+  void receive(int from, int bytes) const {
+    must_mpi(MPI_Recv(in_.span().data(), bytes, MPI_BYTE, from, 0, ranks_.all(), MPI_STATUS_IGNORE), "MPI_Recv");
+  }
+
+  const Ranks& ranks_;
+  int last_;
+  Buffer out_{kLarge}, in_{kLarge};
+};
+
+// Ranks without a part sleep until it is over.
+void run_once(const Ranks& ranks, Exchange& exchange) {
+  ranks.start_together();
+  const double begin = now();
+  for (int i = 0; i < exchange.times; ++i) exchange.once();
+  const double seconds = now() - begin;
+  ranks.meet();
+  exchange.seconds.push_back(seconds / exchange.times);
+}
+
+}  // namespace
+
+void measure_network(const Ranks& ranks) {
+  const Messages messages(ranks);
+  std::vector<Exchange> exchanges = {{50, [&] { messages.barrier(); }}};
+  if (ranks.size() > 1) {
+    exchanges.push_back({200, [&] { messages.round_trip(); }});
+    exchanges.push_back({4, [&] { messages.large(); }});
+    exchanges.push_back({4, [&] { messages.ring(); }});
+  }
+  for (Exchange& exchange : exchanges) run_once(ranks, exchange);  // warm-up: connects, and touches pages
+  for (Exchange& exchange : exchanges) exchange.seconds.clear();
+  for (int repetition = 0; repetition < kRepetitions; ++repetition)
+    for (Exchange& exchange : exchanges) run_once(ranks, exchange);
+  if (!ranks.first()) return;
+  Json out = {{"kind", "network"},
+              {"ranks", ranks.size()},
+              {"nodes", ranks.nodes()},
+              {"barrier_seconds", median(exchanges[0].seconds)},
+              {"latency_seconds", nullptr},
+              {"bytes_per_second", nullptr},
+              {"all_bytes_per_second", nullptr}};
+  if (ranks.size() > 1) {
+    out["latency_seconds"] = median(exchanges[1].seconds) / 2;
+    out["bytes_per_second"] = kLarge / median(exchanges[2].seconds);
+    out["all_bytes_per_second"] = static_cast<double>(kEach) * ranks.size() / median(exchanges[3].seconds);
+  }
+  print_record(out);
+}
+
+}  // namespace probe

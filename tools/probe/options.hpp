@@ -1,0 +1,53 @@
+// The options of the program.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "array.hpp"
+#include "measuring.hpp"
+#include "method.hpp"
+
+namespace probe {
+
+// One configuration measured with all methods; the number of ranks is that of the launch.
+struct Cell {
+  Array array;
+  std::vector<int> grid;
+};
+
+enum class Phase { write, read, restart, serial, merge, overlap };
+inline constexpr int kPhases = 6;
+const char* name_of(Phase phase);
+const char* name_of(Cache cache);
+
+struct Options {
+  bool describe = false;
+  bool network = false;
+  std::string folder;
+  std::vector<Cell> cells;
+  std::vector<std::string> methods;  // ids; empty: all built methods
+  std::set<Phase> phases;
+  int repetitions = 3;
+  bool warm_up = true;
+  bool keep = false;
+  bool limit = false;
+  Cache cache = Cache::warm;
+  std::uint32_t seed = 1;
+  int files_per_folder = 32;
+};
+
+// Invalid options: the error and the valid values.
+struct WrongOptions : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// `ranks`: number of ranks; 0 when unknown and irrelevant.
+Options parse_options(int argc, const char* const* argv, int ranks);
+// Whether --describe is among the options: it needs no ranks.
+bool wants_description(int argc, const char* const* argv);
+
+}  // namespace probe

@@ -1,0 +1,10 @@
+// The methods of PnetCDF without the library.
+#include "method.hpp"
+
+namespace probe {
+
+std::unique_ptr<Method> make_pnetcdf_method(std::string_view /*id*/) {
+  return absent_method("PnetCDF", "install PnetCDF for the same MPI and configure again");
+}
+
+}  // namespace probe

@@ -1,0 +1,133 @@
+// Methods 19 and 20: one shared file that is the array; each rank accesses its block through a view.
+#include <thalweg/thalweg.hpp>
+
+#include <optional>
+
+#include "group_of.hpp"
+#include "opened_direct.hpp"
+#include "posix_file.hpp"
+#include "stopwatch.hpp"
+#include "thalweg_methods.hpp"
+
+namespace probe {
+
+namespace {
+
+std::string file_of(const std::string& folder) { return folder + "/array"; }
+
+thalweg::View view_of(const Array& array, const Block& block) {
+  std::vector<tw_slice> slices;
+  for (std::size_t d = 0; d < array.shape.size(); ++d)
+    slices.push_back({array.shape[d], block.start[d], block.count[d]});
+  return thalweg::View::subarray(slices, thalweg::View::of<float>(),
+                                 array.order == Order::c ? TW_ROW_MAJOR : TW_COLUMN_MAJOR);
+}
+
+// Opens, sets the view, acts, closes.
+class Session {
+ public:
+  Parts run(const Task& task, std::int32_t flags, const std::function<void(thalweg::File&)>& act) {
+    Parts parts;
+    Lap lap;
+    const std::string path = file_of(task.folder);
+    thalweg::File file(group_of(task.comm), path, flags | (task.direct ? TW_DIRECT : 0));
+    file.set_view(0, view_of(*task.array, task.block));
+    parts.open = lap();
+    act(file);
+    parts.transfer = lap();
+    if (task.direct && !direct_) direct_ = opened_direct(path);
+    file.close();
+    parts.close = lap();
+    return parts;
+  }
+  bool was_direct() const { return direct_.value_or(false); }
+
+ private:
+  std::optional<bool> direct_;
+};
+
+constexpr std::int32_t kNew = TW_WRITE | TW_CREATE | TW_TRUNCATE;
+
+void must_have_read(std::size_t got, const Task& task) {
+  if (got != static_cast<std::size_t>(task.block.bytes()))
+    throw Failed("'" + file_of(task.folder) + "' is too short: a rank read " + std::to_string(got) + " of " +
+                 std::to_string(task.block.bytes()) + " bytes");
+}
+
+class CollectiveMethod : public Method {
+ public:
+  std::string library() const override { return thalweg_name(); }
+  bool can_direct() const override { return true; }
+  bool was_direct() const override { return session_.was_direct(); }
+  std::string plan() const override { return plan_; }
+
+  Parts write(const Task& task) override {
+    return session_.run(task, kNew, [&](thalweg::File& file) {
+      file.write_view_all(task.memory);
+      if (task.rank == 0) plan_ = file.last_plan();
+    });
+  }
+  Parts read(const Task& task) override {
+    return session_.run(task, TW_READ,
+                        [&](thalweg::File& file) { must_have_read(file.read_view_all(task.memory), task); });
+  }
+  void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
+                   const See& see) override {
+    see_file(file_of(folder), array.bytes(), see);
+  }
+
+ private:
+  Session session_;
+  std::string plan_;
+};
+
+class NonblockingMethod : public OverlappingMethod {
+ public:
+  std::string library() const override { return thalweg_name(); }
+  bool can_direct() const override { return true; }
+  bool was_direct() const override { return session_.was_direct(); }
+  std::map<std::string, std::string> hints() const override { return {{"progress", progress_}}; }
+
+  Parts write(const Task& task) override {
+    return write_while(task, [](const auto& /*between*/) {});
+  }
+  Parts write_while(const Task& task, const Compute& compute) override {
+    return session_.run(task, kNew, [&](thalweg::File& file) {
+      note_progress(file);
+      thalweg::Request request = file.iwrite_view_all(task.memory);
+      bool done = false;
+      compute([&] {
+        if (asks_ && !done) done = request.test().has_value();
+      });
+      if (!done) request.wait();
+    });
+  }
+  Parts read(const Task& task) override {
+    return session_.run(task, TW_READ,
+                        [&](thalweg::File& file) { must_have_read(file.iread_view_all(task.memory).wait(), task); });
+  }
+  void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
+                   const See& see) override {
+    see_file(file_of(folder), array.bytes(), see);
+  }
+
+ private:
+  // Where a thread advances requests, computing need not stop for them.
+  void note_progress(const thalweg::File& file) {
+    if (!progress_.empty()) return;
+    const tw_progress by = file.progress();
+    asks_ = by != TW_PROGRESS_THREAD;
+    progress_ = asks_ ? "poll" : "thread";
+  }
+
+  Session session_;
+  std::string progress_;
+  bool asks_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_collective_method() { return std::make_unique<CollectiveMethod>(); }
+std::unique_ptr<Method> make_nonblocking_method() { return std::make_unique<NonblockingMethod>(); }
+
+}  // namespace probe

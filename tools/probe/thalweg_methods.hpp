@@ -1,0 +1,18 @@
+// Methods 18 to 21: those of Thalweg.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "method.hpp"
+
+namespace probe {
+
+std::unique_ptr<Method> make_multifile_method();    // 18
+std::unique_ptr<Method> make_collective_method();   // 19
+std::unique_ptr<Method> make_nonblocking_method();  // 20
+std::unique_ptr<Method> make_vpfile_method();       // 21
+
+std::string thalweg_name();  // "Thalweg 0.4.0"
+
+}  // namespace probe

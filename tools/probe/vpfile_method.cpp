@@ -1,0 +1,82 @@
+// Method 21: a virtual processor for each element, with a stream of one real; all of them are written at once. The
+// result is the plain array of the elements, in order of their virtual processors; for an array in order f the shape is
+// reversed.
+#include <thalweg/thalweg.hpp>
+
+#include <optional>
+
+#include "group_of.hpp"
+#include "opened_direct.hpp"
+#include "posix_file.hpp"
+#include "stopwatch.hpp"
+#include "thalweg_methods.hpp"
+
+namespace probe {
+
+namespace {
+
+std::string file_of(const std::string& folder) { return folder + "/array"; }
+
+std::vector<std::int64_t> from_slow_to_fast(const Array& array, const std::vector<std::int64_t>& values) {
+  std::vector<std::int64_t> out;
+  for (const std::size_t d : array.slow_to_fast()) out.push_back(values[d]);
+  return out;
+}
+
+std::span<float> elements_of(const Task& task) {
+  return {reinterpret_cast<float*>(task.memory.data()), task.memory.size() / sizeof(float)};
+}
+
+class VpfileMethod : public Method {
+ public:
+  std::string library() const override { return thalweg_name(); }
+  bool can_direct() const override { return true; }
+  bool was_direct() const override { return direct_.value_or(false); }
+  std::string plan() const override { return plan_; }
+
+  Parts write(const Task& task) override {
+    return run(task, "w", [&](thalweg::vp::File& file) {
+      file.write_all(elements_of(task), 1);
+      if (task.rank == 0) note_plan(file);
+    });
+  }
+  Parts read(const Task& task) override {
+    return run(task, "r", [&](thalweg::vp::File& file) { file.read_all(elements_of(task), 1, thalweg::vp::all, {}); });
+  }
+  void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
+                   const See& see) override {
+    see_file(file_of(folder), array.bytes(), see);
+  }
+
+ private:
+  Parts run(const Task& task, const char* mode, const std::function<void(thalweg::vp::File&)>& act) {
+    Parts parts;
+    Lap lap;
+    const std::string path = file_of(task.folder);
+    thalweg::Options options;
+    if (task.direct) options.hints("io=direct");
+    options.box(from_slow_to_fast(*task.array, task.block.start), from_slow_to_fast(*task.array, task.block.count));
+    options.shape(from_slow_to_fast(*task.array, task.array->shape));
+    thalweg::vp::File file(group_of(task.comm), path, mode, options);
+    parts.open = lap();
+    act(file);
+    parts.transfer = lap();
+    if (task.direct && !direct_) direct_ = opened_direct(path);
+    file.close();
+    parts.close = lap();
+    return parts;
+  }
+  void note_plan(thalweg::vp::File& file) {
+    const bool plain = file.last_mode() == thalweg::vp::Mode::nb;
+    plan_ = plain ? "no buffering" : "buffering: " + std::string(file.last_cause());
+  }
+
+  std::string plan_;
+  std::optional<bool> direct_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_vpfile_method() { return std::make_unique<VpfileMethod>(); }
+
+}  // namespace probe
