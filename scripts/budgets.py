@@ -123,7 +123,7 @@ def budgets(root):
         ("public entry points", entry_points(root), 170, 170, ""),
         ("member functions of the largest class", widest[0], 35, 35, f"{widest[1]}, {widest[2].relative_to(root)}"),
         ("code lines of tools/", lines("tools"), 7000, 10800, ""),
-        ("code lines of thalweg.measure", sum(map(python_lines, sorted((root / MEASURE).glob("*.py")))), 4000, 4235, ""),
+        ("code lines of thalweg.measure", sum(map(python_lines, sorted((root / MEASURE).glob("*.py")))), 4000, 4236, ""),
     ]
 
 

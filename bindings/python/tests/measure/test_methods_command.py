@@ -67,7 +67,7 @@ def test_what_is_refused(words, code, part, fake, tmp_path):  # noqa: F811
 
 def test_help_and_unknown_commands(tmp_path):
     out, _ = methods(tmp_path, "--help")
-    assert "usage: thalweg methods" in out and "Exit codes:" in out and "thalweg methods --quick" in out
+    assert "Usage: thalweg methods" in out and "Exit codes:" in out and "thalweg methods --quick" in out
     _, message = command(tmp_path, "method", expect=2)
     assert "did you mean 'methods'?" in message
     command(tmp_path, expect=2)

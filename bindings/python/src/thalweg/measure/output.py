@@ -56,6 +56,7 @@ def may_replace(path, force=False, kept=()):
 
     Raises MeasureError for a file that must stay: no regular one, one of `kept`, made by something else, or being written.
     """
+    path = _os.fspath(path)
     try:
         status = _os.lstat(path)
     except OSError:
