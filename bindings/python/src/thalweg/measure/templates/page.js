@@ -66,6 +66,8 @@
   for (const input of all("input[name=phase]")) input.addEventListener("change", turn);
   for (const input of all("input[name=choice]")) input.addEventListener("change", choose);
   dark.addEventListener("change", drawAll);
-  narrow.addEventListener("change", turn);
-  if (document.getElementById("legend")) turn();
+  if (document.getElementById("legend")) {
+    narrow.addEventListener("change", turn);
+    turn();
+  }
 })();
