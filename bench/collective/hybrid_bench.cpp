@@ -4,47 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <thread>
 
 #include "collective/parts.hpp"
+#include "collective/team.hpp"
 
 namespace bench {
 
 namespace {
 
-constexpr int kThreads = 2;
-using Groups = std::array<tw_group*, kThreads>;
 using Accesses = std::array<Access, kThreads>;
-
-void on_both(const std::function<void(std::size_t thread)>& work) {
-  const std::jthread other([&] { work(1); });
-  work(0);
-}
-
-class Team {
- public:
-  explicit Team(tw_group* ranks) {
-    tw_team* team = nullptr;
-    must_tw(tw_team_create(kThreads, &team), "tw_team_create");
-    on_both([&](std::size_t t) {
-      tw_group* threads = nullptr;
-      must_tw(tw_group_team(team, static_cast<std::int64_t>(t), &threads), "tw_group_team");
-      must_tw(tw_group_hybrid(threads, t == 0 ? ranks : nullptr, &groups_.at(t)), "tw_group_hybrid");
-      tw_group_free(&threads);
-    });
-    tw_team_free(&team);
-  }
-  ~Team() {
-    on_both([&](std::size_t t) { tw_group_free(&groups_.at(t)); });
-  }
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
-  const Groups& groups() const { return groups_; }
-
- private:
-  Groups groups_{};
-};
 
 // One file, opened by both threads; an access covers the rank, and each thread moves its own part.
 class HybridFile : public SharedFile {
@@ -64,6 +32,7 @@ class HybridFile : public SharedFile {
     on_both([&](std::size_t t) { files_.at(t)->read(accesses_.at(t)); });
   }
   std::unique_ptr<Pending> start_write(const Access&) override { give_up("no part starts hybrid writes"); }
+  std::unique_ptr<Pending> start_read(const Access&) override { give_up("no part starts hybrid reads"); }
 
  private:
   const Accesses& accesses_;

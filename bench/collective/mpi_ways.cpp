@@ -52,6 +52,13 @@ class MpiFile : public SharedFile {
              "MPI_File_iwrite_at_all");
     return std::make_unique<MpiPending>(request);
   }
+  std::unique_ptr<Pending> start_read(const Access& access) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    must_mpi(MPI_File_iread_at_all(file_, access.skipped / unit_, access.memory, count(access), access.memory_type,
+                                   &request),
+             "MPI_File_iread_at_all");
+    return std::make_unique<MpiPending>(request);
+  }
 
  protected:
   static int count(const Access& access) {

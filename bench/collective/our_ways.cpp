@@ -66,6 +66,7 @@ class OurFile : public SharedFile {
   void write(const Access& access) override { move(access, TW_ACCESS_WRITE); }
   void read(const Access& access) override { move(access, TW_ACCESS_READ); }
   std::unique_ptr<Pending> start_write(const Access& access) override { return start(access, TW_ACCESS_WRITE); }
+  std::unique_ptr<Pending> start_read(const Access& access) override { return start(access, TW_ACCESS_READ); }
 
  private:
   tw_access described(const Access& access, tw_direction direction) const {

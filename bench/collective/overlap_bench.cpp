@@ -1,10 +1,11 @@
-// (b) A nonblocking collective write while all ranks compute, with and without calls that test for completion. The part
-// of the shorter time that is hidden behind the longer one:
+// (b) A nonblocking collective write or read while all ranks compute, with and without calls that test for completion.
+// The part of the shorter time that is hidden behind the longer one:
 //
 //     overlap = 1 - (t_both - max(t_compute, t_io)) / min(t_compute, t_io)
 //
-// On the disk Thalweg writes with direct I/O, since a copy into the page cache takes processor time and all processors
+// On the disk Thalweg uses direct I/O, since a copy from or to the page cache takes processor time and all processors
 // compute; a variant through the page cache is shown, too. MPI-IO uses the page cache: it has no portable alternative.
+// Files to read were written and dropped from the page cache before.
 // Each overlap uses the variant's own time alone. "start" is the time of the starting call, on the slowest rank. "core"
 // is the processor time of threads other than the computing one, on the rank with most: all cores compute, so that it
 // cannot be hidden and limits the overlap.
@@ -78,8 +79,9 @@ struct Variant {
   double bound;  // 0: no target
 };
 
-std::vector<Variant> variants(const Bench& bench) {
+std::vector<Variant> variants(const Bench& bench, bool reads) {
   constexpr double kAsked = 90;
+  const std::string peer = reads ? "MPI_File_iread_all" : "MPI_File_iwrite_all";
   const bool direct = !bench.storage.in_memory();
   const auto our = [&](tw_progress mode, bool past) { return ours(bench.group, {Form::blocking, mode, past}); };
   std::vector<Variant> all = {
@@ -87,8 +89,8 @@ std::vector<Variant> variants(const Bench& bench) {
       {"ours, thread, tests", our(TW_PROGRESS_THREAD, direct), true, kAsked},
       {"ours, poll", our(TW_PROGRESS_POLL, direct), false, 0},
       {"ours, poll, tests", our(TW_PROGRESS_POLL, direct), true, 0},
-      {"MPI_File_iwrite_all", mpi_collective(), false, 0},
-      {"MPI_File_iwrite_all, tests", mpi_collective(), true, 0},
+      {peer, mpi_collective(), false, 0},
+      {peer + ", tests", mpi_collective(), true, 0},
   };
   if (direct) all.push_back({"ours, thread, page cache", our(TW_PROGRESS_THREAD, false), false, 0});
   return all;
@@ -96,9 +98,10 @@ std::vector<Variant> variants(const Bench& bench) {
 
 class Overlap {
  public:
-  Overlap(Bench& bench, std::string name, Layout layout)
+  Overlap(Bench& bench, const std::string& name, Layout layout, bool reads)
       : bench_(bench),
-        name_(bench.named("overlap, " + name)),
+        reads_(reads),
+        name_(bench.named((reads ? "overlap of reads, " : "overlap, ") + name)),
         layout_(std::move(layout)),
         memory_(layout_.bytes),
         access_(whole_of(layout_, memory_)),
@@ -107,7 +110,7 @@ class Overlap {
   void run() {
     Together together(bench_.ranks, name_, {static_cast<double>(layout_.file_bytes), "byte"},
                       {"io", "compute", "both", "start", "core"});
-    const std::vector<Variant> all = variants(bench_);
+    const std::vector<Variant> all = variants(bench_, reads_);
     for (const Variant& variant : all) together.add(variant.name, [this, variant](int) { return measure(variant); });
     together.run(bench_.plan(together.variants()));
     bench_.say(together);
@@ -117,32 +120,41 @@ class Overlap {
 
  private:
   std::vector<double> measure(const Variant& variant) {
-    const double io = write(variant, false).all;
+    const double io = move(variant, false).all;
     computation_.last(io);
     const double compute = computation_.alone();
-    const Seconds both = write(variant, true);
+    const Seconds both = move(variant, true);
     return {io, compute, both.all, both.start, both.core};
   }
 
   struct Seconds {
     double all = 0, start = 0, core = 0;
   };
-  Seconds write(const Variant& variant, bool computes) {
+  Seconds move(const Variant& variant, bool computes) {
     const std::string path = bench_.storage.fresh_path(static_cast<double>(layout_.file_bytes));
     auto file = opened(variant.open, path, layout_);
     const std::uint32_t seed = next_seed();
     memory_.fill(layout_, seed);
+    if (reads_) {
+      file->write(access_);
+      bench_.storage.forget(path);
+      memory_.clear();
+    }
     Seconds seconds;
     const double others = seconds_of_others();
     seconds.all = bench_.ranks.timed([&] {
       std::unique_ptr<Pending> pending;
-      seconds.start = seconds_of([&] { pending = file->start_write(access_); });
+      seconds.start = seconds_of([&] { pending = reads_ ? file->start_read(access_) : file->start_write(access_); });
       const bool done = computes && computation_.run(variant.tests ? pending.get() : nullptr);
       if (!done) pending->wait();
     });
     seconds.core = bench_.ranks.largest(seconds_of_others() - others);
     seconds.start = bench_.ranks.largest(seconds.start);
-    check_file(path, layout_.file_bytes, seed, bench_.ranks.rank(), bench_.ranks.size(), name_ + ", " + variant.name);
+    const std::string after = name_ + ", " + variant.name;
+    if (reads_)
+      memory_.check(layout_, seed, after);
+    else
+      check_file(path, layout_.file_bytes, seed, bench_.ranks.rank(), bench_.ranks.size(), after);
     file.reset();
     bench_.storage.drop(path);
     return seconds;
@@ -181,6 +193,7 @@ class Overlap {
   }
 
   Bench& bench_;
+  bool reads_;
   std::string name_;
   Layout layout_;
   Memory memory_;
@@ -196,8 +209,10 @@ void bench_overlap(Bench& bench) {
   const int rank = bench.ranks.rank(), ranks = bench.ranks.size();
   const std::int64_t each = pick<std::int64_t>(bench.effort, 256 << 10, 64 << 20, 256 << 20) / ranks;
   constexpr std::int64_t kPiece = 64 << 10;
-  Overlap(bench, "contiguous", contiguous(each, 1, rank, ranks)).run();
-  Overlap(bench, "strided", interleaved(kPiece, each / kPiece, rank, ranks)).run();
+  for (const bool reads : {false, true}) {
+    Overlap(bench, "contiguous", contiguous(each, 1, rank, ranks), reads).run();
+    Overlap(bench, "strided", interleaved(kPiece, each / kPiece, rank, ranks), reads).run();
+  }
 }
 
 }  // namespace bench

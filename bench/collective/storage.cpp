@@ -85,6 +85,12 @@ std::string Storage::fresh_path(double bytes) {
   return ranks_.told(path);
 }
 
+void Storage::forget(const std::string& path) {
+  ranks_.meet();
+  if (ranks_.first() && !in_memory_) drop_cache(std::filesystem::path(path).parent_path());
+  ranks_.meet();
+}
+
 void Storage::drop(const std::string& path) {
   ranks_.meet();
   if (ranks_.first()) scratch_->drop_bytes(std::filesystem::path(path).parent_path());

@@ -32,6 +32,8 @@ class Storage {
 
   // A path in a new folder, on an idle device. Collective.
   std::string fresh_path(double bytes);
+  // Writes the file to the device and drops it from the page cache; no effect in memory. Collective.
+  void forget(const std::string& path);
   // Removes the file after a barrier. Collective.
   void drop(const std::string& path);
 

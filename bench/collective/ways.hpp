@@ -36,6 +36,7 @@ class SharedFile {
   virtual void write(const Access& access) = 0;
   virtual void read(const Access& access) = 0;
   virtual std::unique_ptr<Pending> start_write(const Access& access) = 0;
+  virtual std::unique_ptr<Pending> start_read(const Access& access) = 0;
 };
 
 // Opens `path`, creating it if needed, and sets the view of a layout.
