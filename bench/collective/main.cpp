@@ -27,10 +27,10 @@ struct Part {
   void (*run)(Bench&);
   bool when_delayed;  // unless requested by name
 };
-constexpr Part kParts[] = {{"memory", bench_memory, false},  {"coll-perf", bench_coll_perf, true},
-                           {"overlap", bench_overlap, true}, {"outstanding", bench_outstanding, true},
-                           {"small", bench_small, false},    {"rows", bench_rows, false},
-                           {"hybrid", bench_hybrid, false}};
+constexpr Part kParts[] = {
+    {"memory", bench_memory, false},          {"coll-perf", bench_coll_perf, true},  {"overlap", bench_overlap, true},
+    {"outstanding", bench_outstanding, true}, {"small", bench_small, false},         {"rows", bench_rows, false},
+    {"hybrid", bench_hybrid, false},          {"particles", bench_particles, false}, {"trace", bench_trace, false}};
 
 bool is_wanted(const Options& options, const Part& part) {
   const auto& wanted = options.parts;

@@ -51,6 +51,8 @@ void bench_outstanding(Bench& bench);  // (c)
 void bench_small(Bench& bench);        // (d)
 void bench_rows(Bench& bench);         // (e)
 void bench_hybrid(Bench& bench);       // (f)
+void bench_particles(Bench& bench);    // (h)
+void bench_trace(Bench& bench);        // (i)
 
 // A share of the file, and memory with its bytes.
 struct Block {

@@ -69,9 +69,9 @@ one() {
 
 # all NAME: makes every run of one MPI.
 all() {
-  one "$1" 2 --part coll-perf --part small --part rows --part hybrid
+  one "$1" 2 --part coll-perf --part small --part rows --part hybrid --part trace
   bound_to=core one "$1" 2 --part overlap --part outstanding --only-dir
-  one "$1" 4 --part memory --part coll-perf --part small --part rows "${largest[@]}"
+  one "$1" 4 --part memory --part coll-perf --part small --part rows --part particles "${largest[@]}"
   one "$1" 8 --part memory --part coll-perf
   one "$1" 8 --part coll-perf --delayed
   bound_to=core one "$1" 2 --part overlap --part outstanding --delayed
