@@ -1,7 +1,10 @@
-// (5) The I/O of the NAS benchmark BT: the solution array u(5, nx, ny, nz) of doubles is written every few steps. In
-// memory it has two ghost cells on each side, so that only rows of 5 * nx doubles are contiguous; in the file it has
-// none. Threads divide the array by y, so in the file their rows alternate plane by plane. Classes S, W, A, B are cubes
-// of 12, 24, 64, 102 cells (Wong, Van der Wijngaart: NAS Parallel Benchmarks I/O Version 2.4, NAS-03-002).
+// (5) The I/O of the NAS benchmark BT: the solution array u(5, nx, ny, nz) of doubles is written after every five steps of
+// the solver (bt_solver.hpp). In memory it has margins, so that only rows of 5 * nx doubles are contiguous; in the file it
+// has none. Threads divide the array by y, so in the file their rows alternate plane by plane. Classes S, W, A, B, C are cubes of 12, 24, 64, 102, 162 cells (Wong, Van der Wijngaart: NAS Parallel
+// Benchmarks I/O Version 2.4, NAS-03-002).
+//
+// One computation serves all ways of writing: each of its dumps is written by every way in turn, in another order each
+// time, and every byte is compared with the field afterwards.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <omp.h>
@@ -9,10 +12,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <memory>
+#include <set>
 
+#include "omp_file/bt_solver.hpp"
 #include "omp_file/files.hpp"
 #include "omp_file/parts.hpp"
 #include "support/clock.hpp"
@@ -21,69 +27,76 @@ namespace bench {
 
 namespace {
 
-constexpr std::size_t kMargin = 2;
-constexpr std::size_t kComponents = 5;
+constexpr int kStepsPerDump = 5;
 
-struct Field {
-  std::size_t n;  // cells in each direction
-  std::size_t wide;
-  std::vector<double> u;
-
-  explicit Field(std::size_t cells) : n(cells), wide(cells + 2 * kMargin), u(kComponents * wide * wide * wide) {}
-  std::size_t row_bytes() const { return kComponents * n * sizeof(double); }
-  std::size_t bytes() const { return row_bytes() * n * n; }
-  double* row(std::size_t y, std::size_t z) {
-    return u.data() + (((z + kMargin) * wide + y + kMargin) * wide + kMargin) * kComponents;
-  }
-  off_t place(std::size_t y, std::size_t z, int step) const {
-    return static_cast<off_t>(row_bytes() * (y + n * z) + bytes() * static_cast<std::size_t>(step));
-  }
-  double value(std::size_t y, std::size_t z, std::size_t i, int step) const {
-    return static_cast<double>((z * n + y) * kComponents * n + i) + 0.5 * step;
-  }
-  void advance(int step) {
-#pragma omp parallel for
-    for (std::size_t z = 0; z < n; ++z)
-      for (std::size_t y = 0; y < n; ++y)
-        for (std::size_t i = 0; i < kComponents * n; ++i) row(y, z)[i] = value(y, z, i, step);
-  }
-};
+off_t place(const BtField& field, std::size_t y, std::size_t z, int dump) {
+  return static_cast<off_t>(field.row_bytes() * (y + field.n() * z) + field.bytes() * static_cast<std::size_t>(dump));
+}
 
 struct Rows {
   std::size_t first, end;
 };
-Rows my_rows(const Field& field) {
-  const auto t = static_cast<std::size_t>(omp_get_thread_num());
-  const auto threads = static_cast<std::size_t>(omp_get_num_threads());
-  return {field.n * t / threads, field.n * (t + 1) / threads};
+Rows rows_of(const BtField& field, std::size_t thread, std::size_t threads) {
+  return {field.n() * thread / threads, field.n() * (thread + 1) / threads};
+}
+Rows my_rows(const BtField& field) {
+  return rows_of(field, static_cast<std::size_t>(omp_get_thread_num()),
+                 static_cast<std::size_t>(omp_get_num_threads()));
 }
 
-// Writes one step; called by every thread of the team.
+// Ends the program unless the row at `offset` of the file equals the one in memory.
+void check_row(int fd, const double* row, std::size_t bytes, off_t offset) {
+  std::vector<char> stored(bytes);
+  must(::pread(fd, stored.data(), bytes, offset), "pread");
+  if (std::memcmp(stored.data(), row, bytes) != 0) give_up(fmt::format("BT-IO: wrong bytes at {}", offset));
+}
+
+// One way of writing; `write` is called by every thread of the team.
 class Variant {
  public:
   virtual ~Variant() = default;
   virtual void open(const std::filesystem::path& folder, int threads) = 0;
-  virtual void write(Field& field, int step) = 0;
+  virtual void write(BtField& field, int dump) = 0;
+  virtual void check(const BtField& field, int dump) = 0;
+  virtual void sync() = 0;  // by one thread
   virtual void close() = 0;
 };
 
-class Critical final : public Variant {
+// Verifies a dump in one file without margins.
+class OneFile : public Variant {
  public:
-  void open(const std::filesystem::path& folder, int) override { fd_ = open_new(folder / "u"); }
-  void write(Field& field, int step) override {
+  void open(const std::filesystem::path& folder, int) override { open_one(folder / "u"); }
+  void check(const BtField& field, int dump) override {
+    const int fd = static_cast<int>(must(::open(path_.c_str(), O_RDONLY | O_CLOEXEC), "open"));
+    for (std::size_t z = 0; z < field.n(); ++z)
+      for (std::size_t y = 0; y < field.n(); ++y)
+        check_row(fd, field.row(y, z), field.row_bytes(), place(field, y, z, dump));
+    ::close(fd);
+  }
+  void sync() override { must(::fsync(fd_), "fsync"); }
+  void close() override { ::close(fd_); }
+
+ protected:
+  virtual void open_one(const std::filesystem::path& path) {
+    path_ = path;
+    fd_ = open_new(path);
+  }
+  std::filesystem::path path_;
+  int fd_ = -1;
+};
+
+class Critical final : public OneFile {
+ public:
+  void write(BtField& field, int dump) override {
     const Rows mine = my_rows(field);
-    for (std::size_t z = 0; z < field.n; ++z) {
+    for (std::size_t z = 0; z < field.n(); ++z) {
       for (std::size_t y = mine.first; y < mine.end; ++y) {
 #pragma omp critical(bench_bt)
-        must(::pwrite(fd_, field.row(y, z), field.row_bytes(), field.place(y, z, step)), "pwrite");
+        must(::pwrite(fd_, field.row(y, z), field.row_bytes(), place(field, y, z, dump)), "pwrite");
       }
     }
 #pragma omp barrier
   }
-  void close() override { ::close(fd_); }
-
- private:
-  int fd_ = -1;
 };
 
 // Consecutive rows in one file per thread, which other programs cannot use directly.
@@ -92,11 +105,11 @@ class Separate final : public Variant {
   void open(const std::filesystem::path& folder, int threads) override {
     for (int t = 0; t < threads; ++t) fds_.push_back(open_new(folder / fmt::format("u.{}", t)));
   }
-  void write(Field& field, int) override {
+  void write(BtField& field, int) override {
     const Rows mine = my_rows(field);
     const int fd = fds_[static_cast<std::size_t>(omp_get_thread_num())];
     std::vector<iovec> rows;
-    for (std::size_t z = 0; z < field.n; ++z) {
+    for (std::size_t z = 0; z < field.n(); ++z) {
       for (std::size_t y = mine.first; y < mine.end; ++y) {
         rows.push_back({field.row(y, z), field.row_bytes()});
         if (rows.size() == IOV_MAX) flush(fd, rows);
@@ -104,6 +117,18 @@ class Separate final : public Variant {
     }
     flush(fd, rows);
 #pragma omp barrier
+  }
+  void check(const BtField& field, int dump) override {
+    for (std::size_t t = 0; t < fds_.size(); ++t) {
+      const Rows its = rows_of(field, t, fds_.size());
+      std::size_t i = (its.end - its.first) * field.n() * static_cast<std::size_t>(dump);
+      for (std::size_t z = 0; z < field.n(); ++z)
+        for (std::size_t y = its.first; y < its.end; ++y, ++i)
+          check_row(fds_[t], field.row(y, z), field.row_bytes(), static_cast<off_t>(i * field.row_bytes()));
+    }
+  }
+  void sync() override {
+    for (const int fd : fds_) must(::fsync(fd), "fsync");
   }
   void close() override {
     for (const int fd : fds_) ::close(fd);
@@ -118,127 +143,163 @@ class Separate final : public Variant {
   std::vector<int> fds_;
 };
 
-class Gather final : public Variant {
+class Gather final : public OneFile {
  public:
-  void open(const std::filesystem::path& folder, int) override { fd_ = open_new(folder / "u"); }
-  void write(Field& field, int step) override {
+  void write(BtField& field, int dump) override {
 #pragma omp single
     buffer_.resize(field.bytes());
     const Rows mine = my_rows(field);
-    for (std::size_t z = 0; z < field.n; ++z)
+    for (std::size_t z = 0; z < field.n(); ++z)
       for (std::size_t y = mine.first; y < mine.end; ++y)
-        std::memcpy(buffer_.data() + field.place(y, z, 0), field.row(y, z), field.row_bytes());
+        std::memcpy(buffer_.data() + place(field, y, z, 0), field.row(y, z), field.row_bytes());
 #pragma omp barrier
 #pragma omp single
-    must(::pwrite(fd_, buffer_.data(), buffer_.size(), field.place(0, 0, step)), "pwrite");
+    must(::pwrite(fd_, buffer_.data(), buffer_.size(), place(field, 0, 0, dump)), "pwrite");
   }
-  void close() override { ::close(fd_); }
 
  private:
-  int fd_ = -1;
   std::vector<char> buffer_;
 };
 
-class OmpFile final : public Variant {
+class OmpFile final : public OneFile {
  public:
-  void open(const std::filesystem::path& folder, int) override {
-    must_io(omp_file_open_all(&fd_, (folder / "u").c_str(), O_RDWR | O_CREAT | O_TRUNC, 0666), "omp_file_open_all");
-  }
-  void write(Field& field, int step) override {
+  void write(BtField& field, int dump) override {
     const Rows mine = my_rows(field);
     std::vector<iovec> list;
     std::vector<off_t> offsets;
-    list.reserve((mine.end - mine.first) * field.n);
+    list.reserve((mine.end - mine.first) * field.n());
     offsets.reserve(list.capacity());
-    for (std::size_t z = 0; z < field.n; ++z) {
+    for (std::size_t z = 0; z < field.n(); ++z) {
       for (std::size_t y = mine.first; y < mine.end; ++y) {
         list.push_back({field.row(y, z), field.row_bytes()});
-        offsets.push_back(field.place(y, z, step));
+        offsets.push_back(place(field, y, z, dump));
       }
     }
     must_io(omp_file_write_list_at_all(list.data(), offsets.data(), static_cast<int>(list.size()), fd_, 0),
             "omp_file_write_list_at_all");
   }
-  void close() override { must_io(omp_file_close_all(fd_), "omp_file_close_all"); }
+  void sync() override { must_io(omp_file_sync_all(fd_), "omp_file_sync_all"); }
+  void close() override { close_omp(fd_); }
 
  private:
-  int fd_ = -1;
+  void open_one(const std::filesystem::path& path) override {
+    path_ = path;
+    fd_ = open_omp(path);
+  }
 };
 
-// Verifies every double of the shared file.
-void check_file(const std::filesystem::path& path, const Field& field, int steps) {
-  const int fd = static_cast<int>(must(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open"));
-  std::vector<double> row(kComponents * field.n);
-  for (int step = 0; step < steps; ++step) {
-    for (std::size_t z = 0; z < field.n; ++z) {
-      for (std::size_t y = 0; y < field.n; ++y) {
-        must(::pread(fd, row.data(), field.row_bytes(), field.place(y, z, step)), "pread");
-        for (std::size_t i = 0; i < row.size(); ++i)
-          if (row[i] != field.value(y, z, i, step)) give_up("BT-IO: wrong value in " + path.string());
-      }
+struct Class {
+  char name;
+  std::size_t cells;
+  int dumps;  // the benchmark has 12 of S and 40 of the others
+};
+
+// One class: the computation, and all ways of writing its dumps.
+class Bt {
+ public:
+  Bt(Bench& bench, const Class& which)
+      : bench_(bench),
+        class_(which),
+        solver_(which.cells),
+        comparison_(fmt::format("BT-IO class {}, a dump", which.name),
+                    {static_cast<double>(solver_.field().bytes()), "byte"}, {"write", "sync"}) {}
+
+  void run() {
+    std::set<int> teams = {1, 2, 4};
+    teams.insert(bench_.threads.begin(), bench_.threads.end());
+    add<Critical>("critical", 2);
+    add<Separate>("separate files", 2);
+    add<Gather>("gather", 2);
+    for (const int threads : teams) add<OmpFile>("omp_file", threads);
+    const double error = solver_.error();
+    for (Way& way : ways_) way.other_seconds += seconds_of([&] { way.variant->open(way.folder, way.threads); });
+    comparison_.run({class_.dumps, 1e9, false});
+    if (!(solver_.error() < error)) give_up("BT-IO: the solver does not converge");
+    for (Way& way : ways_) {
+      way.other_seconds += seconds_of([&] { way.variant->close(); });
+      bench_.scratch.drop_bytes(way.folder);
     }
+    bench_.report.add(comparison_, bench_.scratch.kind());
+    tell();
   }
-  ::close(fd);
-}
 
-double run_once(Bench& bench, Variant& variant, Field& field, int threads, int steps, bool check) {
-  bench.scratch.settle();
-  bench.scratch.claim_memory(static_cast<double>(field.bytes()) * steps);
-  const auto folder = bench.scratch.fresh();
-  double seconds = 0;
-  variant.open(folder, threads);
-  for (int step = 0; step < steps; ++step) {
-    field.advance(step);
-    seconds += seconds_of([&] {
-#pragma omp parallel num_threads(threads)
-      variant.write(field, step);
-    });
+ private:
+  struct Way {
+    std::string name;
+    int threads;
+    std::unique_ptr<Variant> variant;
+    std::filesystem::path folder;
+    double other_seconds = 0;  // open and close
+  };
+
+  template <class Kind>
+  void add(const std::string& name, int threads) {
+    const std::size_t number = ways_.size();
+    ways_.push_back({fmt::format("{}, {} thread{}", name, threads, threads == 1 ? "" : "s"), threads,
+                     std::make_unique<Kind>(), bench_.scratch.fresh(), 0});
+    comparison_.add(ways_.back().name, [this, number](int dump) { return write(ways_[number], dump); });
   }
-  seconds += seconds_of([&] { variant.close(); });
-  if (check && std::filesystem::exists(folder / "u")) check_file(folder / "u", field, steps);
-  bench.scratch.drop_bytes(folder);
-  return seconds;
-}
 
-void compare_class(Bench& bench, char name, std::size_t cells, int threads) {
-  Field field(cells);
-  const double wanted = pick(bench.effort, 1e5, 1.2e8, threads == 2 ? 2.4e8 : 1.2e8);  // bytes
-  const int steps = std::clamp(static_cast<int>(wanted / static_cast<double>(field.bytes())), 1, 40);
-  Comparison comparison(fmt::format("BT-IO class {}, {} threads, {} steps", name, threads, steps),
-                        {static_cast<double>(field.bytes()) * steps, "byte"}, {"write"});
-  const auto add = [&](const std::string& variant, std::shared_ptr<Variant> way) {
-    comparison.add(variant, [&bench, &field, threads, steps, way = std::move(way)](int repetition) {
-      return std::vector<double>{run_once(bench, *way, field, threads, steps, repetition <= 0)};
+  std::vector<double> write(Way& way, int dump) {
+    if (dump > computed_) {
+      solving_ += seconds_of([&] {
+        for (int step = 0; step < kStepsPerDump; ++step) solver_.step();
+      });
+      computed_ = dump;
+    }
+    bench_.scratch.settle();
+    bench_.scratch.claim_memory(static_cast<double>(solver_.field().bytes()));
+    BtField& field = solver_.field();
+    const double seconds = seconds_of([&] {
+#pragma omp parallel num_threads(way.threads)
+      way.variant->write(field, dump);
     });
-  };
-  add("critical", std::make_shared<Critical>());
-  add("separate files", std::make_shared<Separate>());
-  add("gather", std::make_shared<Gather>());
-  add("omp_file", std::make_shared<OmpFile>());
-  comparison.run(bench.plan(threads));
-  bench.report.add(comparison, bench.scratch.kind());
-  if (threads != 2) return;
-  const auto time_ratio = [&](const char* peer) {  // seconds of omp_file per second of the peer
-    const Spread speed = comparison.speed("omp_file", peer, "write");
-    return Spread{1 / speed.median, 1 / speed.high, 1 / speed.low};
-  };
-  bench.report.add_target(
-      {bench.on(fmt::format("BT-IO {}: time to critical", name)), time_ratio("critical"), 0.5, false, "x"});
-  bench.report.add_target(
-      {bench.on(fmt::format("BT-IO {}: time to separate files", name)), time_ratio("separate files"), 1.0, false, "x"});
-}
+    const double synced = seconds_of([&] { way.variant->sync(); });
+    way.variant->check(field, dump);
+    return {seconds, synced};
+  }
+
+  void tell() const {
+    for (const Way& way : ways_) {
+      double io = way.other_seconds;
+      for (const auto& phase : comparison_.phases())
+        for (const double seconds : comparison_.samples(way.name, phase)) io += seconds;
+      bench_.report.add_fact(bench_.on(fmt::format("BT-IO {}: {}", class_.name, way.name)),
+                             {{"io_seconds", io},
+                              {"open_close_seconds", way.other_seconds},
+                              {"solver_seconds", solving_},
+                              {"dumps", class_.dumps},
+                              {"bytes", comparison_.amount().count * class_.dumps},
+                              {"threads", way.threads}},
+                             fmt::format("BT-IO {}: {}: {} dumps take {} with open, syncs and close; computing them {}",
+                                         class_.name, way.name, class_.dumps, time_text(io), time_text(solving_)));
+    }
+    const auto time_ratio = [&](const std::string& peer) {  // seconds of omp_file per second of the peer
+      const Spread speed = comparison_.speed("omp_file, 2 threads", peer + ", 2 threads", "write");
+      return Spread{1 / speed.median, 1 / speed.high, 1 / speed.low};
+    };
+    bench_.report.add_target(
+        {bench_.on(fmt::format("BT-IO {}: time to critical", class_.name)), time_ratio("critical"), 0.5, false, "x"});
+    bench_.report.add_target({bench_.on(fmt::format("BT-IO {}: time to separate files", class_.name)),
+                              time_ratio("separate files"), 1.0, false, "x"});
+  }
+
+  Bench& bench_;
+  const Class class_;
+  BtSolver solver_;
+  Comparison comparison_;
+  std::vector<Way> ways_;
+  int computed_ = -1;
+  double solving_ = 0;
+};
 
 }  // namespace
 
 void bench_bt_io(Bench& bench) {
-  struct Class {
-    char name;
-    std::size_t cells;
-  };
-  std::vector<Class> classes = {{'S', 12}, {'W', 24}, {'A', 64}, {'B', 102}};
-  if (bench.effort == Effort::tiny) classes.resize(1);
-  for (const int threads : bench.threads)
-    for (const Class& each : classes) compare_class(bench, each.name, each.cells, threads);
+  std::vector<Class> classes = {{'S', 12, 12}, {'W', 24, 40}, {'A', 64, 10}, {'B', 102, 5}, {'C', 162, 3}};
+  if (bench.effort == Effort::quick) classes = {{'S', 12, 12}, {'W', 24, 20}, {'A', 64, 4}};
+  if (bench.effort == Effort::tiny) classes = {{'S', 12, 2}};
+  for (const Class& each : classes) Bt(bench, each).run();
 }
 
 }  // namespace bench
