@@ -1,7 +1,7 @@
 // (5) The I/O of the NAS benchmark BT: the solution array u(5, nx, ny, nz) of doubles is written after every five steps of
 // the solver (bt_solver.hpp). In memory it has margins, so that only rows of 5 * nx doubles are contiguous; in the file it
-// has none. Threads divide the array by y, so in the file their rows alternate plane by plane. Classes S, W, A, B, C are cubes of 12, 24, 64, 102, 162 cells (Wong, Van der Wijngaart: NAS Parallel
-// Benchmarks I/O Version 2.4, NAS-03-002).
+// has none. Threads divide the array by y, so in the file their rows alternate plane by plane. Classes S, W, A, B, C are
+// cubes of 12, 24, 64, 102, 162 cells (Wong, Van der Wijngaart: NAS Parallel Benchmarks I/O Version 2.4, NAS-03-002).
 //
 // One computation serves all ways of writing: each of its dumps is written by every way in turn, in another order each
 // time, and every byte is compared with the field afterwards.

@@ -23,11 +23,8 @@ struct Part {
   const char* name;
   void (*run)(Bench&);
 };
-constexpr Part kParts[] = {{"modes", bench_modes},
-                           {"blocks", bench_blocks},
-                           {"appends", bench_appends},
-                           {"files", bench_files},
-                           {"many", bench_many}};
+constexpr Part kParts[] = {{"modes", bench_modes},     {"blocks", bench_blocks}, {"requests", bench_requests},
+                           {"appends", bench_appends}, {"files", bench_files},   {"many", bench_many}};
 
 void run(const Options& options) {
   const double started = now();

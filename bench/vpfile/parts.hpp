@@ -26,11 +26,12 @@ struct Bench {
   std::string on(const std::string& what) const { return scratch.kind() + ": " + what; }
 };
 
-void bench_modes(Bench& bench);    // NB, CB and IB against a plain collective write of the same bytes
-void bench_blocks(Bench& bench);   // IB: block sizes, pointers per entry
-void bench_appends(Bench& bench);  // appends of varying size in many steps, compared with HDF5 where installed
-void bench_files(Bench& bench);    // compared with a file for each virtual processor
-void bench_many(Bench& bench);     // millions of virtual processors: open time, memory
+void bench_modes(Bench& bench);     // NB, CB and IB against a plain collective write of the same bytes
+void bench_blocks(Bench& bench);    // IB: block sizes, pointers per entry
+void bench_requests(Bench& bench);  // the experiments of Stream*: doubles per access, buffers, blocks, pointers, caches
+void bench_appends(Bench& bench);   // appends of varying size in many steps, compared with HDF5 where installed
+void bench_files(Bench& bench);     // compared with a file for each virtual processor
+void bench_many(Bench& bench);      // millions of virtual processors: open time, memory
 
 // Ends the program when a call failed.
 void must_tw(int status, const char* what);
