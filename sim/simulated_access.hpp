@@ -51,6 +51,7 @@ struct SimulatedAccess {
   std::int64_t tasks = 1;
   std::int64_t tasks_per_process = 1;
   SimulatedPieces pieces;
+  std::string hints = {};  // of a multifile
 };
 
 // Virtual seconds.

@@ -1,5 +1,6 @@
 #include "sim/simulated_multifile.hpp"
 
+#include "base/hint_table.hpp"
 #include "multifile/multifile.hpp"
 
 namespace thalweg {
@@ -27,10 +28,13 @@ class SimulatedMultifile {
  public:
   SimulatedMultifile(const MachineCosts& costs, const SimulatedAccess& access)
       : tasks_per_process_(access.tasks_per_process),
+        hints_(access.hints),
         machine_(access.tasks, SimulatedBytes::kept, costs, access.tasks_per_process),
         memory_(access.pieces.bytes_of_task()) {}
 
   Result<SimulatedSeconds> all(Direction direction) {
+    TW_RETURN_IF_ERROR(for_each_hint(
+        hints_, [&](std::string_view name, std::string_view value) { return set_option(options_, name, value); }));
     TW_ASSIGN_OR_RETURN(const SimulatedSeconds written, pass(MultifileMode::create));
     if (direction == Direction::write) return written;
     return pass(MultifileMode::read);
@@ -50,9 +54,11 @@ class SimulatedMultifile {
 
   Result<SimulatedCost> open(MultifileMode mode) {
     std::vector<Op<MultifileOpened>> ops;
-    for (std::int64_t r = 0; r < machine_.tasks(); ++r)
-      ops.push_back(
-          open_multifile(machine_.group(r), simulated_request(machine_.backend_of(r - r % tasks_per_process_), mode)));
+    for (std::int64_t r = 0; r < machine_.tasks(); ++r) {
+      OpenRequest request = simulated_request(machine_.backend_of(r - r % tasks_per_process_), mode);
+      request.options = options_;
+      ops.push_back(open_multifile(machine_.group(r), std::move(request)));
+    }
     TW_ASSIGN_OR_RETURN(const SimulatedCost cost, machine_.run_for_values(ops));
     files_.clear();
     for (auto& op : ops) {
@@ -87,6 +93,8 @@ class SimulatedMultifile {
   }
 
   const std::int64_t tasks_per_process_;
+  const std::string hints_;
+  MultifileOptions options_;
   SimulatedMachine machine_;
   std::vector<std::byte> memory_;  // of all tasks
   std::vector<std::unique_ptr<Multifile>> files_;

@@ -159,12 +159,9 @@ Options parse_options(int argc, const char* const* argv, int ranks) {
   app.add_flag("--describe", options.describe, "Print the built methods as JSON, without starting MPI");
   app.add_flag("--network", options.network, "Measure messages only");
   app.footer(
-      "--predict, alone and without MPI, predicts the accesses of the JSON object on standard input: {\"machine\": "
-      "{...}, "
-      "\"accesses\": [{\"way\": \"collective|independent|multifile|file-per-task|gather\", \"direction\": "
-      "\"write|read\", \"tasks\": N, \"pieces\": N, \"piece_bytes\": N}]}; members: sim/predict.h.\n--storage DIR, "
-      "alone "
-      "and without MPI, prints the kind and identity of the storage of a folder.");
+      R"(--predict, alone and without MPI, predicts the accesses of the JSON object on standard input, {"machine":
+{...}, "accesses": [{"way": "collective", "direction": "write", "tasks": N, "pieces": N, "piece_bytes": N}]};
+docs/design/simulation.md names all members. --storage DIR, alone and without MPI, prints the storage of a folder.)");
   app.add_option("--dir", options.folder, "Existing folder on the storage to measure");
   app.add_option("--cell", cells, "shape=4096x4096[,grid=2x2][,order=c|f]; may be given again")
       ->allow_extra_args(false);
