@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compare checkpoints of thalweg.torch with those of PyTorch: DCP's FileSystemWriter, and torch.save of every rank.
 
-Usage: run.py [--quick] [--dir DIR] [--ranks N,...] [--mib MIB] [--turns N] [--json FILE]
+Usage: run.py [--quick] [--dir DIR] [--ranks N,...] [--mib MIB] [--turns N] [--device DEVICE] [--json FILE]
 
   --dir    folder on the file system to measure (default: the current one)
   --ranks  numbers of processes (default 1,2,4)
   --mib    MiB of tensors of each rank (default 256; --quick: 16)
   --turns  turns of all variants, in a new random order each (default 5; --quick: 1)
+  --device  where the tensors are and the training computes: cpu (default) or cuda, which all processes share
   --json   writes all times
 
 Each rank has its rows of the tensors of a transformer with Adam. Every save is synced to the storage; every load is into tensors
@@ -44,7 +45,7 @@ TARGETS += [(f"{what}, processor", peer, wanted) for what, peer, wanted in TARGE
 STEP = 448  # extent of the matrices of a training step
 
 
-def tensors_of_rank(rank, size, mib):
+def tensors_of_rank(rank, size, mib, device):
     """Names and shards of a model with Adam, by rows; equal seeds give equal values."""
     import torch
     hidden = 1024 if mib >= 64 else 256
@@ -56,7 +57,7 @@ def tensors_of_rank(rank, size, mib):
         for name, *shape in shapes:
             for kind in ("weight", "exp_avg", "exp_avg_sq"):
                 local = torch.randn(max(shape[0] // size, 1), *shape[1:], generator=generator)
-                found[f"layers.{layer}.{name}.{kind}"] = local
+                found[f"layers.{layer}.{name}.{kind}"] = local.to(device)
                 left -= local.nbytes
                 if left <= 0:
                     return found
@@ -70,7 +71,7 @@ def distributed(shards, mesh):
 class Rank:
     """One process of the measurement."""
 
-    def __init__(self, folder, mib, turns, seed):
+    def __init__(self, folder, mib, turns, seed, device):
         import torch
         import torch.distributed as dist
         import torch.distributed.checkpoint as dcp
@@ -81,8 +82,9 @@ class Rank:
         self.folder, self.turns, self.random = pathlib.Path(folder), turns, random.Random(seed)
         torch.set_num_threads(1)
         dist.init_process_group("gloo")
-        mesh = init_device_mesh("cpu", (self.size,))
-        self.shards = tensors_of_rank(self.rank, self.size, mib)
+        self.device = device
+        mesh = init_device_mesh(device, (self.size,))
+        self.shards = tensors_of_rank(self.rank, self.size, mib, device)
         self.state = distributed(self.shards, mesh)
         self.room = {name: torch.zeros_like(shard) for name, shard in self.shards.items()}
         self.into = distributed(self.room, mesh)
@@ -94,10 +96,15 @@ class Rank:
         self.dist.all_reduce(slowest, self.dist.ReduceOp.MAX)
         self.times.append((turn, what, variant, slowest.item()))
 
+    def finish(self):
+        if self.device != "cpu":
+            self.torch.cuda.synchronize()
+
     def timed(self, turn, what, variant, act):
         self.dist.barrier()
         begin, begin_processor = time.perf_counter(), time.process_time()
         act()
+        self.finish()
         seconds, processor = time.perf_counter() - begin, time.process_time() - begin_processor
         self.note(turn, what, variant, seconds)
         self.note(turn, f"{what}, processor", variant, processor)
@@ -159,10 +166,11 @@ class Rank:
         self.remove(path)
 
     def step(self):
-        a = self.torch.ones(STEP, STEP)
+        a = self.torch.ones(STEP, STEP, device=self.device)
         begin = time.perf_counter()
         for _ in range(4):
             a = a @ a * (1 / STEP)
+        self.finish()
         return time.perf_counter() - begin
 
     def asynchronous(self, turn, variant):
@@ -172,6 +180,7 @@ class Rank:
             path = self.folder / f"async{number}"
             self.dist.barrier()
             usual = statistics.median(self.step() for _ in range(20))
+            self.finish()
             self.dist.barrier()
             begin, begin_processor = time.perf_counter(), time.thread_time()
             future = self.dcp.async_save(self.state, checkpoint_id=path, storage_writer=writer, process_group=self.group)
@@ -210,12 +219,12 @@ class Rank:
         return [one for one in self.times if one[0] >= 0]
 
 
-def start(n, folder, mib, turns, seed):
+def start(n, folder, mib, turns, seed, device):
     """The times of n processes."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
-    arguments = [sys.executable, __file__, "--rank", str(folder), str(mib), str(turns), str(seed)]
+    arguments = [sys.executable, __file__, "--rank", str(folder), str(mib), str(turns), str(seed), device]
     ranks = [subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, env={
         **os.environ, "RANK": str(rank), "WORLD_SIZE": str(n), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
         "THALWEG_PROFILE": "none"}) for rank in range(n)]
@@ -260,13 +269,14 @@ def main():
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--mib", type=int)
     parser.add_argument("--turns", type=int)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--json")
     options = parser.parse_args()
     mib, turns = options.mib or (16 if options.quick else 256), options.turns or (1 if options.quick else 5)
     times = {}
     for n in map(int, options.ranks.split(",")):
         with tempfile.TemporaryDirectory(prefix="thalweg-torch-", dir=options.dir) as folder:
-            times[n] = start(n, folder, mib, turns, random.randrange(1 << 30))
+            times[n] = start(n, folder, mib, turns, random.randrange(1 << 30), options.device)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({"mib": mib, "turns": turns, "times": times}))
     table(times)
@@ -275,6 +285,6 @@ def main():
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     if sys.argv[1:2] == ["--rank"]:
-        print(json.dumps(Rank(sys.argv[2], *map(int, sys.argv[3:])).measure()))
+        print(json.dumps(Rank(sys.argv[2], *map(int, sys.argv[3:6]), sys.argv[6]).measure()))
     else:
         main()
