@@ -120,10 +120,10 @@ module omp_file
   end interface omp_file_icom_write_list_at_all
 
   interface
-    function open_file(fd, filename, flags, mode) bind(c, name="tw_omp_file_f_open_all") result(status)
+    function open_file(fd, filename, flags, mode, hints) bind(c, name="tw_omp_file_f_open_all") result(status)
       import :: c_char, c_int
       integer(c_int), intent(inout)      :: fd
-      character(c_char), intent(in)      :: filename(*)
+      character(c_char), intent(in)      :: filename(*), hints(*)
       integer(c_int), value              :: flags, mode
       integer(c_int)                     :: status
     end function open_file
@@ -507,21 +507,24 @@ module omp_file
 
 contains
 
-  !> Opens a file once for all threads; each passes the same filename, flags and mode.
+  !> Opens a file once for all threads; each passes the same filename, flags, mode and hints.
   !! fd is set only on success, to the same descriptor on all threads; it may be one shared variable.
-  !! Errors: EINVAL (flags, or arguments that differ), EPERM (writing to a file of a multifile or vpfile), EMFILE, ENOMEM,
+  !! Errors: EINVAL (flags, unknown hints, or arguments that differ), EPERM (writing to a file of a multifile or vpfile), EMFILE, ENOMEM,
   !! and those of open(2).
-  function omp_file_open_all(fd, filename, flags, mode) result(status)
+  function omp_file_open_all(fd, filename, flags, mode, hints) result(status)
     integer(c_int), intent(inout)        :: fd
     character(*), intent(in)             :: filename  !< trailing blanks are removed
     integer(c_int), intent(in)           :: flags     !< a sum of OMP_FILE_RDONLY, ...
     integer(c_int), intent(in), optional :: mode      !< of a new file, before the umask; default 0666 (octal)
+    character(*), intent(in), optional   :: hints     !< as in "workers=4,io=direct"; `thalweg hints` lists them
     integer(c_int)                       :: status
-    if (present(mode)) then
-      status = open_file(fd, trim(filename)//c_null_char, flags, mode)
-    else
-      status = open_file(fd, trim(filename)//c_null_char, flags, 0_c_int)
-    end if
+    integer(c_int)                       :: given_mode
+    character(:), allocatable            :: given_hints
+    given_mode = 0
+    if (present(mode)) given_mode = mode
+    given_hints = ""
+    if (present(hints)) given_hints = trim(hints)
+    status = open_file(fd, trim(filename)//c_null_char, flags, given_mode, given_hints//c_null_char)
   end function omp_file_open_all
 
 end module omp_file

@@ -20,10 +20,10 @@ enum {
   F_ALL = 511
 };
 
-TW_API int tw_omp_file_f_open_all(int* fd, const char* filename, int flags, int mode);
+TW_API int tw_omp_file_f_open_all(int* fd, const char* filename, int flags, int mode, const char* hints);
 TW_API int tw_omp_file_f_errno(void);
 
-int tw_omp_file_f_open_all(int* fd, const char* filename, int flags, int mode) {
+int tw_omp_file_f_open_all(int* fd, const char* filename, int flags, int mode, const char* hints) {
   static const struct {
     int theirs, ours;
   } table[] = {{F_WRONLY, O_WRONLY}, {F_RDWR, O_RDWR},     {F_CREAT, O_CREAT}, {F_EXCL, O_EXCL},  {F_TRUNC, O_TRUNC},
@@ -32,7 +32,7 @@ int tw_omp_file_f_open_all(int* fd, const char* filename, int flags, int mode) {
   for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
     if ((flags & table[i].theirs) != 0) translated |= table[i].ours;
   }
-  return omp_file_open_all(fd, filename, translated, (mode_t)mode);
+  return omp_file_open_all(fd, filename, translated, (mode_t)mode, hints);
 }
 
 int tw_omp_file_f_errno(void) { return errno; }

@@ -17,6 +17,7 @@
  *   team has one thread. A thread without data passes length (or size) 0 and may pass a NULL buffer.
  * - Blocking: yes, until this thread's part is complete; nonblocking calls wait only for the other threads to make the
  *   call.
+ *   With a runtime that has omp_in_explicit_task(), a call in a task of a region of several threads fails with EINVAL.
  * - Errors: 0, or -1 with errno. Both are equal on all threads: wrong arguments of one thread give all threads its
  *   error, and no bytes are moved. tw_last_error() of thalweg/status.h names the thread and the argument. Threads of
  *   one region that make different calls at once all get EINVAL, and the file is unchanged; a thread that makes no call
@@ -56,28 +57,32 @@ typedef int64_t omp_file_request;
 /* ---- Files --------------------------------------------------------------------------------------------------------
  */
 
-/* Opens a file once for all threads; every thread passes the same name, flags and mode. The call takes three arguments,
- * as in the paper, or four.
+/* Opens a file once for all threads; every thread passes the same name, flags, mode and hints. The call takes three
+ * arguments, as in the paper, four or five.
  * fd    [out] the same number on all threads, at least 2^30; set only on success. May be one shared variable.
  * flags [in]  O_RDONLY, O_WRONLY or O_RDWR, with O_CREAT, O_EXCL, O_TRUNC, O_APPEND (the shared position begins at the
  *             end), O_DIRECT, O_SYNC, O_DSYNC (each write call ends with a sync), O_CLOEXEC (always in force).
  * mode  [in]  optional: permissions of a file that O_CREAT makes, before the umask, at most 07777; 0 and an omitted
- *       mode stand for 0666. Ignored without O_CREAT. The function itself has four parameters, so a call through a
- *       pointer passes all of them.
- * errno: EFAULT (NULL), EINVAL (other flags; O_CREAT or O_TRUNC without write access; mode above 07777; arguments that
- * differ), EMFILE (4096 files are open), ENOMEM, EPERM (for writing: a file of a multifile or vpfile, which is left
+ *       mode stand for 0666. Ignored without O_CREAT.
+ * hints [in]  optional: hints of a shared file, as in "workers=4,io=direct"; NULL and "": none. `thalweg hints` lists
+ *       them. They go before those of the environment variable OMP_FILE_HINTS, which has the same form.
+ * The function itself has five parameters, so a call through a pointer passes all of them.
+ * errno: EFAULT (NULL), EINVAL (other flags; O_CREAT or O_TRUNC without write access; mode above 07777; a hint that is
+ * unknown or has no such value, also in OMP_FILE_HINTS; arguments that differ), EMFILE (4096 files are open), ENOMEM, EPERM (for writing: a file of a multifile or vpfile, which is left
  * unchanged), and those of open(2). */
 #ifdef __cplusplus
-TW_API int omp_file_open_all(int* fd, const char* filename, int flags, mode_t mode = 0);
+TW_API int omp_file_open_all(int* fd, const char* filename, int flags, mode_t mode = 0, const char* hints = nullptr);
 #else
-TW_API int omp_file_open_all(int* fd, const char* filename, int flags, mode_t mode);
-/* C has no default arguments: the macro turns a call with three arguments into one with four. Any other number does not
+TW_API int omp_file_open_all(int* fd, const char* filename, int flags, mode_t mode, const char* hints);
+/* C has no default arguments: the macro completes a call with three or four arguments. Any other number does not
  * compile. */
-#define omp_file_open_all(...)                                                                                         \
-  OMP_FILE_FIFTH_(__VA_ARGS__, (omp_file_open_all), OMP_FILE_OPEN_THREE_, (omp_file_open_all), (omp_file_open_all), 0) \
+#define omp_file_open_all(...)                                                                                      \
+  OMP_FILE_SIXTH_(__VA_ARGS__, (omp_file_open_all), OMP_FILE_OPEN_FOUR_, OMP_FILE_OPEN_THREE_, (omp_file_open_all), \
+                  (omp_file_open_all), 0)                                                                           \
   (__VA_ARGS__)
-#define OMP_FILE_OPEN_THREE_(fd, filename, flags) (omp_file_open_all)(fd, filename, flags, 0)
-#define OMP_FILE_FIFTH_(a, b, c, d, fifth, ...) fifth
+#define OMP_FILE_OPEN_THREE_(fd, filename, flags) (omp_file_open_all)(fd, filename, flags, 0, 0)
+#define OMP_FILE_OPEN_FOUR_(fd, filename, flags, mode) (omp_file_open_all)(fd, filename, flags, mode, 0)
+#define OMP_FILE_SIXTH_(a, b, c, d, e, sixth, ...) sixth
 #endif
 
 /* Completes nonblocking operations on the file, then closes it; its requests stay valid until they are waited for. The

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -25,6 +26,7 @@ struct Opening {
   const char* path;
   int flags;
   mode_t mode;
+  const char* hints;  // not null
 };
 
 constexpr int kSyncFlags = O_SYNC | O_DSYNC;
@@ -58,7 +60,8 @@ Complaint check(const Opening& mine, const Opening& first, Text& text) {
     return invalid(text.data());
   }
   if (first.path == nullptr) return {};  // its own thread reports that
-  if (mine.flags != first.flags || mine.mode != first.mode || std::strcmp(mine.path, first.path) != 0) {
+  if (mine.flags != first.flags || mine.mode != first.mode || std::strcmp(mine.path, first.path) != 0 ||
+      std::strcmp(mine.hints, first.hints) != 0) {
     return invalid("omp_file_open_all got different arguments on different threads");
   }
   return {};
@@ -90,6 +93,9 @@ Complaint open_alone(const Opening& mine, int& fd) {
   tw_options* options = nullptr;
   tw_status status = tw_options_create(&options);
   if (status == TW_OK) status = tw_options_set_permissions(options, mine.mode);
+  const char* const of_environment = std::getenv("OMP_FILE_HINTS");
+  if (status == TW_OK && of_environment != nullptr) status = tw_options_set_hints(options, of_environment);
+  if (status == TW_OK) status = tw_options_set_hints(options, mine.hints);  // a later value replaces an earlier one
   if (status == TW_OK) status = tw_file_open(nullptr, mine.path, to_library_flags(mine.flags), options, &file->handle);
   const Complaint wrong = status == TW_OK ? Complaint{} : library_complaint(status);
   tw_options_free(&options);
@@ -159,7 +165,7 @@ Outcome close_all(Meeting& meeting, int fd) {
 constexpr Call kOpen{"omp_file_open_all"};
 constexpr Call kClose{"omp_file_close_all", false, let_go_of_file};
 
-int open_with_mode(const Opening& mine) {
+int open_as(const Opening& mine) {
   Meeting meeting(kOpen, [&](Team& team) { team.shared.arguments = &mine; });
   if (meeting.absent()) return to_return({Meeting::why_absent()});
   if (meeting.is_astray()) return refuse(meeting);
@@ -171,9 +177,10 @@ int open_with_mode(const Opening& mine) {
 
 }  // namespace thalweg::omp_file
 
-extern "C" int omp_file_open_all(int* fd, const char* filename, int flags, mode_t mode) {
+extern "C" int omp_file_open_all(int* fd, const char* filename, int flags, mode_t mode, const char* hints) {
   const mode_t used = (flags & O_CREAT) != 0 ? mode : 0;
-  return thalweg::omp_file::open_with_mode({.fd = fd, .path = filename, .flags = flags, .mode = used});
+  return thalweg::omp_file::open_as(
+      {.fd = fd, .path = filename, .flags = flags, .mode = used, .hints = hints != nullptr ? hints : ""});
 }
 
 extern "C" int omp_file_close_all(int fd) {

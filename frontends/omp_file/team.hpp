@@ -95,7 +95,7 @@ class Meeting {
   // The first thread runs `prepare(team)` before the others continue.
   template <class Prepare>
   Meeting(const Call& call, const Prepare& prepare) : place_(find_place()), call_(call) {
-    if (place_.size > 1) team_ = can_meet() ? meet() : no_team();
+    if (place_.size > 1) team_ = can_meet() && !is_task() ? meet() : no_team();
     if (team_ == nullptr) come_first(prepare);
     if (!absent()) have_come();
   }
@@ -106,7 +106,7 @@ class Meeting {
   const Call& call() const { return call_; }
 
   bool absent() const { return team_ == no_team(); }  // the threads cannot meet, on any thread
-  static int why_absent();                            // as errno
+  static int why_absent();                            // as errno; leaves a message
   std::int64_t rank() const { return place_.rank; }
   std::int64_t size() const { return place_.size; }
   Team& team() { return *team_; }
@@ -150,6 +150,7 @@ class Meeting {
   Team* meet();
   void present(Team* team);
   static bool can_meet();  // whether the OpenMP runtime has the required functions
+  static bool is_task();   // an explicit task, for which other threads do not wait, as far as the runtime tells
   template <class Prepare>
   void come_first(const Prepare& prepare) {
     team_ = take_team(place_.size);

@@ -86,9 +86,9 @@ static void listing_of_the_paper(void) {
   }
 }
 
-/* Three arguments: 0666 before the umask; four: the given permissions; a function pointer takes four. */
+/* Three arguments: 0666 before the umask; four: the given permissions; five: hints, too; a function pointer takes five. */
 static void permissions(void) {
-  int (*open_all)(int*, const char*, int, mode_t) = omp_file_open_all;
+  int (*open_all)(int*, const char*, int, mode_t, const char*) = omp_file_open_all;
   const mode_t old = umask(022);
 #pragma omp parallel num_threads(kThreads)
   {
@@ -97,7 +97,9 @@ static void permissions(void) {
     clutter(rank, rank, rank, rank, rank, rank);
     CHECK(omp_file_open_all(&fd, "three.dat", O_WRONLY | O_CREAT) == 0 && omp_file_close_all(fd) == 0);
     CHECK(omp_file_open_all(&fd, "four.dat", O_WRONLY | O_CREAT, 0640) == 0 && omp_file_close_all(fd) == 0);
-    CHECK(open_all(&fd, "pointer.dat", O_WRONLY | O_CREAT, 0604) == 0 && omp_file_close_all(fd) == 0);
+    CHECK(omp_file_open_all(&fd, "five.dat", O_WRONLY | O_CREAT, 0600, "workers=2") == 0 &&
+          omp_file_close_all(fd) == 0);
+    CHECK(open_all(&fd, "pointer.dat", O_WRONLY | O_CREAT, 0604, NULL) == 0 && omp_file_close_all(fd) == 0);
     CHECK(omp_file_open_all(&fd, "wrong.dat", O_WRONLY | O_CREAT, 0200000) == -1 && errno == EINVAL);
   }
   umask(old);

@@ -74,6 +74,7 @@ contains
     call check(omp_file_write_all(grid, merge(-1_c_long, 1_c_long, rank == 1), fd, 0) == -1, "a negative length")
     call check(omp_file_errno() == EINVAL, "EINVAL for a negative length")
     bad = 77
+    call check(omp_file_open_all(bad, "x", OMP_FILE_RDONLY, hints="no_such=1") == -1 .and. bad == 77, "an unknown hint")
     call check(omp_file_open_all(bad, "x", 1024) == -1 .and. bad == 77, "unknown flags")
     call check(omp_file_sync_all(fd) == 0, "sync")
     call check(omp_file_close_all(fd) == 0, "close")

@@ -1,4 +1,6 @@
 // Threads of one region that make different calls at once: all get EINVAL, none waits, and the file stays usable.
+#include <dlfcn.h>
+
 #include <cerrno>
 #include <string>
 
@@ -105,6 +107,32 @@ TEST_F(DifferentCalls, LeaveARequestToBeWaitedFor) {
   });
   EXPECT_EQ(omp_file_close_all(fd), 0);
   EXPECT_EQ(contents(path()).size(), 9U);
+}
+
+struct Said {
+  Result result;
+  std::string text;
+};
+
+void sync_in_a_task(int fd, Said* said){
+#pragma omp task firstprivate(fd, said)
+    {said->result = {omp_file_sync_all(fd), errno};
+said->text = tw_last_error();
+}  // namespace
+#pragma omp taskwait
+}  // namespace omp_file_test
+
+TEST_F(DifferentCalls, InATaskTheCallFailsAndWaitsForNobody) {
+  if (dlsym(RTLD_DEFAULT, "omp_in_explicit_task") == nullptr) GTEST_SKIP() << "this OpenMP runtime does not tell";
+  const int fd = open_file();
+  Said said;
+  on_team(2, [&](int rank) {
+    if (rank == 0) sync_in_a_task(fd, &said);
+  });
+  EXPECT_EQ(said.result, (Result{-1, EINVAL}));
+  EXPECT_NE(said.text.find("explicit task"), std::string::npos) << said.text;
+  expect_usable(fd, 2);
+  EXPECT_EQ(omp_file_close_all(fd), 0);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "omp_file/omp_file_support.hpp"
+#include "omp_file/open_files.hpp"
 #include "thalweg/multifile.h"
 
 namespace omp_file_test {
@@ -265,6 +266,59 @@ TEST_F(OmpFile, TooManyOpenFilesIsEmfile) {
   for (const int open : fds) EXPECT_EQ(omp_file_close_all(open), 0);
   EXPECT_EQ(omp_file_open_all(&fd, path().c_str(), O_RDONLY), 0);
   EXPECT_EQ(omp_file_close_all(fd), 0);
+}
+
+// OMP_FILE_HINTS during a test.
+class HintsOfTheEnvironment {
+ public:
+  explicit HintsOfTheEnvironment(const char* hints) { setenv("OMP_FILE_HINTS", hints, 1); }
+  ~HintsOfTheEnvironment() { unsetenv("OMP_FILE_HINTS"); }
+};
+
+// How a write to a file that three threads opened with these hints is carried out.
+std::string plan_with(const std::string& path, const char* hints) {
+  int fd = -1;
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_open_all(&fd, path.c_str(), O_RDWR | O_CREAT, 0600, hints); }),
+            all_ok(3));
+  thalweg::omp_file::OpenFile* const file = thalweg::omp_file::acquire(fd);
+  EXPECT_EQ(tw_file_write_at_all(file->handle, "abcd", 4, 0), TW_OK);
+  std::string plan = tw_file_last_plan(file->handle);
+  EXPECT_EQ(thalweg::omp_file::release(file), TW_OK);
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_close_all(fd); }), all_ok(3));
+  return plan.substr(0, plan.find(' '));
+}
+
+TEST_F(OmpFile, HintsOfAnOpenGoBeforeThoseOfTheEnvironment) {
+  EXPECT_EQ(plan_with(path(), "method=naive"), "naive");
+  EXPECT_EQ(plan_with(path(), "workers=2,method=shared"), "shared");
+  const HintsOfTheEnvironment hints("method=naive");
+  EXPECT_EQ(plan_with(path(), nullptr), "naive");
+  EXPECT_EQ(plan_with(path(), "method=shared"), "shared");
+}
+
+TEST_F(OmpFile, WrongHintsFailOnAllThreadsAndLeaveTheDescriptor) {
+  const auto open_with = [&](const char* hints) {
+    int fd = 77;
+    const auto results =
+        results_on(3, [&](int) { return omp_file_open_all(&fd, path().c_str(), O_RDWR | O_CREAT, 0600, hints); });
+    EXPECT_EQ(fd, 77);
+    return results;
+  };
+  EXPECT_EQ(open_with("no_such=1"), all_failed(3, EINVAL));
+  EXPECT_EQ(open_with("workers=none"), all_failed(3, EINVAL));
+  const HintsOfTheEnvironment hints("workers=none");
+  EXPECT_EQ(open_with(nullptr), all_failed(3, EINVAL));
+}
+
+TEST_F(OmpFile, HintsThatDifferFailOnAllThreads) {
+  int fd = 77;
+  EXPECT_EQ(results_on(3,
+                       [&](int rank) {
+                         const char* const hints = rank == 1 ? "workers=2" : "workers=3";
+                         return omp_file_open_all(&fd, path().c_str(), O_RDWR | O_CREAT, 0600, hints);
+                       }),
+            all_failed(3, EINVAL));
+  EXPECT_EQ(fd, 77);
 }
 
 // The physical file of a multifile would be destroyed.
