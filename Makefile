@@ -1,7 +1,7 @@
 # Commands for developers; the build itself is CMake (CMakePresets.json). `make help` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all python torch bench bench-collective methods format tidy nightly coverage install clean
+.PHONY: help demo test test-all python torch bench bench-collective papers methods format tidy nightly coverage install clean
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -47,6 +47,12 @@ bench-collective: ## collectives between ranks with MPICH and Open MPI, the publ
 	@$(call BUILD,release) --target bench_collective
 	@$(call BUILD,openmpi) --target bench_collective
 	@bench/collective/run.sh $(EFFORT)
+
+papers: ## the experiments of five papers at the size of this machine and simulated; the page is docs/papers.md (15 minutes; EFFORT=--full: hours)
+	@scripts/setup.sh build mpi bench methods
+	@mkdir -p build
+	@$(call BUILD,release)
+	@bench/papers/run.py $(if $(DIR),--dir "$(DIR)") $(EFFORT)
 
 methods: ## measure every way of writing an array, with MPICH and Open MPI; pages are build/methods-*.html (DIR=folder on the storage)
 	@scripts/setup.sh build mpich openmpi methods

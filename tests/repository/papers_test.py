@@ -1,0 +1,144 @@
+"""bench/papers makes its page and pictures of results, names what is missing, and computes ratios within repetitions."""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+from unittest import mock
+
+ROOT = pathlib.Path(os.environ.get("TW_SOURCE", pathlib.Path(__file__).parents[2]))
+sys.path.insert(0, str(ROOT / "bench/papers"))
+import page
+import run
+from results import Results
+
+MACHINE = {"processor": "P", "cores": 2, "memory_bytes": 2**34, "system": "S", "thalweg": "0", "commit": "c", "compiler": "12", "load_1min": 0.5}
+
+
+def comparison(name, amount, **variants):
+    """variants: 'variant/phase' and its seconds."""
+    rows = [{"variant": key.split("/")[0], "phase": key.split("/")[1], "seconds": list(values), "median_seconds": sorted(values)[len(values) // 2]}
+            for key, values in variants.items()]
+    return {"name": name, "amount": amount, "variants": rows}
+
+
+def report(*comparisons, facts=None):
+    return {"machine": MACHINE, "comparisons": list(comparisons), "facts": facts or {}}
+
+
+class Values(unittest.TestCase):
+    def test_a_ratio_is_formed_within_a_repetition(self):
+        one = comparison("c", 1e9, **{"a/write": (1, 2, 4), "b/write": (2, 8, 4)})
+        value = Results({"r": report(one)}).value({"run": "r", "in": "^c$", "of": "a", "to": "b", "phase": "write"})
+        self.assertEqual((value.median, value.low, value.high), (2, 1, 4))
+
+    def test_two_comparisons_are_compared_by_their_rates(self):
+        results = Results({"r": report(comparison("one", 1e9, **{"a/write": (1,)}), comparison("two", 4e9, **{"a/write": (2,)}))})
+        value = results.value({"run": "r", "in": "two", "to_in": "one", "of": "a", "phase": "write"})
+        self.assertEqual((value.median, value.low), (2, None))
+
+    def test_overlap_has_the_hidden_part_the_allowed_part_and_the_time_saved(self):
+        one = comparison("o", 1, **{"a/io": (10,), "a/compute": (10,), "a/both": (12,), "a/core": (1,)})
+        results = Results({"r": report(one)})
+        self.assertEqual([results.value({"run": "r", "in": "o", what: "a"}).median for what in ("hidden", "allowed", "saved")], [80, 90, 40])
+
+    def test_records_of_methods_give_a_geometric_mean_over_cells(self):
+        times = [("a", "c", 1), ("b", "c", 2), ("a", "f", 1), ("b", "f", 8)]
+        records = [{"kind": "time", "method": m, "phase": "write", "cell": {"order": order}, "seconds": s} for m, order, s in times]
+        results = Results({"m": records})
+        spec = {"run": "m", "of": "a", "to": "b", "phase": "write"}
+        self.assertAlmostEqual(results.value(spec).median, 4)
+        self.assertAlmostEqual(results.value({**spec, "order": "f"}).median, 8)
+        self.assertAlmostEqual(results.value({"run": "m", "spread": ".", "phase": "write", "order": "c"}).median, 2)
+
+    def test_a_simulated_ratio_takes_the_first_alternative_that_there_is(self):
+        seconds = {"64 files, a": (1, 0, 1), "64 files, b": (8, 0, 0)}
+        parts = ("open_seconds", "transfer_seconds", "close_seconds")
+        results = Results({"simulated": {name: dict(zip(parts, of, strict=True)) for name, of in seconds.items()}})
+        self.assertEqual(results.simulated({"of": "{256|64} files, a", "to": "{256|64} files, b"}).median, 4)
+
+    def test_what_is_missing_has_no_value(self):
+        results = Results({"r": report()})
+        for spec in ({"run": "r", "in": "x", "of": "a", "to": "b", "phase": "p"}, {"run": "absent", "in": "x", "rate": "a"}, {"case": "x"}):
+            self.assertIsNone(results.value(spec))
+
+
+class Page(unittest.TestCase):
+    def made(self, runs):
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = pathlib.Path(folder) / "results.json", pathlib.Path(folder) / "papers.md"
+            source.write_text(json.dumps({"form": "quick", "runs": runs}))
+            target.write_text("before\n<!-- papers -->\nreplaced text\n<!-- end papers -->\nbehind\n")
+            with mock.patch.object(sys, "argv", ["run.py", "--from", str(source), "--page", str(target)]):
+                self.assertEqual(run.main(), 0)
+            return target.read_text(), {one.stem: one.read_text() for one in (target.with_suffix("")).iterdir()}
+
+    def test_without_results_every_figure_has_a_row_and_every_paper_a_picture(self):
+        text, pictures = self.made({})
+        self.assertTrue(text.startswith("before\n<!-- papers -->\n") and text.endswith("\n<!-- end papers -->\nbehind\n"))
+        self.assertNotIn("replaced text", text)
+        for paper in run.PAPERS:
+            xml.etree.ElementTree.fromstring(pictures[paper["id"]])
+            for figure in paper["figures"]:
+                self.assertIn(f"| {figure['what']} ({figure['place']}) |", text)
+
+    def test_a_value_below_the_papers_has_its_reason_and_is_drawn(self):
+        name = "2 threads, segments of 16 MiB, sync at end"
+        slow = comparison(name, 1e9, **{"file per thread/write": (2,), "ordered/write": (2,), "write_all/write": (2,)})
+        text, pictures = self.made({"omp": report(slow)})
+        self.assertRegex(text, r"a file per thread to `ordered`, 2 threads .*\| 1 \|  \| 0\.424 \| the disk takes")
+        self.assertIn("<circle", pictures["openmp"])
+
+    def test_a_busy_machine_is_marked(self):
+        busy = report()
+        busy["machine"] = {**MACHINE, "load_1min": 9.0}
+        self.assertIn("busy machine", self.made({"omp": busy})[0])
+        self.assertNotIn("busy machine", self.made({"omp": report()})[0])
+
+    def test_numbers_have_three_digits(self):
+        self.assertEqual([page.number(value) for value in (0.12345, 12.345, 1234.5)], ["0.123", "12.3", "1234"])
+
+
+class Data(unittest.TestCase):
+    def test_every_figure_names_a_run_that_exists_and_its_place_in_the_paper(self):
+        known = {*run.RUNS, "methods"}
+        for paper in run.PAPERS:
+            for figure in paper["figures"]:
+                self.assertTrue(figure["place"] and figure["as"], figure)
+                for spec in [figure["here"], *figure.get("beside", [])]:
+                    self.assertTrue(spec is None or spec["run"] in known, figure)
+
+    def test_every_simulated_figure_is_among_the_cases_of_a_full_run(self):
+        cases = {name for name, _, _ in run.cases_of(run.PAPERS, "full")}
+        for paper in run.PAPERS:
+            for figure in paper["figures"]:
+                for name in (figure.get("simulated") or {}).values():
+                    if isinstance(name, str):
+                        self.assertTrue(any(one in cases for one in run_alternatives(name)), name)
+
+    def test_a_failed_program_is_reported_and_the_page_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            build = pathlib.Path(folder) / "build"
+            (build / "bin").mkdir(parents=True)
+            target = pathlib.Path(folder) / "papers.md"
+            target.write_text("<!-- papers -->\n<!-- end papers -->\n")
+            words = ["run.py", "--only", "stream", "--build", str(build), "--page", str(target)]
+            with mock.patch.object(sys, "argv", words), contextlib.redirect_stderr(io.StringIO()) as errors, contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(run.main(), 1)
+            self.assertIn("run.py: vp:", errors.getvalue())
+            self.assertIn("not measured", target.read_text())
+
+
+def run_alternatives(name):
+    from results import alternatives
+
+    return alternatives(name)
+
+
+if __name__ == "__main__":
+    unittest.main()
