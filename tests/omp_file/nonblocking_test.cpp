@@ -245,12 +245,12 @@ TEST_F(OmpFile, OperationsTakeNoThreadWhereTheKernelCarriesThem) {
     const long half = static_cast<long>(data.size() / 2);
     EXPECT_EQ(omp_file_iwrite_at_all(data.data() + rank * half, half, rank * half, fd, 0, &request), 0);
     if (rank == 0) {
-      EXPECT_EQ(count_threads(), before);
+      EXPECT_LE(count_threads(), before);  // those of a larger team before may still end
     }
     EXPECT_EQ(omp_file_wait_all(&request), 0);
   });
 
-  EXPECT_EQ(count_threads(), before);
+  EXPECT_LE(count_threads(), before);
   EXPECT_EQ(omp_file_close_all(fd), 0);
 }
 
