@@ -18,8 +18,7 @@ static_assert(sizeof(tw_extent) == sizeof(Extent) && offsetof(tw_extent, address
 
 Status fill_open(const char* path, int32_t flags, const tw_options* options, PlainOpen& how) {
   if (path == nullptr) return null_argument("tw_file_open", "path");
-  TW_ASSIGN_OR_RETURN(const OpenHow asked, read_open_flags(FileKind::file, flags));
-  TW_RETURN_IF_ERROR(check_options(FileKind::file, options));
+  TW_ASSIGN_OR_RETURN(const OpenHow asked, read_how_to_open(FileKind::file, flags, options));
   how.path = path;
   how.options = asked.file;
   how.append = asked.append;

@@ -13,8 +13,7 @@ namespace {
 
 // Takes the caller's arguments; the open sends a failure in them to all tasks.
 Status fill_request(const char* path, int32_t flags, const tw_options* options, OpenRequest& request) {
-  TW_ASSIGN_OR_RETURN(const OpenHow how, read_open_flags(FileKind::multifile, flags));
-  TW_RETURN_IF_ERROR(check_options(FileKind::multifile, options));
+  TW_ASSIGN_OR_RETURN(const OpenHow how, read_how_to_open(FileKind::multifile, flags, options));
   if (path == nullptr || *path == '\0') return invalid_argument("tw_multifile_open", "the path is NULL or empty");
   request.path = path;
   const bool appends = how.append && !how.file.exclusive && !how.file.truncate;

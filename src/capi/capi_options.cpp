@@ -112,10 +112,27 @@ std::array<tw_hint, kMostHints> make_hints() {
   return hints;
 }
 
+// An option that is set and means nothing for this kind of file is wrong.
+Status check_options(FileKind kind, const tw_options* options) {
+  if (options == nullptr) return {};
+  const auto check = [kind](bool is_set, const char* name, FileKind of) {
+    if (!is_set || of == kind) return Status{};
+    return invalid_argument(kind_of(kind).call, "the options were given to {}, which is for {} only", name,
+                            kind_of(of).call);
+  };
+  TW_RETURN_IF_ERROR(check(options->serving.has_value(), "tw_options_set_ranks or _range", FileKind::multifile));
+  TW_RETURN_IF_ERROR(check(options->mapping != nullptr, "tw_options_set_mapping", FileKind::multifile));
+  TW_RETURN_IF_ERROR(check(options->progress != nullptr, "tw_options_set_progress", FileKind::multifile));
+  TW_RETURN_IF_ERROR(check(!options->shape.empty(), "tw_options_set_shape", FileKind::vpfile));
+  TW_RETURN_IF_ERROR(check(!options->box_start.empty(), "tw_options_set_box", FileKind::vpfile));
+  return check(options->permissions.has_value(), "tw_options_set_permissions", FileKind::file);
+}
+
 }  // namespace
 
-Result<OpenHow> read_open_flags(FileKind kind, std::int32_t flags) {
+Result<OpenHow> read_how_to_open(FileKind kind, std::int32_t flags, const tw_options* options) {
   TW_RETURN_IF_ERROR(check_bits(kind, flags));
+  TW_RETURN_IF_ERROR(check_options(kind, options));
   const auto has = [flags](std::int32_t some) { return (flags & some) != 0; };
   OpenHow how;
   OpenOptions& file = how.file;
@@ -134,21 +151,6 @@ Result<OpenHow> read_open_flags(FileKind kind, std::int32_t flags) {
   if (file.truncate && !file.create) return refuse(kind, "TW_TRUNCATE needs TW_CREATE");
   if (file.create && !file.truncate && !how.append) file.exclusive = true;
   return how;
-}
-
-Status check_options(FileKind kind, const tw_options* options) {
-  if (options == nullptr) return {};
-  const auto check = [kind](bool is_set, const char* name, FileKind of) {
-    if (!is_set || of == kind) return Status{};
-    return invalid_argument(kind_of(kind).call, "the options were given to {}, which is for {} only", name,
-                            kind_of(of).call);
-  };
-  TW_RETURN_IF_ERROR(check(options->serving.has_value(), "tw_options_set_ranks or _range", FileKind::multifile));
-  TW_RETURN_IF_ERROR(check(options->mapping != nullptr, "tw_options_set_mapping", FileKind::multifile));
-  TW_RETURN_IF_ERROR(check(options->progress != nullptr, "tw_options_set_progress", FileKind::multifile));
-  TW_RETURN_IF_ERROR(check(!options->shape.empty(), "tw_options_set_shape", FileKind::vpfile));
-  TW_RETURN_IF_ERROR(check(!options->box_start.empty(), "tw_options_set_box", FileKind::vpfile));
-  return check(options->permissions.has_value(), "tw_options_set_permissions", FileKind::file);
 }
 
 Result<MultifileOptions> multifile_hints(const tw_options* options) {

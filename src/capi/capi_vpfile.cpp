@@ -35,8 +35,7 @@ Status fill_vp_shape(const tw_options& options, VpOpen& how) {
 
 Status fill_vp_open(const char* path, int32_t flags, const tw_options* options, VpOpen& how) {
   if (path == nullptr) return null_argument("tw_vpfile_open", "path");
-  TW_ASSIGN_OR_RETURN(const OpenHow asked, read_open_flags(FileKind::vpfile, flags));
-  TW_RETURN_IF_ERROR(check_options(FileKind::vpfile, options));
+  TW_ASSIGN_OR_RETURN(const OpenHow asked, read_how_to_open(FileKind::vpfile, flags, options));
   how.path = path;
   how.options = asked.file;
   how.append = asked.append;

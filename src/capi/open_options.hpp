@@ -33,12 +33,9 @@ struct OpenHow {
   bool direct = false;
 };
 
-// invalid_argument: a flag is unknown or means nothing for this kind of file, or flags contradict each other. The
-// message names the flag, the call and what to pass.
-Result<OpenHow> read_open_flags(FileKind kind, std::int32_t flags);
-
-// invalid_argument: an option is set that means nothing for this kind of file. `options` may be null.
-Status check_options(FileKind kind, const tw_options* options);
+// invalid_argument: a flag is unknown, flags contradict each other, or a flag or an option that is set means nothing for
+// this kind of file. The message names it, the call and what to pass. `options` may be null.
+Result<OpenHow> read_how_to_open(FileKind kind, std::int32_t flags, const tw_options* options);
 
 // The hints of a multifile, checked. `options` may be null.
 Result<MultifileOptions> multifile_hints(const tw_options* options);

@@ -113,6 +113,7 @@ void prepare(const SharedFile* file, const Group& group, Part& part) {
   summary.failed = !part.status.ok();
   summary.direction = asked.direction;
   summary.in_order = asked.placement == Placement::in_order;
+  if (summary.in_order) summary.position = asked.offset;
   summary.common = asked.common;
   summary.extents = part.list.summary();
   summary.whole_blocks = part.status.ok() && goes_direct(*file, asked.direction) && in_whole_blocks(*file, part);
@@ -190,6 +191,27 @@ Op<Status> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   co_return agreed.status();
 }
 
+bool needs_no_plan(const SharedFile& file, const TaskAccess& asked) {
+  return is_one_call(file, asked) && check_mode(file, asked.direction).ok() && !logs_plans();
+}
+
+// All steps of a task alone whose access needs no plan.
+Op<Outcome> move_alone(SharedFile& file, TaskAccess asked, IoContext io) {
+  const Piece piece{asked.extents[0].memory, asked.extents[0].bytes};
+  Outcome outcome;
+  GroupAccess& access = outcome.access;
+  access.tasks = access.runs = access.pieces = 1;
+  access.bytes = piece.bytes;
+  access.begin = asked.begin();
+  access.end = access.begin + piece.bytes;
+  outcome.plan = {.method = Method::direct, .reason = "a task alone makes one call"};
+  TransferResult result = co_await execute_one_call(file, asked, piece, io);
+  outcome.status = std::move(result.status);
+  outcome.end_of_file = std::min(result.end_of_file, kMostOffset);
+  if (outcome.status.ok()) outcome.moved = std::min(piece.bytes, outcome.end_of_file - access.begin);
+  co_return outcome;
+}
+
 // Step 2. A failure is equal on all tasks.
 Op<Status> gather(Group& group, Part& part) {
   GroupAccess& access = part.outcome.access;
@@ -246,16 +268,20 @@ Status check_mode(const SharedFile& file, Direction direction) {
 }
 
 Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedPosition::Ticket ticket, IoContext io) {
-  Part part;
-  part.asked = std::move(asked);
-  prepare(file, group, part);
-  const bool draws = group.rank() == 0 && part.summary.in_order && file != nullptr;
+  const bool draws = group.rank() == 0 && asked.placement == Placement::in_order && file != nullptr;
   if (draws) {
     PositionTurn turn{group, file->position, ticket};
     co_await turn.point();
-    part.summary.position = file->position.value();
-    part.summary.ticket = ticket;
+    asked.offset = file->position.value();
   }
+  if (group.size() == 1 && file != nullptr && needs_no_plan(*file, asked)) {
+    if (draws) file->position.settle(ticket, asked.offset + asked.extents[0].bytes);
+    co_return co_await move_alone(*file, std::move(asked), io);
+  }
+  Part part;
+  part.asked = std::move(asked);
+  prepare(file, group, part);
+  if (draws) part.summary.ticket = ticket;
   Status status = co_await gather(group, part);
   if (!status.ok()) {
     if (draws) file->position.settle(ticket, part.summary.position);
@@ -284,23 +310,15 @@ Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedP
 }
 
 Op<Outcome> access_one(SharedFile& file, TaskAccess asked, IoContext io) {
-  if (is_one_call(file, asked) && check_mode(file, asked.direction).ok() && !logs_plans()) {
-    const Piece piece{asked.extents[0].memory, asked.extents[0].bytes};
-    TransferResult result = co_await execute_one_call(file, asked, piece, io);
-    Outcome outcome{.status = std::move(result.status)};
-    outcome.end_of_file = std::min(result.end_of_file, kMostOffset);
-    const std::uint64_t begin = asked.begin();
-    if (outcome.status.ok()) outcome.moved = std::min(piece.bytes, outcome.end_of_file - begin);
-    co_return outcome;
-  }
-  std::unique_ptr<Group> alone;
-  if (!try_to([&] { alone = make_self_group(); })) co_return failed_with(no_memory("an access"));
   // This task has drawn no ticket, so it must not wait for its turn.
   if (asked.placement == Placement::in_order) {
     if (asked.status.ok())
       asked.status = Status::error(Code::invalid_argument, "TW_IN_ORDER is for collective accesses");
     asked.placement = Placement::at_extents;
   }
+  if (needs_no_plan(file, asked)) co_return co_await move_alone(file, std::move(asked), io);
+  std::unique_ptr<Group> alone;
+  if (!try_to([&] { alone = make_self_group(); })) co_return failed_with(no_memory("an access"));
   co_return co_await access_all(*alone, &file, std::move(asked), 0, io);
 }
 

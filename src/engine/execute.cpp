@@ -133,15 +133,14 @@ TwoPhase two_phase_of(Group& group, const GroupAccess& access, const Plan& plan,
 }  // namespace
 
 bool is_one_call(const GroupAccess& access, const Plan& plan) {
-  const bool alone = plan.method == Method::direct && access.tasks == 1;
-  const bool one_worker = alone || (plan.method == Method::shared && plan.workers == 1);
+  const bool one_worker = plan.method == Method::shared && plan.workers == 1;
   if (!one_worker || plan.pack || plan.sieve || plan.past_cache || access.has_lists) return false;
   return access.tasks <= ProcessAccess::kMostPieces && access.bytes <= kMostBytesOfOneCall && access.rising &&
          access.shape() == Shape::contiguous;
 }
 
 bool is_one_call(const SharedFile& file, const TaskAccess& asked) {
-  if (asked.extents.size() != 1 || asked.placement == Placement::in_order || !asked.status.ok()) return false;
+  if (asked.extents.size() != 1 || !asked.status.ok()) return false;
   const Extent& only = asked.extents[0];
   const bool goes_direct =
       asked.direction == Direction::read ? file.strategy.direct_reads : file.strategy.direct_writes;

@@ -23,12 +23,12 @@ struct TaskAccess {
   bool common = false;     // every task gives the same arguments: the bytes are moved once per process
   bool of_others = false;  // the group is not the one that opened the file, and has none of its aggregators
   std::span<const Extent> extents = {};  // borrowed, with their memory, until the access is complete
-  std::uint64_t offset = 0;              // for at_offset
+  std::uint64_t offset = 0;              // for at_offset; in order: the shared position, once it is known
   // The bytes of the one extent that are moved, seen from its begin; null: all. The engine does not see it: whoever
   // places the access makes extents of it.
   const View* memory = nullptr;
-  // Where the first extent begins, but in order.
-  std::uint64_t begin() const { return placement == Placement::at_offset ? offset : extents[0].offset; }
+  // Where the first extent begins; in order that of a task alone.
+  std::uint64_t begin() const { return placement == Placement::at_extents ? extents[0].offset : offset; }
   Status status = {};  // a failure that the caller found already; becomes the failure of all tasks
 };
 

@@ -225,12 +225,8 @@ Op<Result<Bytes>> CallbackGroup::broadcast(ByteView data, TaskRank root) {
   ShortPacket packet;
   if (is(root)) packet.put(data);
   TW_CO_RETURN_IF_ERROR(send_down(bytes_of(packet), root));
+  if (packet.holds()) co_return packet.copy();
   Bytes copy;
-  if (packet.holds()) {
-    const ByteView bytes = packet.view();
-    copy.assign(bytes.begin(), bytes.end());
-    co_return copy;
-  }
   const bool good = is(root) ? try_assign(copy, data) : try_resize(copy, static_cast<std::uint64_t>(packet.bytes));
   TW_CO_RETURN_IF_ERROR(everybody_has(good ? 0 : kToldNoMemory, "broadcast"));
   for (std::span<std::byte> left(copy); !left.empty(); left = left.subspan(std::min(kPiece, left.size())))

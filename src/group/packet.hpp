@@ -24,6 +24,7 @@ struct Packet {
     if (holds() && !from.empty()) std::memcpy(data.data(), from.data(), from.size());
   }
   ByteView view() const { return {data.data(), static_cast<std::size_t>(bytes)}; }
+  Bytes copy() const { return {view().begin(), view().end()}; }
 };
 
 template <class T>

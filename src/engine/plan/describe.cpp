@@ -62,7 +62,7 @@ std::string describe(const Plan& plan) {
   if (plan.sieve) text += ", sieved";
   if (plan.past_cache) text += ", past the page cache";
   text += " (" + std::string(plan.reason);
-  if (plan.method != Method::nothing) text += "; expected " + scaled_text(plan.expected_ns, 1000, kUnits);
+  if (plan.expected_ns > 0) text += "; expected " + scaled_text(plan.expected_ns, 1000, kUnits);
   return text + ")";
 }
 

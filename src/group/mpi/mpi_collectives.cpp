@@ -218,12 +218,8 @@ Op<Result<Bytes>> MpiGroup::broadcast(ByteView data, TaskRank root) {
   if (is(root)) packet.put(data);
   const MpiTree tree(channel_, static_cast<int>(root));
   TW_CO_RETURN_IF_ERROR(co_await broadcast_message(channel_, tree, bytes_of(packet), "broadcast"));
+  if (packet.holds()) co_return packet.copy();
   Bytes copy;
-  if (packet.holds()) {
-    const ByteView bytes = packet.view();
-    copy.assign(bytes.begin(), bytes.end());
-    co_return copy;
-  }
   const bool good = is(root) ? try_assign(copy, data) : try_resize(copy, static_cast<std::uint64_t>(packet.bytes));
   TW_CO_RETURN_IF_ERROR(co_await everybody_has(good ? 0 : kToldNoMemory, "broadcast"));
   TW_CO_RETURN_IF_ERROR(co_await send_down(copy, root, "broadcast"));

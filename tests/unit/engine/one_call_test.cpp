@@ -90,8 +90,6 @@ TEST_F(OneCall, PlansThatDoMoreThanTransferAreNone) {
   EXPECT_FALSE(with([](Plan& plan) { plan.past_cache = true; }));
   EXPECT_FALSE(with([](Plan& plan) { plan.method = Method::naive; }));
   EXPECT_FALSE(with([](Plan& plan) { plan.method = Method::direct; }));
-  all_.pop_back();
-  EXPECT_TRUE(with([](Plan& plan) { plan.method = Method::direct; }));
 }
 
 TEST_F(OneCall, WhatIsCommonIsMovedOnce) {
