@@ -14,7 +14,7 @@ import subprocess
 from cli_support import DAMAGED, FINE, IO_ERROR, THALWEG, USAGE, CliTest, data, main
 
 COMMANDS = ["info", "ls", "cat", "pack", "extract", "defrag", "verify", "repair", "map", "vp-flatten", "vp-import", "hints", "tune", "methods", "run", "advise", "completion", "man"]
-OF_PYTHON = ("methods", "advise")  # completions know their names only
+OF_PYTHON = ("methods", "advise")  # completions ask them for their options
 
 
 def on_a_terminal(words, folder):
@@ -193,7 +193,8 @@ class Interface(CliTest):
         """Returns bash's proposals for the last word."""
         script = ('source <("$0" completion bash); compopt() { :; }; COMP_WORDS=(thalweg "$@"); COMP_CWORD=$#; _thalweg_words; '
                   'printf "%s\\n" "${COMPREPLY[@]}"')
-        done = subprocess.run(["bash", "-c", script, THALWEG, *words], capture_output=True, cwd=self.folder, timeout=60)
+        environment = {**os.environ, "PATH": f"{os.path.dirname(THALWEG)}:{os.environ['PATH']}"}
+        done = subprocess.run(["bash", "-c", script, THALWEG, *words], capture_output=True, cwd=self.folder, env=environment, timeout=60)
         self.assertEqual(done.stderr, b"")
         return done.stdout.decode().split("\n")[:-1]
 
@@ -209,6 +210,8 @@ class Interface(CliTest):
         self.assertEqual(self.complete("extract", "-C", ""), ["folder"])
         self.assertEqual(self.complete("man", "ex"), ["extract"])
         self.assertEqual(self.complete("completion", ""), ["bash", "zsh"])
+        self.assertEqual(self.complete("methods", "--str"), ["--strong"])
+        self.assertEqual(self.complete("advise", "--storage-b"), ["--storage-bandwidth"])
 
     def test_needs_no_mpi(self):
         if not shutil.which("ldd"):

@@ -81,9 +81,11 @@ std::string bash_command(const Command& command, const CLI::App& app) {
     for (const std::string& name : option_names(*option)) names += (names.empty() ? "" : " ") + name;
     cases += bash_value_case(*option);
   }
+  if (app.get_allow_extras())  // its options are those of the Python program that it starts
+    names += R"( $("${COMP_WORDS[0]}" "${COMP_WORDS[1]}" --help 2> /dev/null | grep -oE -- '--[a-z-]+' | sort -u))";
   std::string text = fmt::format("    {})\n", command.name);
   if (!cases.empty()) text += fmt::format("      case $prev in\n{}      esac\n", cases);
-  return text + fmt::format("      options='{}'\n      words='{}'\n      ;;\n", names, positional_words);
+  return text + fmt::format("      options=\"{}\"\n      words='{}'\n      ;;\n", names, positional_words);
 }
 
 std::string bash_script(const CLI::App& app) {
