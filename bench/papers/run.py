@@ -146,27 +146,19 @@ def machine_of(name):
     return json.loads((HERE / f"machines/{name}.json").read_text(encoding="utf-8"))
 
 
-def simulate(papers, chosen):
-    """Predictions by the names of their cases."""
-    questions, found = {}, {}
-    for name, machine, access in cases_of(papers, chosen.form):
-        questions.setdefault(json.dumps(machine), {})[name] = access
-    for machine, accesses in questions.items():
-        question = json.dumps({"machine": json.loads(machine), "accesses": list(accesses.values())})
-        lines = start([chosen.build / "bin/thalweg-probe", "--predict"], chosen.patience, ", ".join(accesses), question).splitlines()
-        for name, record in zip(accesses, map(json.loads, lines), strict=True):
-            if record["kind"] != "prediction":
-                raise RuntimeError(f"{name}: {record['message']}")
-            found[name] = record
-    return found
+def simulate(name, machine, access, chosen):
+    """The prediction of one case."""
+    question = json.dumps({"machine": machine, "accesses": [access]})
+    record = json.loads(start([chosen.build / "bin/thalweg-probe", "--predict"], chosen.patience, name, question))
+    if record["kind"] != "prediction":
+        raise RuntimeError(record["message"])
+    return record
 
 
-def run_one(name, papers, chosen, scratch):
+def run_one(name, chosen, scratch):
     """The results of one run."""
     form, build = chosen.form, chosen.build
     output = scratch / f"{name}.json"
-    if name == "simulated":
-        return simulate(papers, chosen)
     if name == "methods":
         start([build / "bin/thalweg", "methods", *METHODS[form], "--dir", scratch, "--save", output, "--quiet"], chosen.patience, name)
         return [record for record in map(json.loads, output.read_text(encoding="utf-8").splitlines()) if record["kind"] in ("run", "time")]
@@ -186,12 +178,17 @@ def measure(papers, chosen):
         runs = json.loads(chosen.json.read_text(encoding="utf-8"))["runs"]
     with tempfile.TemporaryDirectory(dir=chosen.dir, prefix="papers-") as folder:
         for name in chosen.run or runs_of(papers, chosen.form):
-            try:
-                found = run_one(name, papers, chosen, pathlib.Path(folder))
-                runs[name] = {**runs.get(name, {}), **found} if name == "simulated" else found
-            except (RuntimeError, OSError, ValueError) as error:
-                print(f"run.py: {name}: {error}", file=sys.stderr)
-                whole = False
+            steps = {name: lambda name=name: run_one(name, chosen, pathlib.Path(folder))}
+            into = runs
+            if name == "simulated":
+                steps = {case[0]: lambda case=case: simulate(*case, chosen) for case in cases_of(papers, chosen.form)}
+                into = runs.setdefault(name, {})
+            for step, act in steps.items():
+                try:
+                    into[step] = act()
+                except (RuntimeError, OSError, ValueError) as error:
+                    print(f"run.py: {step}: {error}", file=sys.stderr)
+                    whole = False
             chosen.json.write_text(json.dumps({"form": chosen.form, "runs": runs}, indent=1), encoding="utf-8")
     return {"form": chosen.form, "runs": runs}, whole
 
