@@ -30,8 +30,9 @@ struct Part {
   const char* name;
   void (*run)(Bench&);
 };
-constexpr Part kParts[] = {{"empty", bench_empty},   {"segments", bench_segments}, {"bt-io", bench_bt_io},
-                           {"skewed", bench_skewed}, {"records", bench_records},   {"overlap", bench_overlap}};
+constexpr Part kParts[] = {{"empty", bench_empty},    {"segments", bench_segments}, {"bt-io", bench_bt_io},
+                           {"skewed", bench_skewed},  {"records", bench_records},   {"transport", bench_transport},
+                           {"overlap", bench_overlap}};
 
 void run(const Options& options) {
   const double started = now();

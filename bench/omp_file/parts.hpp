@@ -28,12 +28,13 @@ struct Bench {
   std::string on(const std::string& what) const { return scratch.kind() + ": " + what; }
 };
 
-void bench_empty(Bench& bench);     // cost of a collective without data
-void bench_segments(Bench& bench);  // (1) to (4): one shared file, files per thread, omp_file; writing and reading
-void bench_bt_io(Bench& bench);     // (5)
-void bench_skewed(Bench& bench);    // (6)
-void bench_records(Bench& bench);   // (7)
-void bench_overlap(Bench& bench);   // nonblocking writes with direct I/O while all threads compute
+void bench_empty(Bench& bench);      // cost of a collective without data
+void bench_segments(Bench& bench);   // (1) to (4): one shared file, files per thread, omp_file; writing and reading
+void bench_bt_io(Bench& bench);      // (5)
+void bench_skewed(Bench& bench);     // (6)
+void bench_records(Bench& bench);    // (7)
+void bench_transport(Bench& bench);  // (8)
+void bench_overlap(Bench& bench);    // nonblocking writes with direct I/O while all threads compute
 
 // Ends the program when an omp_file call failed.
 void must_io(int result, const char* what);

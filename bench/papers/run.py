@@ -58,6 +58,7 @@ RUNS = {
                                        "full": [*parts("segments"), "--threads", "1", "2", "4", "8", "16"]}, 0, False),
     "bt": ("thalweg-bench-omp-file", {"quick": [*parts("bt-io"), "--threads", *THREADS],
                                       "full": [*parts("bt-io"), "--threads", "2", "8", "16"]}, 0, False),
+    "transport": ("thalweg-bench-omp-file", {form: [*parts("transport"), "--threads", *THREADS] for form in ("quick", "full")}, 0, False),
     "vp": ("thalweg-bench-vpfile", {"quick": parts("requests"), "full": parts("requests")}, 0, False),
     "multifile": ("thalweg-bench-multifile", {form: parts("bandwidth", "physical-files", "alignment", "growth", "create")
                                               for form in ("quick", "full")}, 0, False),
