@@ -190,7 +190,7 @@ def measure(papers, chosen):
                 except (RuntimeError, OSError, ValueError) as error:
                     print(f"run.py: {step}: {error}", file=sys.stderr)
                     whole = False
-            chosen.json.write_text(json.dumps({"form": chosen.form, "runs": runs}, indent=1), encoding="utf-8")
+                chosen.json.write_text(json.dumps({"form": chosen.form, "runs": runs}, indent=1), encoding="utf-8")
     return {"form": chosen.form, "runs": runs}, whole
 
 
