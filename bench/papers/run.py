@@ -197,7 +197,7 @@ def measure(papers, chosen):
 def machine_line(results):
     reports = [report for report in results["runs"].values() if "machine" in report]
     if not reports:
-        return "Nothing was measured."
+        return "Nothing was measured here: only the simulated columns are filled."
     machine = reports[0]["machine"]
     load = max(report["machine"]["load_1min"] for report in reports)
     line = (f"`bench/papers/run.py`, {results['form']} runs, on {machine['processor']}, {machine['cores']} cores, "
