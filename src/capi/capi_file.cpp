@@ -117,7 +117,7 @@ TaskAccess to_access(const char* function, const tw_access* given, Extent& only)
   access.common = given->common != 0;
   if (!access.status.ok()) return access;
   access.extents = {reinterpret_cast<const Extent*>(given->extents), static_cast<std::size_t>(given->n)};
-  access.offset = static_cast<std::uint64_t>(given->offset);
+  access.offset = access.placement == Placement::in_order ? 0 : static_cast<std::uint64_t>(given->offset);
   if (given->memory == nullptr || tw_view_size(given->memory) == 0) return access;
   const View& memory = given->memory->impl;
   if (memory.runs(0, memory.size()) > 1) {

@@ -1,5 +1,7 @@
 // The steps of a collective access, and where a task may leave it:
 //
+//   0. turn      an access in order waits on task 0 for its turn at the shared position. A task alone whose access is
+//                one call makes it and leaves (move_alone)
 //   1. prepare   each task checks its arguments and orders its list; nothing is sent yet
 //   2. gather    each task sends its AccessSummary, and all receive the same GroupAccess. Tasks that make different
 //                calls at once are found here
@@ -275,7 +277,9 @@ Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedP
     asked.offset = file->position.value();
   }
   if (group.size() == 1 && file != nullptr && needs_no_plan(*file, asked)) {
-    if (draws) file->position.settle(ticket, asked.offset + asked.extents[0].bytes);
+    Status status = co_await group.barrier();  // fails where the group has ended
+    if (draws) file->position.settle(ticket, asked.offset + (status.ok() ? asked.extents[0].bytes : 0));
+    if (!status.ok()) co_return failed_with(std::move(status));
     co_return co_await move_alone(*file, std::move(asked), io);
   }
   Part part;

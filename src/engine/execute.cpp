@@ -133,10 +133,9 @@ TwoPhase two_phase_of(Group& group, const GroupAccess& access, const Plan& plan,
 }  // namespace
 
 bool is_one_call(const GroupAccess& access, const Plan& plan) {
-  const bool one_worker = plan.method == Method::shared && plan.workers == 1;
-  if (!one_worker || plan.pack || plan.sieve || plan.past_cache || access.has_lists) return false;
-  return access.tasks <= ProcessAccess::kMostPieces && access.bytes <= kMostBytesOfOneCall && access.rising &&
-         access.shape() == Shape::contiguous;
+  return plan.method == Method::shared && plan.workers == 1 && !plan.pack && !plan.sieve && !plan.past_cache &&
+         !access.has_lists && access.tasks <= ProcessAccess::kMostPieces && access.bytes <= kMostBytesOfOneCall &&
+         access.rising && access.shape() == Shape::contiguous;
 }
 
 bool is_one_call(const SharedFile& file, const TaskAccess& asked) {

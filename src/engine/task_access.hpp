@@ -27,7 +27,7 @@ struct TaskAccess {
   // The bytes of the one extent that are moved, seen from its begin; null: all. The engine does not see it: whoever
   // places the access makes extents of it.
   const View* memory = nullptr;
-  // Where the first extent begins; in order that of a task alone.
+  // Offset of the first byte. In order only for a task alone: the bytes of lower ranks come before.
   std::uint64_t begin() const { return placement == Placement::at_extents ? extents[0].offset : offset; }
   Status status = {};  // a failure that the caller found already; becomes the failure of all tasks
 };

@@ -203,6 +203,23 @@ void start_on_threads(tw_group* ranks, const std::string& path, Left (&left)[2],
   tw_team_free(&team);
 }
 
+// A file that this rank opened alone outlives MPI; a group of MPI does not, not even one of a single rank.
+void expect_group_ended(tw_file* file, tw_group* group) {
+  char late[] = "late";
+  const tw_extent extent{late, 4, 0};
+  for (const tw_placement placement : {TW_AT_EXTENTS, TW_IN_ORDER}) {
+    tw_access access{};
+    access.struct_size = sizeof access;
+    access.direction = TW_ACCESS_WRITE;
+    access.placement = placement;
+    access.extents = &extent;
+    access.n = 1;
+    EXPECT_EQ(tw_file_access_all(file, group, &access, nullptr), TW_ERR_INVALID);
+    EXPECT_NE(std::string(tw_last_error()).find("MPI"), std::string::npos) << tw_last_error();
+  }
+  EXPECT_EQ(tw_file_write_at_all(file, late, 4, 0), TW_OK) << tw_last_error();
+}
+
 TEST(MpiFinalize, CompletesWhatWasStartedAndEndsTheRest) {
   const std::string folder = folder_of_all();
   int rank = 0;
@@ -211,6 +228,13 @@ TEST(MpiFinalize, CompletesWhatWasStartedAndEndsTheRest) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   tw_group* group = nullptr;
   ASSERT_EQ(tw_group_mpi(MPI_COMM_WORLD, &group), TW_OK) << tw_last_error();
+  tw_group* of_one = nullptr;
+  tw_file* opened_alone = nullptr;
+  ASSERT_EQ(tw_group_mpi(MPI_COMM_SELF, &of_one), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_file_open(nullptr, (folder + "/alone." + std::to_string(rank)).c_str(), TW_WRITE | TW_CREATE, nullptr,
+                         &opened_alone),
+            TW_OK)
+      << tw_last_error();
   Left direct;
   Left two_phase;
   Left threads[2];
@@ -236,6 +260,9 @@ TEST(MpiFinalize, CompletesWhatWasStartedAndEndsTheRest) {
   std::thread second([&] { threads[1].expect_ended(); });
   threads[0].expect_ended();
   second.join();
+  expect_group_ended(opened_alone, of_one);
+  EXPECT_EQ(tw_file_close(&opened_alone), TW_OK) << tw_last_error();
+  tw_group_free(&of_one);
   unclosed.expect_flushed(said);
   half_closed.expect_flushed(said);
   for (tw_group* of_thread : hybrid) tw_group_free(&of_thread);
