@@ -16,7 +16,7 @@ constexpr std::uint64_t kMostOfTask = 64 * kMi;
 constexpr std::uint64_t kMostOfAll = 16 * kGi;
 constexpr std::uint64_t kMostKept = kGi;      // bytes in memory
 constexpr std::uint64_t kMostServers = 1024;  // one aggregator each
-constexpr std::uint64_t kLeastStripe = 4096;  // one lock per stripe is kept
+constexpr std::uint64_t kLeastStripe = 4096;  // one lock per unit is kept
 constexpr double kMostNs = 1e12;
 
 // The first number out of range is reported.
@@ -49,6 +49,7 @@ Status check_machine(const MachineCosts& costs) {
   numbers.count("tasks_per_node", costs.tasks_per_node, 1, kMostSimulated)
       .count("servers", storage.servers, 1, kMostServers)
       .count("stripe_bytes", storage.stripe_bytes, kLeastStripe, kGi)
+      .count("lock_bytes", storage.lock_bytes, storage.lock_bytes == 0 ? 0 : kLeastStripe, kGi)
       .ns("send_ns", net.send_ns)
       .ns("node_latency_ns", net.node_ns)
       .ns("node_byte_ns", net.node_byte_ns)
@@ -92,6 +93,8 @@ Status check_access(const SimulatedAccess& access) {
       .count("piece_bytes", access.pieces.bytes, 0, kMostOfTask)
       .count("in_turn", access.pieces.in_turn, 0, INT64_MAX);
   TW_RETURN_IF_ERROR(numbers.status());
+  if (access.way != SimulatedWay::multifile && !access.hints.empty())
+    return Status::error(Code::invalid_argument, "hints '{}' are for a multifile only", access.hints);
   return check_amount(access);
 }
 

@@ -3,10 +3,14 @@
 the storage's own limit."""
 
 import json
+import os
+import pathlib
+import re
 import subprocess
 
 from probe_support import PROGRAM, TIMEOUT, ProbeTest, main
 
+SOURCE = pathlib.Path(os.environ.get("TW_SOURCE", pathlib.Path(__file__).parents[2]))
 ACCESS = {"way": "collective", "direction": "write", "tasks": 64, "pieces": 4, "piece_bytes": 65536}
 
 
@@ -39,6 +43,31 @@ class Predict(ProbeTest):
         self.assertGreater(self.seconds({"server_byte_ns": 50}), self.seconds())
         self.assertGreater(self.seconds(piece_bytes=1 << 20), self.seconds())
         self.assertGreater(self.seconds({"create_ns": 1e7}, way="file-per-task"), self.seconds(way="file-per-task"))
+
+    def test_members_and_defaults_of_a_machine_are_those_of_the_document(self):
+        text = (SOURCE / "docs/design/simulation.md").read_text(encoding="utf-8")
+        defaults = {name: json.loads(value) for name, value in re.findall(r"^\| `(\w+)` \| .* \| ([\d.]+) \|$", text, re.M)}
+        accesses = [{**ACCESS, "tasks": 130, "piece_bytes": 20_000, "way": way, "direction": direction}
+                    for way in ("collective", "independent", "multifile", "file-per-task", "gather") for direction in ("write", "read")]
+
+        def times(machine):
+            return [{name: record[name] for name in record if name.endswith("_seconds")}
+                    for record in self.records({"machine": machine, "accesses": accesses})]
+
+        usual = times({})
+        self.assertEqual(len(defaults), 14)
+        self.assertEqual(times(defaults), usual)
+        for name, value in defaults.items():
+            with self.subTest(name):
+                self.assertNotEqual(times({name: value // 2 if isinstance(value, int) and not name.endswith("_ns") else value * 1.01}), usual)
+        self.assertNotEqual(times({"lock_bytes": 4096}), usual)
+
+    def test_hints_are_those_of_a_multifile(self):
+        machine = {"create_ns": 1e9}
+        one, eight = (self.seconds(machine, way="multifile", hints=f"physical_files={n}") for n in (1, 8))
+        self.assertGreater(eight, one + 6)  # 7 more files, a second each
+        failure, = self.records({"accesses": [ACCESS | {"hints": "physical_files=2"}]})
+        self.assertIn("for a multifile only", failure["message"])
 
     def test_a_number_out_of_range_fails_alone(self):
         first, second = self.records({"accesses": [ACCESS | {"tasks": 0}, ACCESS]})

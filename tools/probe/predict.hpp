@@ -5,8 +5,9 @@
 
 namespace probe {
 
-// Reads one JSON object, {"machine": {...}, "accesses": [{...}, ...]} with the members of sim/predict.h, and prints a
-// `prediction` or `failure` record for each access, in order. Throws std::runtime_error that names a wrong member.
+// Reads one JSON object, {"machine": {...}, "accesses": [{...}, ...]}, whose members docs/design/simulation.md lists, and
+// prints a `prediction` or `failure` record for each access, in order. Throws std::runtime_error that names a wrong
+// member.
 void predict(std::istream& questions);
 
 }  // namespace probe

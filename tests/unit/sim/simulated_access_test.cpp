@@ -164,6 +164,9 @@ constexpr Refused kRefused[] = {
     {"stripe_bytes is 4095", [](MachineCosts& machine, SimulatedAccess&) { machine.storage.stripe_bytes = 4095; }},
     {"stripe_bytes is 1073741825",
      [](MachineCosts& machine, SimulatedAccess&) { machine.storage.stripe_bytes = (1 << 30) + 1; }},
+    {"lock_bytes is 1, must be 4096", [](MachineCosts& machine, SimulatedAccess&) { machine.storage.lock_bytes = 1; }},
+    {"hints 'physical_files=2' are for a multifile",
+     [](MachineCosts&, SimulatedAccess& access) { access.hints = "physical_files=2"; }},
     {"server_byte_ns is -1", [](MachineCosts& machine, SimulatedAccess&) { machine.storage.byte_ns = -1; }},
     {"open_ns is nan", [](MachineCosts& machine, SimulatedAccess&) { machine.storage.open_ns = std::nan(""); }},
 };

@@ -88,7 +88,7 @@ if os.environ.get("SIMULATED"):
     with open(os.environ["SIMULATED"], "a") as file:
         file.write(json.dumps(asked) + "\\n")
 if os.environ.get("SIMULATOR") == "fails":
-    print(json.dumps({"kind": "failure", "message": "tw_sim_predict: tasks is 0, must be 1 .. 1048576"}))
+    print(json.dumps({"kind": "failure", "message": "tasks is 0, must be 1 .. 1048576"}))
     sys.exit(0)
 if os.environ.get("SIMULATOR") == "dies":
     sys.exit("out of luck")
