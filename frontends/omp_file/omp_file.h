@@ -16,8 +16,8 @@
  *   as with a barrier, and not inside single, master, critical, a worksharing loop or a task. Outside any region the
  *   team has one thread. A thread without data passes length (or size) 0 and may pass a NULL buffer.
  * - Blocking: yes, until this thread's part is complete; nonblocking calls wait only for the other threads to make the
- *   call.
- *   With a runtime that has omp_in_explicit_task(), a call in a task of a region of several threads fails with EINVAL.
+ *   call. A call in an explicit task of a region of several threads fails with EINVAL where the OpenMP runtime has
+ *   omp_in_explicit_task(); else it blocks.
  * - Errors: 0, or -1 with errno. Both are equal on all threads: wrong arguments of one thread give all threads its
  *   error, and no bytes are moved. tw_last_error() of thalweg/status.h names the thread and the argument. Threads of
  *   one region that make different calls at once all get EINVAL, and the file is unchanged; a thread that makes no call
@@ -65,11 +65,11 @@ typedef int64_t omp_file_request;
  * mode  [in]  optional: permissions of a file that O_CREAT makes, before the umask, at most 07777; 0 and an omitted
  *       mode stand for 0666. Ignored without O_CREAT.
  * hints [in]  optional: hints of a shared file, as in "workers=4,io=direct"; NULL and "": none. `thalweg hints` lists
- *       them. They go before those of the environment variable OMP_FILE_HINTS, which has the same form.
+ *       them. They override those of the environment variable OMP_FILE_HINTS, which has the same form.
  * The function itself has five parameters, so a call through a pointer passes all of them.
  * errno: EFAULT (NULL), EINVAL (other flags; O_CREAT or O_TRUNC without write access; mode above 07777; a hint that is
- * unknown or has no such value, also in OMP_FILE_HINTS; arguments that differ), EMFILE (4096 files are open), ENOMEM, EPERM (for writing: a file of a multifile or vpfile, which is left
- * unchanged), and those of open(2). */
+ * unknown or has no such value, also in OMP_FILE_HINTS; arguments that differ), EMFILE (4096 files are open), ENOMEM,
+ * EPERM (for writing: a file of a multifile or vpfile, which is left unchanged), and those of open(2). */
 #ifdef __cplusplus
 TW_API int omp_file_open_all(int* fd, const char* filename, int flags, mode_t mode = 0, const char* hints = nullptr);
 #else

@@ -33,7 +33,7 @@ constexpr int kSyncFlags = O_SYNC | O_DSYNC;
 constexpr int kIgnoredFlags = O_CLOEXEC | O_LARGEFILE | O_NOCTTY;
 constexpr int kKnownFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND | O_DIRECT | kSyncFlags | kIgnoredFlags;
 
-using Text = std::array<char, 128>;
+using Text = std::array<char, 512>;
 
 constexpr mode_t kAllPermissions = 07777;
 
@@ -83,7 +83,8 @@ std::int32_t to_library_flags(int flags) {
 // The complaint points into tw_last_error().
 Complaint library_complaint(tw_status status) { return {status, tw_last_errno(), tw_last_error()}; }
 
-Complaint open_alone(const Opening& mine, int& fd) {
+// `text` holds the text of a complaint about hints, which names where they are from.
+Complaint open_alone(const Opening& mine, int& fd, Text& text) {
   const int access = mine.flags & O_ACCMODE;
   std::unique_ptr<OpenFile> file(new (std::nothrow) OpenFile{.handle = nullptr,
                                                              .readable = access != O_WRONLY,
@@ -97,7 +98,12 @@ Complaint open_alone(const Opening& mine, int& fd) {
   if (status == TW_OK && of_environment != nullptr) status = tw_options_set_hints(options, of_environment);
   if (status == TW_OK) status = tw_options_set_hints(options, mine.hints);  // a later value replaces an earlier one
   if (status == TW_OK) status = tw_file_open(nullptr, mine.path, to_library_flags(mine.flags), options, &file->handle);
-  const Complaint wrong = status == TW_OK ? Complaint{} : library_complaint(status);
+  Complaint wrong = status == TW_OK ? Complaint{} : library_complaint(status);
+  if (status == TW_ERR_UNKNOWN_HINT && of_environment != nullptr) {
+    std::snprintf(text.data(), text.size(), "%s; the hints are '%s' of OMP_FILE_HINTS and '%s' of the call",
+                  wrong.message, of_environment, mine.hints);
+    wrong.message = text.data();
+  }
   tw_options_free(&options);
   if (!wrong.none()) return wrong;
   fd = add_descriptor(file.get());
@@ -118,7 +124,7 @@ Outcome open_all(Meeting& meeting, const Opening& mine) {
   Complaint wrong;
   if (meeting.rank() == 0) {
     int fd = -1;
-    wrong = open_alone(mine, fd);
+    wrong = open_alone(mine, fd, text);
     shared.value = fd;
   }
   outcome = agree(meeting, wrong);
@@ -167,8 +173,7 @@ constexpr Call kClose{"omp_file_close_all", false, let_go_of_file};
 
 int open_as(const Opening& mine) {
   Meeting meeting(kOpen, [&](Team& team) { team.shared.arguments = &mine; });
-  if (meeting.absent()) return to_return({Meeting::why_absent()});
-  if (meeting.is_astray()) return refuse(meeting);
+  if (meeting.is_refused()) return refuse(meeting);
   const Outcome outcome = open_all(meeting, mine);
   return to_return(outcome, meeting.leave());
 }
@@ -189,8 +194,7 @@ extern "C" int omp_file_close_all(int fd) {
     team.shared.fd = fd;
     team.shared.file = acquire(fd);
   });
-  if (meeting.absent()) return to_return({Meeting::why_absent()});
-  if (meeting.is_astray()) return refuse(meeting);
+  if (meeting.is_refused()) return refuse(meeting);
   const Outcome outcome = close_all(meeting, fd);
   return to_return(outcome, meeting.leave());
 }

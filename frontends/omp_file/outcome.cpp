@@ -1,5 +1,6 @@
 #include "omp_file/outcome.hpp"
 
+#include <array>
 #include <cstdio>
 
 #include "omp_file/omp_file.h"
@@ -36,6 +37,24 @@ int errno_of(tw_status status, tw_direction direction) {
   }
 }
 
+// Where the threads cannot meet. The library keeps the message on this thread.
+int refuse_alone(const Meeting& meeting) {
+  Complaint why = {TW_ERR_NO_MEMORY, ENOMEM, "no memory for the state of the threads of a region"};
+  std::array<char, 256> text{};
+  if (!Meeting::can_meet()) {
+    why = invalid("the OpenMP runtime of the program has none of the functions by which threads meet", ENOTSUP);
+  } else if (Meeting::is_task()) {
+    std::snprintf(text.data(), text.size(),
+                  "%s in an explicit task: call it from all threads of the region, outside of tasks",
+                  meeting.call().name);
+    why = invalid(text.data());
+  }
+  tw_group* alone = nullptr;
+  if (tw_group_self(&alone) == TW_OK) (void)tw_group_agree(alone, why.status, why.os_errno, why.message);
+  tw_group_free(&alone);
+  return to_return({why.os_errno});
+}
+
 }  // namespace
 
 Outcome outcome_of(tw_status status, tw_direction direction) {
@@ -50,6 +69,7 @@ Outcome agree(Meeting& meeting, const Complaint& mine) {
 }
 
 int refuse(Meeting& meeting) {
+  if (meeting.absent()) return refuse_alone(meeting);
   const Team::Shared& shared = meeting.shared();
   Seat& seat = meeting.seat();
   std::snprintf(seat.message.data(), seat.message.size(),

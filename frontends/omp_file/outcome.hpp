@@ -30,7 +30,8 @@ Outcome outcome_of(tw_status status, tw_direction direction = TW_ACCESS_READ);
 // The complaint of one thread becomes the outcome of all. Collective.
 Outcome agree(Meeting& meeting, const Complaint& mine);
 
-// Called by a thread whose call differs from the first one: that call fails on all threads. Returns the result.
+// Called by a thread whose meeting is refused. A call that differs from the first one takes part in that one with a
+// complaint, so that all threads get the error; where the threads cannot meet, each returns its own. Returns the result.
 int refuse(Meeting& meeting);
 
 // Distributes the status of an action of thread 0; `status` counts on thread 0 only. Collective.

@@ -23,8 +23,7 @@ int on_file(const Call& call, Arguments mine, off_t* result, Check&& check, Act&
     team.shared.fd = fd;
     team.shared.file = acquire(fd);
   });
-  if (meeting.absent()) return to_return({Meeting::why_absent()});
-  if (meeting.is_astray()) return refuse(meeting);
+  if (meeting.is_refused()) return refuse(meeting);
   Team::Shared& shared = meeting.shared();
   Complaint wrong = check_descriptor(meeting, fd);
   if (wrong.none()) wrong = check(shared.arguments);

@@ -1,6 +1,5 @@
 #include "omp_file/team.hpp"
 
-#include <cerrno>
 #include <cstdint>
 #include <mutex>
 #include <new>
@@ -112,16 +111,6 @@ Place Meeting::find_place() {
 
 bool Meeting::can_meet() { return GOMP_single_copy_start != nullptr && GOMP_single_copy_end != nullptr; }
 bool Meeting::is_task() { return omp_in_explicit_task != nullptr && omp_in_explicit_task() != 0; }
-
-int Meeting::why_absent() {
-  tw_group* alone = nullptr;
-  if (!can_meet()) return ENOTSUP;
-  if (!is_task() || tw_group_self(&alone) != TW_OK) return ENOMEM;
-  (void)tw_group_agree(alone, TW_ERR_INVALID, EINVAL,
-                       "an omp_file call in an explicit task: all threads of the region make it, outside of tasks");
-  tw_group_free(&alone);
-  return EINVAL;
-}
 
 // An address that is neither null, which would make the next thread the first one, nor a team.
 Team* Meeting::no_team() {

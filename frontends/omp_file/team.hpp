@@ -100,13 +100,14 @@ class Meeting {
     if (!absent()) have_come();
   }
 
-  // This thread's call differs from the first one. It takes part in that call with a complaint, so that all threads get
-  // the error (refuse() of outcome.hpp).
-  bool is_astray() const { return team_->shared.call != &call_; }
+  // The call goes no further, refuse() of outcome.hpp says why: the threads cannot meet, or this thread's call differs
+  // from the first one.
+  bool is_refused() const { return absent() || team_->shared.call != &call_; }
   const Call& call() const { return call_; }
 
   bool absent() const { return team_ == no_team(); }  // the threads cannot meet, on any thread
-  static int why_absent();                            // as errno; leaves a message
+  static bool can_meet();                             // whether the OpenMP runtime has the required functions
+  static bool is_task();  // an explicit task, in which other threads do not join, as far as the runtime tells
   std::int64_t rank() const { return place_.rank; }
   std::int64_t size() const { return place_.size; }
   Team& team() { return *team_; }
@@ -149,8 +150,6 @@ class Meeting {
   // The team presented by the first thread. nullptr: this thread is the first, the others wait.
   Team* meet();
   void present(Team* team);
-  static bool can_meet();  // whether the OpenMP runtime has the required functions
-  static bool is_task();   // an explicit task, for which other threads do not wait, as far as the runtime tells
   template <class Prepare>
   void come_first(const Prepare& prepare) {
     team_ = take_team(place_.size);

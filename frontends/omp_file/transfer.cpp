@@ -135,8 +135,7 @@ constexpr Call kBegin{"an omp_file call that begins to read or write", false, fo
 int transfer(const Transfer& mine) {
   set_last_count(0);
   Meeting meeting(kTransfer, [&](Team& team) { prepare(team, mine); });
-  if (meeting.absent()) return to_return({Meeting::why_absent()});
-  if (meeting.is_astray()) return refuse(meeting);
+  if (meeting.is_refused()) return refuse(meeting);
   const Outcome outcome = move_bytes(meeting, mine);
   return to_return(outcome, meeting.leave());
 }
@@ -146,8 +145,7 @@ int begin_transfer(const Transfer& mine, omp_file_request* request) {
     prepare(team, mine);
     team.shared.request = add_request(&team);
   });
-  if (meeting.absent()) return to_return({Meeting::why_absent()});
-  if (meeting.is_astray()) return refuse(meeting);
+  if (meeting.is_refused()) return refuse(meeting);
   const Outcome outcome = begin(meeting, mine, request);
   if (!outcome.ok()) return to_return(outcome, meeting.leave());
   meeting.leave_to_operation([](Team& team) {

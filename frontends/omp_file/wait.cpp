@@ -135,8 +135,7 @@ int finish(omp_file_request* request, int* done, bool may_go) {
     team.shared.request = mine.number;
     team.shared.has_request = request != nullptr;
   });
-  if (meeting.absent()) return to_return({Meeting::why_absent()});
-  if (meeting.is_astray()) return refuse(meeting);
+  if (meeting.is_refused()) return refuse(meeting);
   const Outcome outcome = wait_or_test(meeting, mine, done);
   return to_return(outcome, meeting.leave());
 }

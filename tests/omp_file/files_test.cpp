@@ -308,6 +308,10 @@ TEST_F(OmpFile, WrongHintsFailOnAllThreadsAndLeaveTheDescriptor) {
   EXPECT_EQ(open_with("workers=none"), all_failed(3, EINVAL));
   const HintsOfTheEnvironment hints("workers=none");
   EXPECT_EQ(open_with(nullptr), all_failed(3, EINVAL));
+  int fd = 77;
+  EXPECT_EQ(omp_file_open_all(&fd, path().c_str(), O_RDWR | O_CREAT, 0600, "io=direct"), -1);
+  for (const char* part : {"'workers'", "'workers=none' of OMP_FILE_HINTS", "'io=direct' of the call"})
+    EXPECT_NE(std::string(tw_last_error()).find(part), std::string::npos) << tw_last_error();
 }
 
 TEST_F(OmpFile, HintsThatDifferFailOnAllThreads) {
