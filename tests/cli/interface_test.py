@@ -212,6 +212,7 @@ class Interface(CliTest):
         self.assertEqual(self.complete("completion", ""), ["bash", "zsh"])
         self.assertEqual(self.complete("methods", "--str"), ["--strong"])
         self.assertEqual(self.complete("advise", "--storage-b"), ["--storage-bandwidth"])
+        self.assertEqual(self.complete("methods", "wi"), ["with space.tw"])
 
     def test_needs_no_mpi(self):
         if not shutil.which("ldd"):

@@ -82,7 +82,7 @@ std::string bash_command(const Command& command, const CLI::App& app) {
     cases += bash_value_case(*option);
   }
   if (app.get_allow_extras())  // its options are those of the Python program that it starts
-    names += R"( $("${COMP_WORDS[0]}" "${COMP_WORDS[1]}" --help 2> /dev/null | grep -oE -- '--[a-z-]+' | sort -u))";
+    names += R"( $([[ $cur == -* ]] && "${COMP_WORDS[@]:0:2}" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u))";
   std::string text = fmt::format("    {})\n", command.name);
   if (!cases.empty()) text += fmt::format("      case $prev in\n{}      esac\n", cases);
   return text + fmt::format("      options=\"{}\"\n      words='{}'\n      ;;\n", names, positional_words);
