@@ -11,10 +11,10 @@ namespace thalweg {
 namespace {
 
 constexpr std::uint64_t kMostSimulated = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMostPieces = std::uint64_t{1} << 24;  // of all tasks: about 40 bytes of memory each
+constexpr std::uint64_t kMostPieces = std::uint64_t{1} << 25;  // of all tasks: about 40 bytes of memory each
 constexpr std::uint64_t kMostOfTask = 64 * kMi;
 constexpr std::uint64_t kMostOfAll = 16 * kGi;
-constexpr std::uint64_t kMostKept = kGi;      // bytes in memory
+constexpr std::uint64_t kMostKept = 2 * kGi;  // bytes in memory
 constexpr std::uint64_t kMostServers = 1024;  // one aggregator each
 constexpr std::uint64_t kLeastStripe = 4096;  // one lock per unit is kept
 constexpr double kMostNs = 1e12;
@@ -34,6 +34,7 @@ class Numbers {
     if (!(given > 0 && given <= kMostNs)) refuse(name, std::to_string(given), "more than 0 and at most 1e12");
     return *this;
   }
+  Numbers& ns_or_none(const char* name, double given) { return given == 0 ? *this : ns(name, given); }
 
  private:
   void refuse(const char* name, const std::string& value, const std::string& range) {
@@ -58,6 +59,7 @@ Status check_machine(const MachineCosts& costs) {
       .ns("request_ns", storage.request_ns)
       .ns("server_ns", storage.server_ns)
       .ns("server_byte_ns", storage.byte_ns)
+      .ns_or_none("client_byte_ns", storage.client_byte_ns)
       .ns("handover_ns", storage.handover_ns)
       .ns("open_ns", storage.open_ns)
       .ns("create_ns", storage.create_ns);
@@ -76,12 +78,12 @@ Status check_amount(const SimulatedAccess& access) {
   const std::uint64_t of_task = access.pieces.bytes_of_task();
   if (of_task > kMostOfTask) return too_much(access, fmt::format("a task has {} bytes", of_task), "at most 64 MiB");
   if (tasks * access.pieces.count > kMostPieces)
-    return too_much(access, fmt::format("{} pieces", tasks * access.pieces.count), "at most 16777216 of all tasks");
+    return too_much(access, fmt::format("{} pieces", tasks * access.pieces.count), "at most 33554432 of all tasks");
   if (tasks * of_task > kMostOfAll)
     return too_much(access, fmt::format("{} bytes", tasks * of_task), "at most 16 GiB of all tasks");
   if (access.way == SimulatedWay::multifile && tasks * of_task > kMostKept)
     return too_much(access, fmt::format("{} bytes", tasks * of_task),
-                    "at most 1 GiB in a multifile, whose bytes are kept");
+                    "at most 2 GiB in a multifile, whose bytes are kept");
   return {};
 }
 

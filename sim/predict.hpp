@@ -11,7 +11,7 @@ namespace thalweg {
 //
 // Limits: tasks_per_node, tasks, tasks_per_process and pieces of a task 1 .. 2^20, tasks_per_process a divisor of
 // tasks_per_node; servers 1 .. 1024; stripe_bytes 4096 .. 2^30, lock_bytes likewise or 0; hints of a multifile only; times more than 0 and at most 10^12 ns; all pieces of a
-// task together at most 64 MiB, of all tasks 2^24 pieces and 16 GiB, in a multifile 1 GiB. Beyond one: invalid_argument,
+// task together at most 64 MiB, of all tasks 2^25 pieces and 16 GiB, in a multifile 2 GiB. Beyond one: invalid_argument,
 // which names the member.
 //
 // Memory: the data of one task; 20 to 30 KiB per task, 60 KiB when reading a multifile, 2 KiB with separate files or a

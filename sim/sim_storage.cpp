@@ -201,7 +201,10 @@ double SimStorage::transfer(double now, Direction direction, std::int64_t client
     end = std::max(end, free + costs_.request_ns);
     offset += part;
   }
-  return end;
+  if (costs_.client_byte_ns == 0) return end;
+  double& free = clients_free_[client];
+  free = std::max(free, now) + static_cast<double>(bytes) * costs_.client_byte_ns;
+  return std::max(end, free + costs_.request_ns);
 }
 
 // Time to acquire the lock units of a range.

@@ -2,7 +2,7 @@
 // computes when each operation ends (docs/design/simulation.md).
 //
 // Files are striped over servers. A server processes its operations in the order of the calls; a metadata server opens
-// and creates files. A write to a lock unit held by another client waits for the handover, and occupies its server
+// and creates files. All transfers of a client share its link. A write to a lock unit held by another client waits for the handover, and occupies its server
 // meanwhile; readers share.
 #pragma once
 
@@ -27,6 +27,7 @@ struct SimStorageCosts {
   double request_ns = 50'000;                         // round trip
   double server_ns = 20'000;                          // server time per operation
   double byte_ns = 0.5;                               // server time per byte: 2 GB/s
+  double client_byte_ns = 0;                          // of one client, all its transfers together; 0: no limit
   double handover_ns = 200'000;                       // transfer of a lock unit between clients
   double open_ns = 10'000;                            // of the metadata server
   double create_ns = 50'000;
@@ -63,6 +64,7 @@ class SimStorage : public std::enable_shared_from_this<SimStorage> {
   double* submitted_end_ = nullptr;   // receives the end of a transfer that no task waits for yet; null: tasks wait
   double metadata_free_ = 0;          // when it is free
   std::vector<double> servers_free_;  // when each is free
+  std::unordered_map<std::int64_t, double> clients_free_;
   std::map<std::string, std::uint64_t> files_;
   std::unordered_map<std::uint64_t, std::int64_t> holders_;  // of lock units, by file and number
 };

@@ -55,11 +55,11 @@ class Predict(ProbeTest):
                     for record in self.records({"machine": machine, "accesses": accesses})]
 
         usual = times({})
-        self.assertEqual(len(defaults), 14)
+        self.assertEqual(len(defaults), 15)
         self.assertEqual(times(defaults), usual)
         for name, value in defaults.items():
             with self.subTest(name):
-                self.assertNotEqual(times({name: value // 2 if isinstance(value, int) and not name.endswith("_ns") else value * 1.01}), usual)
+                self.assertNotEqual(times({name: value // 2 if isinstance(value, int) and not name.endswith("_ns") else value * 1.01 or 100}), usual)
         self.assertNotEqual(times({"lock_bytes": 4096}), usual)
 
     def test_hints_are_those_of_a_multifile(self):

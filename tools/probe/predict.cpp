@@ -30,10 +30,8 @@ class Members {
   }
   template <class T>
   void take(const char* name, T& value) {
-    if (!left_.contains(name)) return;
-    const Json given = left_[name];
+    const Json usual = value, given = left_.value(name, usual);
     left_.erase(name);
-    const Json usual = value;
     const bool is_right = given.type() == usual.type() || (usual.is_number_float() && given.is_number()) ||
                           (usual.is_number_integer() && given.is_number_unsigned());
     if (!is_right) refuse(name, given, ", of another kind than its default, " + printable(usual));
@@ -78,6 +76,7 @@ MachineCosts machine_of(const Json& given) {
   members.take("request_ns", storage.request_ns);
   members.take("server_ns", storage.server_ns);
   members.take("server_byte_ns", storage.byte_ns);
+  members.take("client_byte_ns", storage.client_byte_ns);
   members.take("handover_ns", storage.handover_ns);
   members.take("open_ns", storage.open_ns);
   members.take("create_ns", storage.create_ns);
@@ -120,8 +119,8 @@ void predict(std::istream& questions) {
   if (!asked.is_object() || !asked.contains("accesses") || !asked["accesses"].is_array())
     throw std::runtime_error(R"(standard input has no JSON object with "accesses", a list; see --help)");
   const MachineCosts machine = machine_of(asked.value("machine", Json::object()));
-  std::size_t number = 0;
-  for (const Json& access : asked["accesses"]) print_record(prediction_of(machine, access, number++));
+  for (std::size_t number = 0; const Json& access : asked["accesses"])
+    print_record(prediction_of(machine, access, number++));
 }
 
 }  // namespace probe

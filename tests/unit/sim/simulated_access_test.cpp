@@ -57,6 +57,16 @@ TEST(SimulatedAccess, SlowerStorageTakesLonger) {
     EXPECT_GT(total(access_of(way), slow), total(access_of(way), machine())) << static_cast<int>(way);
 }
 
+// The gather writes through the link of one node, files of tasks through those of four.
+TEST(SimulatedAccess, SlowLinksOfClientsHitTheGatherMost) {
+  MachineCosts slow = machine();
+  slow.storage.client_byte_ns = 1e6;
+  const double bytes = 16 * 4 * 4096;
+
+  EXPECT_GT(total(access_of(SimulatedWay::gather), slow), bytes * 1e-3);
+  EXPECT_LT(total(access_of(SimulatedWay::file_per_task), slow), bytes * 1e-3 / 4 * 1.1);
+}
+
 TEST(SimulatedAccess, SlowMetadataHitFilesOfTasksMost) {
   MachineCosts slow = machine();
   slow.storage.create_ns = 5e6;
@@ -132,11 +142,11 @@ constexpr Refused kRefused[] = {
     {"pieces is 0", [](MachineCosts&, SimulatedAccess& access) { access.pieces.count = 0; }},
     {"in_turn is -1", [](MachineCosts&, SimulatedAccess& access) { access.pieces.in_turn = -1; }},
     // Memory limits: of a piece, of a task, of a file that is kept.
-    {"16777217 pieces",
+    {"33554433 pieces",
      [](MachineCosts&, SimulatedAccess& access) {
        access.way = SimulatedWay::independent;
-       access.tasks = 257;  // a factor of 2^24 + 1
-       access.pieces.count = 65281;
+       access.tasks = 2761;  // a factor of 2^25 + 1
+       access.pieces.count = 12153;
        access.pieces.bytes = 1;
      }},
     {"67108865 bytes",
@@ -147,12 +157,12 @@ constexpr Refused kRefused[] = {
        access.pieces.count = 1;
        access.pieces.bytes = 66847741;
      }},
-    {"1073744900 bytes",
+    {"2147485700 bytes",
      [](MachineCosts&, SimulatedAccess& access) {
        access.way = SimulatedWay::multifile;
        access.tasks = 1025;
        access.pieces.count = 4;
-       access.pieces.bytes = 261889;
+       access.pieces.bytes = 523777;
      }},
     // The nodes of the network and of storage are the same nodes.
     {"tasks_per_process is 3, must divide tasks_per_node, which is 4; set tasks_per_node",
