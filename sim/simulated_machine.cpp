@@ -48,6 +48,7 @@ Result<SimulatedCost> SimulatedMachine::run(std::vector<Op<Status>>& ops) {
 Result<SimulatedCost> SimulatedMachine::measure(const std::function<Status()>& what) {
   SimLedger& ledger = world_.ledger();
   const double begin = begin_together(ledger);
+  storage_->begin_at(begin);
   TW_RETURN_IF_ERROR(what());
   SimulatedCost cost;
   cost.tasks = tasks();

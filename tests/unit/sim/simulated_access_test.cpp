@@ -76,6 +76,18 @@ TEST(SimulatedAccess, SlowMetadataHitFilesOfTasksMost) {
   EXPECT_LT(total(access_of(SimulatedWay::gather), slow), files);
 }
 
+// Requests of different tasks are under way at the same time.
+TEST(SimulatedAccess, OpeningByManyTasksWaitsForFewRequests) {
+  MachineCosts costs;
+  costs.storage.request_ns = 1e9;
+  costs.storage.open_ns = 1;
+  for (const SimulatedWay way : {SimulatedWay::multifile, SimulatedWay::collective}) {
+    const auto found = predict(costs, access_of(way, 1000));
+    ASSERT_TRUE(found.has_value()) << found.status().message();
+    EXPECT_LT(found.value().open, 100);  // task 0 makes a physical file for each node, one after the other
+  }
+}
+
 TEST(SimulatedAccess, AMultifileTakesHints) {
   MachineCosts costs;
   costs.storage.create_ns = 1e9;
