@@ -86,7 +86,7 @@ class Trace {
     Together together(bench_.ranks, bench_.named(fmt::format("traces, records of {} bytes", kRecordBytes)),
                       {bytes, "byte"}, {"activate", "write"});
     for (const char* variant : {kOurs, kOursPlain, kStdio})
-      together.add(variant, [this, variant](int repetition) { return once(variant, repetition); });
+      together.add(variant, [this, variant](int) { return once(variant); });
     together.run(bench_.plan(together.variants()));
     bench_.say(together);
     for (const char* phase : {"activate", "write"}) bench_.ask(together, kOurs, kStdio, phase, 0);
@@ -105,7 +105,7 @@ class Trace {
     });
   }
 
-  std::vector<double> once(const std::string& variant, int repetition) {
+  std::vector<double> once(const std::string& variant) {
     const std::string path = bench_.storage.fresh_path(0);
     Streams streams;
     const double activate = bench_.ranks.timed([&] { open(streams, variant, path, true); });
@@ -116,7 +116,7 @@ class Trace {
         streams.at(t)->close();
       });
     });
-    if (repetition <= 0) check(variant, path);
+    check(variant, path);
     bench_.storage.drop(path);
     return {activate, write};
   }

@@ -145,9 +145,8 @@ class Separate final : public Variant {
 
 class Gather final : public OneFile {
  public:
+  explicit Gather(std::size_t bytes) : buffer_(bytes) {}
   void write(BtField& field, int dump) override {
-#pragma omp single
-    buffer_.resize(field.bytes());
     const Rows mine = my_rows(field);
     for (std::size_t z = 0; z < field.n(); ++z)
       for (std::size_t y = mine.first; y < mine.end; ++y)
@@ -209,7 +208,7 @@ class Bt {
     teams.insert(bench_.threads.begin(), bench_.threads.end());
     add<Critical>("critical", 2);
     add<Separate>("separate files", 2);
-    add<Gather>("gather", 2);
+    add<Gather>("gather", 2, solver_.field().bytes());
     for (const int threads : teams) add<OmpFile>("omp_file", threads);
     const double error = solver_.error();
     for (Way& way : ways_) way.other_seconds += seconds_of([&] { way.variant->open(way.folder, way.threads); });
@@ -232,11 +231,11 @@ class Bt {
     double other_seconds = 0;  // open and close
   };
 
-  template <class Kind>
-  void add(const std::string& name, int threads) {
+  template <class Kind, class... Arguments>
+  void add(const std::string& name, int threads, Arguments... arguments) {
     const std::size_t number = ways_.size();
     ways_.push_back({fmt::format("{}, {} thread{}", name, threads, threads == 1 ? "" : "s"), threads,
-                     std::make_unique<Kind>(), bench_.scratch.fresh(), 0});
+                     std::make_unique<Kind>(arguments...), bench_.scratch.fresh(), 0});
     comparison_.add(ways_.back().name, [this, number](int dump) { return write(ways_[number], dump); });
   }
 
@@ -250,6 +249,9 @@ class Bt {
     bench_.scratch.settle();
     bench_.scratch.claim_memory(static_cast<double>(solver_.field().bytes()));
     BtField& field = solver_.field();
+#pragma omp parallel num_threads(way.threads)
+    {  // the threads of this team are there before the time begins
+    }
     const double seconds = seconds_of([&] {
 #pragma omp parallel num_threads(way.threads)
       way.variant->write(field, dump);

@@ -35,17 +35,16 @@ double copy_in_memory(const Segments& load, std::vector<char>& to) {
 }
 
 Comparison::Run one_run(Bench& bench, const Segments& load, Way way) {
-  return [&bench, load, way = std::move(way)](int repetition) -> std::vector<double> {
+  return [&bench, load, way = std::move(way)](int) -> std::vector<double> {
     bench.scratch.settle();
     // When memory is full, pages of the previous file are still in the cache, equally for all variants.
     bench.scratch.claim_memory(load.arrays.bytes());
     const auto folder = bench.scratch.fresh();
     const double write = way.write(folder, load);
     if (load.store == Store::direct) drop_cache(folder);
-    const bool checks = repetition <= 0;
-    if (checks) load.arrays.clear();
+    load.arrays.clear();
     const double read = way.read(folder, load);
-    if (checks) load.arrays.check(way.name.c_str());
+    load.arrays.check(way.name.c_str());
     bench.scratch.drop_bytes(folder);
     return {write, read};
   };
