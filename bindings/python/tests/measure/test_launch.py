@@ -24,7 +24,7 @@ def launcher_of(path, kind="mpich"):
 
 
 def test_the_program_is_asked_for_or_beside_the_command_or_on_path(tmp_path, monkeypatch):
-    for name in ("asked", "environment", "beside/thalweg-probe", "path/thalweg-probe"):
+    for name in ("asked", "environment", "beside/thalweg-probe", "python/thalweg-probe", "path/thalweg-probe"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         script(tmp_path / name, "true")
     monkeypatch.setenv("THALWEG_PROBE", str(tmp_path / "environment"))
@@ -36,6 +36,9 @@ def test_the_program_is_asked_for_or_beside_the_command_or_on_path(tmp_path, mon
     monkeypatch.delenv("THALWEG_PROBE")
     assert launch.find_program() == str(tmp_path / "beside/thalweg-probe")
     monkeypatch.delenv("THALWEG_COMMAND_DIR")
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python/python"))
+    assert launch.find_program() == str(tmp_path / "python/thalweg-probe")
+    (tmp_path / "python/thalweg-probe").unlink()
     assert launch.find_program() == str(tmp_path / "path/thalweg-probe")
     monkeypatch.setenv("PATH", str(tmp_path / "beside/nothing"))
     with pytest.raises(MeasureError, match="--program or THALWEG_PROBE"):
