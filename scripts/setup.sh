@@ -33,7 +33,12 @@ has_serial_hdf5() { # Debian calls it hdf5-serial, as hdf5 may be one that requi
   flags=$(pkg-config --cflags hdf5-serial 2> /dev/null || pkg-config --cflags hdf5 2> /dev/null) || return
   macros=$(echo '#include <hdf5.h>' | c++ $flags -x c++ -E -dM - 2> /dev/null) && [[ $macros != *H5_HAVE_PARALLEL* ]]
 }
-has_python() { python3 -c "import $1" 2> /dev/null || /usr/bin/python3 -c "import $1" 2> /dev/null; }
+# One Python must have all packages: that of apt, which gets those that are missing, or else the user's.
+has_python() {
+  local python=python3
+  has_command apt-get && [ -x /usr/bin/python3 ] && python=/usr/bin/python3
+  "$python" -c "import $1" 2> /dev/null
+}
 has_compiler() {
   echo '#include <coroutine>
 #include <source_location>' | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1
