@@ -6,6 +6,7 @@ import math
 MARK, END = "<!-- papers -->\n", "<!-- end papers -->"
 REACHED = 0.95  # of the paper's figure
 WIDTH, HEIGHT, LEFT, TOP, BELOW, GAP = 300, 200, 60, 34, 96, 40
+IN_A_ROW = 3  # plots
 COLOURS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd")
 
 
@@ -14,8 +15,6 @@ def number(value):
 
 
 def value_text(value, unit):
-    if value is None:
-        return "not measured"
     text = number(value.median) + unit
     if value.low is not None and number(value.low) != number(value.high):
         text += f" ({number(value.low)} .. {number(value.high)})"
@@ -23,34 +22,46 @@ def value_text(value, unit):
 
 
 def ratio_of(figure, value):
-    """Above 1: more than the paper has, or less where less is better."""
-    if value is None or value.median <= 0 or figure["paper"] is None:
-        return None
-    ratio = value.median / figure["paper"]
-    return 1 / ratio if figure.get("better") == "less" else ratio
+    """Above 1: more than the paper has. A value below zero is as far from the paper's as none."""
+    return None if value is None or figure["paper"] is None else max(value.median, 0) / figure["paper"]
 
 
-def cells(figure, paper, results):
-    unit = " %" if figure.get("unit") == "%" else ""
-    here, simulated = results.value(figure["here"]), results.simulated(figure.get("simulated"))
-    text = value_text(here, unit) if figure["here"] else "none"
+def falls_short(figure, value):
+    """Without a number of the paper: whether what the text says is better is not."""
+    least = 100 if figure.get("unit") == "%" else 1
+    ratio = ratio_of(figure, value)
+    return value is not None and (value.median < least if ratio is None else ratio < REACHED)
+
+
+def here_text(figure, value, results, unit):
+    if figure["here"] is None:
+        return f"not measured: {figure['unmeasured']}"
+    text = "not measured" if value is None else value_text(value, unit)
     for one in figure.get("beside", []):
         beside = results.value(one)
         if beside:
             text += f"; {one['name']}: {number(beside.median)}{unit}"
-    ratio = ratio_of(figure, here if figure["here"] else simulated)
-    less = ratio is not None and ratio < REACHED
-    why = figure.get("why", "") if less or not figure["here"] else ""
+    return text
+
+
+def cells(figure, results):
+    unit = " %" if figure.get("unit") == "%" else ""
+    here, simulated = results.value(figure["here"]), results.simulated(figure.get("simulated"))
+    reasons = [figure.get("why", "")] if falls_short(figure, here) else []
+    if falls_short(figure, simulated):
+        reasons.append("simulated: " + figure["why_simulated"] if "why_simulated" in figure else "")
+    ratio = ratio_of(figure, here or simulated)
     told = figure["as"] if figure["paper"] is None else f"{number(figure['paper'])}{unit}: {figure['as']}"
-    return [f"{figure['what']} ({figure['place']})", told, text,
-            value_text(simulated, unit) if figure.get("simulated") else "", "" if ratio is None else number(ratio), why]
+    beyond = "" if simulated is None else f"{value_text(simulated, unit)} ({simulated.of})"
+    return [f"{figure['what']} ({figure['place']})", told, here_text(figure, here, results, unit), beyond,
+            "" if ratio is None else number(ratio), "; ".join(filter(None, reasons))]
 
 
 def table(paper, results):
     yield "| experiment | paper's figure | ours here | simulated at the paper's size | ratio | why it is less |"
     yield "|---" * 6 + "|"
     for figure in paper["figures"]:
-        yield "| " + " | ".join(cells(figure, paper, results)) + " |"
+        yield "| " + " | ".join(cells(figure, results)) + " |"
 
 
 def reached(paper, results):
@@ -155,10 +166,14 @@ class Chart:
 
 
 def picture(paper, results):
-    charts = [Chart(LEFT + i * (WIDTH + LEFT + GAP), plot, results) for i, plot in enumerate(paper["plots"])]
-    end = charts[-1].at + WIDTH + 20
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" width="{end}" height="{TOP + HEIGHT + BELOW}" '
+    """The plots of a paper, three in a row."""
+    plots, tall = paper["plots"], TOP + HEIGHT + BELOW
+    across = min(len(plots), IN_A_ROW)
+    width, height = LEFT + across * (WIDTH + LEFT + GAP), tall * math.ceil(len(plots) / IN_A_ROW)
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
     yield 'font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n'
-    for chart in charts:
-        yield "\n".join(chart.svg()) + "\n"
+    for i, plot in enumerate(plots):
+        row, column = divmod(i, IN_A_ROW)
+        yield f'<g transform="translate(0, {row * tall})">\n'
+        yield "\n".join(Chart(LEFT + column * (WIDTH + LEFT + GAP), plot, results).svg()) + "\n</g>\n"
     yield "</svg>\n"

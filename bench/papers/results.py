@@ -8,14 +8,15 @@ A specification is an object of figures.json. `run` names the run that has the r
     in, reduced, to, phase   percent of the time of `to` that `reduced` saves
     in, each, to, count ...  time of each of `count` files, by that of each of `to_count`
     in, rate, phase          10^9 bytes per second
-    in, hidden | allowed | saved   of a variant with the phases io, compute, both, core, in percent: the part of the shorter time that
-                             is hidden behind the longer one, the most that the cores allow, the part of the run time that is saved
-    fact, to_fact, member    values that a benchmark reports by names, and their ratio; value, member: the value alone
+    in, hidden | allowed | saved   of a variant with the phases io, compute, both, core, in percent: the part of the I/O time that is
+                             hidden behind computing, the most that the cores allow, and the part of the run time that is saved
+    fact, to_fact, member    ratio of two values that a benchmark reports by names; value, member: one of them
     of, to, phase, order     of records of `thalweg methods`: times of two methods, geometric mean over the cells
     spread, phase, order     of records: the slowest method by the fastest, of those whose ids match
     case                     seconds of a simulated access
 
-Names are regular expressions where they are searched in texts (`in`, `best`, `fact`, `rate`, `spread`), otherwise exact.
+`in`, `to_in`, `best`, `fact`, `to_fact`, `value` and `spread` are regular expressions that are found anywhere in a name, `rate` one
+that matches the whole name; all other names are exact.
 """
 
 import math
@@ -24,10 +25,10 @@ import statistics
 
 
 class Value:
-    """Median, least and greatest; the latter two are None where the repetitions are not paired."""
+    """Median, least and greatest; the latter two are None where the repetitions are not paired. `of`: what was simulated."""
 
-    def __init__(self, median, low=None, high=None):
-        self.median, self.low, self.high = median, low, high
+    def __init__(self, median, low=None, high=None, of=""):
+        self.median, self.low, self.high, self.of = median, low, high, of
 
     @classmethod
     def of(cls, values):
@@ -64,15 +65,20 @@ class Results:
         return self._of_comparison(report, spec)
 
     def simulated(self, spec):
-        """Ratio of the times of two simulated accesses; a name may have alternatives, {a|b}."""
+        """Ratio of the times of two simulated accesses; a name may have alternatives, {a|b}, of which the first that was
+        simulated counts."""
         if spec is None:
             return None
-        for of, to in zip(alternatives(spec["of"]), alternatives(spec["to"])):
+        for of, to in zip(alternatives(spec["of"]), alternatives(spec["to"]), strict=True):
             try:
-                return Value(self._simulated(to) / self._simulated(of))
+                return Value(self._simulated(to) / self._simulated(of), of=common(of, to))
             except (KeyError, ZeroDivisionError):
                 continue
         return None
+
+    def missing(self, spec):
+        """Whether a run was made that should have the result of a specification, and has it not."""
+        return spec is not None and spec.get("run") in self.runs and self.value(spec) is None
 
     def _simulated(self, case):
         found = self.runs["simulated"][case]
@@ -86,7 +92,7 @@ class Results:
             return Value.of([comparison["amount"] / s / 1e9 for s in seconds(comparison, variant, phase)])
         for what, function in (("hidden", hidden), ("allowed", allowed), ("saved", saved)):
             if what in spec:
-                return paired(function, *(seconds(comparison, spec[what], one) for one in ("io", "compute", "both", "core")))
+                return paired(function, *[seconds(comparison, spec[what], one) for one in ("io", "compute", "both", "core")])
         if "each" in spec:
             ratio = spec["to_count"] / spec["count"]
             return paired(lambda of, to: of / to * ratio, seconds(comparison, spec["each"], phase), seconds(comparison, spec["to"], phase))
@@ -127,11 +133,11 @@ class Results:
 
 
 def hidden(io, compute, both, _core):
-    return 100 * (1 - (both - max(io, compute)) / min(io, compute))
+    return 100 * (1 - (both - compute) / io)
 
 
-def allowed(io, compute, _both, core):
-    return 100 * (1 - core / min(io, compute))
+def allowed(io, _compute, _both, core):
+    return 100 * (1 - core / io)
 
 
 def saved(io, compute, both, _core):
@@ -148,7 +154,12 @@ def seconds(comparison, variant, phase):
 
 def fastest(comparison, pattern, phase):
     candidates = [one for one in comparison["variants"] if re.search(pattern, one["variant"]) and one["phase"] == phase]
-    return min(candidates, key=lambda one: one["median_seconds"])["variant"]
+    return min(candidates, key=lambda one: statistics.median(one["seconds"]))["variant"]
+
+
+def common(one, other):
+    """What two names of simulated accesses have in common, between commas."""
+    return ", ".join(part for part in one.split(", ") if part in other.split(", "))
 
 
 def alternatives(name):

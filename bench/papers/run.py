@@ -7,20 +7,22 @@ Usage: run.py [--full] [--only PAPER]... [--run NAME]... [--build DIR] [--dir DI
   --full   the benchmarks' full runs (hours) instead of the quick ones (15 minutes on 2 cores)
   --only   this paper only: openmp, methods, stream, nonblocking, sionlib; it may be given several times. The other papers keep
            the results in the file of --json
-  --run    this run only (a name in RUNS, methods or simulated), likewise
+  --run    this run only (a name in RUNS, methods, methods_large or simulated), likewise
   --build  build folder with the programs (default: build/release)
   --dir    folder on the file system to measure (default: a new one in the build folder)
-  --json   file with all results (default: papers.json in the build folder)
-  --patience  seconds after which a run is ended and its figures are left out (default: 600, --full: 7200)
+  --json   file with all results (default: docs/papers/results.json, those of the page)
+  --patience  seconds after which a program is ended and its figures are left out (default: 600, --full: 7200)
   --from   writes the page from these results, without measuring
   --page   the page to write to (default: docs/papers.md); its pictures are in a folder of the page's name beside it
 
 The figures of the papers, and where the benchmarks' results have ours, are in figures.json (results.py describes them);
-accesses to simulate in simulations.json, and what an operation costs on their machines in machines/. Every program that runs here verifies the bytes that it moves, except for the
-simulation, which moves none. Exit status: 0; 1 a program failed, the page has the others; 2 wrong usage.
+accesses to simulate are in simulations.json, and what an operation costs on their machines is in machines/. Every program that
+runs here verifies the bytes that it moves; the simulation moves none. Exit status: 0; 1 a program failed or was ended, or a
+result lacks a figure that it should have, and the page has the others; 2 wrong usage.
 """
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
@@ -39,7 +41,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PAPERS = json.loads((HERE / "figures.json").read_text(encoding="utf-8"))
 SIMULATIONS = json.loads((HERE / "simulations.json").read_text(encoding="utf-8"))
-PATIENCE = {"quick": 600, "full": 7200}  # seconds of a run
+PATIENCE = {"quick": 600, "full": 7200}  # seconds of a program
+GRACE = 20  # seconds in which a program that is ended puts its files away
 ENVIRONMENT = {"HYDRA_LAUNCHER": "fork", "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                "OMP_WAIT_POLICY": "passive"}
@@ -68,7 +71,11 @@ RUNS = {
     "overlap": ("thalweg-bench-collective", {form: [*parts("overlap"), "--delayed"] for form in ("quick", "full")}, 2, True),
     "outstanding": ("thalweg-bench-collective", {form: [*parts("outstanding"), "--delayed"] for form in ("quick", "full")}, 2, True),
 }
-METHODS = {"quick": ["--ranks", "2,", "--size", "1024", "--repeat", "3"], "full": []}
+# Arrays of 4-byte elements: 4 MiB, and 256 MiB or 1 GiB.
+METHODS = {
+    "methods": {"quick": ["--ranks", "2,", "--size", "1024", "--repeat", "3"], "full": ["--ranks", "2,", "--size", "1024", "--repeat", "9"]},
+    "methods_large": {"quick": ["--ranks", "2,", "--size", "8192", "--repeat", "3"], "full": ["--ranks", "2,", "--size", "16384", "--repeat", "3"]},
+}
 
 
 def runs_of(papers, form):
@@ -79,7 +86,7 @@ def runs_of(papers, form):
         specs += [line for plot in paper["plots"] for line in plot["lines"]]
         found |= {spec["run"] for spec in specs if "run" in spec}
     exist = [name for name, (_, arguments, *_) in RUNS.items() if arguments[form] is not None]
-    return [name for name in [*exist, "methods", "simulated"] if name in found]
+    return [name for name in [*exist, *METHODS, "simulated"] if name in found]
 
 
 def launcher(build):
@@ -102,23 +109,38 @@ def on_ranks(build, ranks, bound):
 
 
 def start(command, limit, name, question=""):
-    """Runs a command in a process group of its own, and returns what it writes; a run that lasts too long is ended."""
+    """Runs a command in a process group of its own, and returns what it writes. A program that lasts too long is ended, and
+    so is every program when this one is."""
     print(f"== {name}: {' '.join(map(str, command))}", flush=True)
     begun = time.monotonic()
     with subprocess.Popen(command, env={**ENVIRONMENT, **os.environ}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, start_new_session=True) as process:
         try:
             output, errors = process.communicate(question, timeout=limit)
-        except (subprocess.TimeoutExpired, KeyboardInterrupt) as reason:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.communicate()
-            if isinstance(reason, KeyboardInterrupt):
-                raise
-            raise RuntimeError(f"it was ended after {limit} s") from reason
+        except subprocess.TimeoutExpired as reason:
+            raise RuntimeError(f"it was ended after {limit:g} s") from reason
+        finally:
+            end(process)
     print(f"   {time.monotonic() - begun:.0f} s", flush=True)
     if process.returncode != 0:
         raise RuntimeError(f"exit status {process.returncode}: {errors.strip()[-400:]}")
     return output
+
+
+def end(process):
+    """Ends a program and what it started, by SIGKILL where SIGTERM does not."""
+    if process.poll() is not None:
+        return
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        os.killpg(process.pid, how)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=GRACE)
+            return
+
+
+def ended(number, _frame):
+    """As Control-C: programs are ended and folders removed on the way out."""
+    raise SystemExit(128 + number)
 
 
 def shape_of(array, tasks):
@@ -156,27 +178,54 @@ def simulate(name, machine, access, chosen):
     return record
 
 
+def kept(found):
+    """What the page needs of a benchmark's report, of the records of `thalweg methods`, or of a prediction; 6 digits of a number."""
+    if isinstance(found, float):
+        return float(f"{found:.6g}")
+    if isinstance(found, list):
+        return [kept(one) for one in found]
+    if not isinstance(found, dict):
+        return found
+    wanted = set(found)
+    if "comparisons" in found:
+        wanted = {"machine", "comparisons", "facts"}
+    elif "variants" in found:
+        wanted = {"name", "amount", "variants"}
+    elif "variant" in found:
+        wanted = {"variant", "phase", "seconds"}
+    elif found.get("kind") == "time":
+        wanted = {"kind", "method", "phase", "seconds", "cell"}
+    elif found.get("kind") == "prediction":
+        wanted = {name for name in found if name.endswith("_seconds")}
+    return {name: kept(one) for name, one in found.items() if name in wanted}
+
+
 def run_one(name, chosen, scratch):
     """The results of one run."""
     form, build = chosen.form, chosen.build
     output = scratch / f"{name}.json"
-    if name == "methods":
-        start([build / "bin/thalweg", "methods", *METHODS[form], "--dir", scratch, "--save", output, "--quiet"], chosen.patience, name)
-        return [record for record in map(json.loads, output.read_text(encoding="utf-8").splitlines()) if record["kind"] in ("run", "time")]
+    if name in METHODS:
+        start([build / "bin/thalweg", "methods", *METHODS[name][form], "--dir", scratch, "--save", output, "--quiet"], chosen.patience, name)
+        return [record for record in map(json.loads, output.read_text(encoding="utf-8").splitlines()) if record["kind"] == "time"]
     program, arguments, ranks, bound = RUNS[name]
     effort = ["--quick"] if form == "quick" else []
     before = on_ranks(build, ranks, bound) if ranks else []
-    where = chosen.slow if "--delayed" in arguments[form] else scratch
-    start([*before, build / "bin" / program, *effort, *arguments[form], "--only-dir", "--dir", where, "--json", output],
-          chosen.patience, name)
+    with contextlib.ExitStack() as folders:
+        where = scratch
+        if "--delayed" in arguments[form] and os.path.isdir("/dev/shm"):
+            where = folders.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm", prefix="papers-"))
+        start([*before, build / "bin" / program, *effort, *arguments[form], "--only-dir", "--dir", where, "--json", output],
+              chosen.patience, name)
     return json.loads(output.read_text(encoding="utf-8"))
 
 
 def measure(papers, chosen):
-    """All results, with those of earlier runs where only some papers are wanted; and whether all programs succeeded."""
-    runs, whole = {}, True
+    """All results, with those of earlier runs where only some are wanted; and whether all programs succeeded."""
+    results, whole = {"load": {}, "forms": {}, "runs": {}}, True
     if (chosen.only or chosen.run) and chosen.json.exists():
-        runs = json.loads(chosen.json.read_text(encoding="utf-8"))["runs"]
+        results = json.loads(chosen.json.read_text(encoding="utf-8"))
+    load = os.getloadavg()[0]  # of other programs: no run has begun
+    runs = results["runs"]
     with tempfile.TemporaryDirectory(dir=chosen.dir, prefix="papers-") as folder:
         for name in chosen.run or runs_of(papers, chosen.form):
             steps = {name: lambda name=name: run_one(name, chosen, pathlib.Path(folder))}
@@ -186,26 +235,41 @@ def measure(papers, chosen):
                 into = runs.setdefault(name, {})
             for step, act in steps.items():
                 try:
-                    into[step] = act()
+                    into[step] = kept(act())
+                    results["load"][name], results["forms"][name] = load, chosen.form
                 except (RuntimeError, OSError, ValueError) as error:
                     print(f"run.py: {step}: {error}", file=sys.stderr)
                     whole = False
-                chosen.json.write_text(json.dumps({"form": chosen.form, "runs": runs}, indent=1), encoding="utf-8")
-    return {"form": chosen.form, "runs": runs}, whole
+                chosen.json.write_text(json.dumps(results) + "\n", encoding="utf-8")
+    return results, whole
 
 
 def machine_line(results):
-    reports = [report for report in results["runs"].values() if "machine" in report]
+    measured = [name for name in results["runs"] if name != "simulated"]
+    reports = [results["runs"][name] for name in measured if "machine" in results["runs"][name]]
     if not reports:
         return "Nothing was measured here: only the simulated columns are filled."
     machine = reports[0]["machine"]
-    load = max(report["machine"]["load_1min"] for report in reports)
-    line = (f"`bench/papers/run.py`, {results['form']} runs, on {machine['processor']}, {machine['cores']} cores, "
+    load = max(results["load"][name] for name in measured)
+    full = [name for name in measured if results["forms"][name] == "full"]
+    form = "full" if len(full) == len(measured) else f"quick runs ({', '.join(full)}: full)" if full else "quick"
+    line = (f"`bench/papers/run.py`, {form}{'' if 'runs' in form else ' runs'}, on {machine['processor']}, {machine['cores']} cores, "
             f"{machine['memory_bytes'] / 2**30:.0f} GiB of memory, {machine['system']}; "
-            f"thalweg {machine['thalweg']} ({machine['commit']}), GCC {machine['compiler']}; highest load before a run {load:.1f}.")
-    if load > machine["cores"]:
-        line += " **Measured on a busy machine: other programs took most of the cores, single rows are inconclusive.**"
+            f"thalweg {machine['thalweg']} ({machine['commit']}), compiler {machine['compiler']}; load of other programs {load:.1f}.")
+    if load > machine["cores"] / 2:
+        line += " **Measured beside other programs: single rows are inconclusive.**"
     return line
+
+
+def tell_missing(results):
+    """Names figures that have no result though their run was made."""
+    values, all_there = Results(results["runs"]), True
+    for paper in PAPERS:
+        for figure in paper["figures"]:
+            for spec in filter(values.missing, [figure["here"], *figure.get("beside", [])]):
+                print(f"run.py: {paper['id']}: {figure['what']}: no such result in the run {spec['run']}: {spec}", file=sys.stderr)
+                all_there = False
+    return all_there
 
 
 def write_page(results, target):
@@ -227,7 +291,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", dest="form", action="store_const", const="full", default="quick")
     parser.add_argument("--only", action="append", choices=[paper["id"] for paper in PAPERS])
-    parser.add_argument("--run", action="append", choices=[*RUNS, "methods", "simulated"])
+    parser.add_argument("--run", action="append", choices=[*RUNS, *METHODS, "simulated"])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--dir", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)
@@ -237,6 +301,10 @@ def main():
     chosen = parser.parse_args()
     chosen.patience = chosen.patience or PATIENCE[chosen.form]
     whole = True
+    if page.MARK not in (chosen.page.read_text(encoding="utf-8") if chosen.page.is_file() else ""):
+        parser.error(f"--page: '{chosen.page}' is no page with the line {page.MARK.strip()}")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, ended)
     if chosen.source:
         try:
             results = json.loads(chosen.source.read_text(encoding="utf-8"))
@@ -247,12 +315,14 @@ def main():
         if not (chosen.build / "bin").is_dir():
             parser.error(f"'{chosen.build}' has no programs; `make papers` builds them")
         chosen.dir = (chosen.dir or chosen.build).resolve()
-        chosen.json = (chosen.json or chosen.build / "papers.json").resolve()
-        chosen.slow = "/dev/shm" if os.path.isdir("/dev/shm") else chosen.dir
+        chosen.json = (chosen.json or ROOT / "docs/papers/results.json").resolve()
+        for option, folder in (("--dir", chosen.dir), ("--json", chosen.json.parent)):
+            if not os.access(folder, os.W_OK | os.X_OK):
+                parser.error(f"{option}: nothing can be written in '{folder}'")
         papers = [paper for paper in PAPERS if not chosen.only or paper["id"] in chosen.only]
         results, whole = measure(papers, chosen)
     write_page(results, chosen.page)
-    return 0 if whole else 1
+    return 0 if tell_missing(results) and whole else 1
 
 
 if __name__ == "__main__":

@@ -5,8 +5,11 @@ import io
 import json
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 from unittest import mock
@@ -22,13 +25,17 @@ MACHINE = {"processor": "P", "cores": 2, "memory_bytes": 2**34, "system": "S", "
 
 def comparison(name, amount, **variants):
     """variants: 'variant/phase' and its seconds."""
-    rows = [{"variant": key.split("/")[0], "phase": key.split("/")[1], "seconds": list(values), "median_seconds": sorted(values)[len(values) // 2]}
+    rows = [{"variant": key.split("/")[0], "phase": key.split("/")[1], "seconds": list(values)}
             for key, values in variants.items()]
     return {"name": name, "amount": amount, "variants": rows}
 
 
 def report(*comparisons, facts=None):
     return {"machine": MACHINE, "comparisons": list(comparisons), "facts": facts or {}}
+
+
+def results_of(runs):
+    return {"runs": runs, "load": dict.fromkeys(runs, 0.5), "forms": dict.fromkeys(runs, "quick")}
 
 
 class Values(unittest.TestCase):
@@ -43,9 +50,9 @@ class Values(unittest.TestCase):
         self.assertEqual((value.median, value.low), (2, None))
 
     def test_overlap_has_the_hidden_part_the_allowed_part_and_the_time_saved(self):
-        one = comparison("o", 1, **{"a/io": (10,), "a/compute": (10,), "a/both": (12,), "a/core": (1,)})
+        one = comparison("o", 1, **{"a/io": (10,), "a/compute": (20,), "a/both": (22,), "a/core": (1,)})
         results = Results({"r": report(one)})
-        self.assertEqual([results.value({"run": "r", "in": "o", what: "a"}).median for what in ("hidden", "allowed", "saved")], [80, 90, 40])
+        self.assertEqual([results.value({"run": "r", "in": "o", what: "a"}).median for what in ("hidden", "allowed", "saved")], [80, 90, 100 * (1 - 22 / 30)])
 
     def test_records_of_methods_give_a_geometric_mean_over_cells(self):
         times = [("a", "c", 1), ("b", "c", 2), ("a", "f", 1), ("b", "f", 8)]
@@ -60,7 +67,14 @@ class Values(unittest.TestCase):
         seconds = {"64 files, a": (1, 0, 1), "64 files, b": (8, 0, 0)}
         parts = ("open_seconds", "transfer_seconds", "close_seconds")
         results = Results({"simulated": {name: dict(zip(parts, of, strict=True)) for name, of in seconds.items()}})
-        self.assertEqual(results.simulated({"of": "{256|64} files, a", "to": "{256|64} files, b"}).median, 4)
+        value = results.simulated({"of": "{256|64} files, a", "to": "{256|64} files, b"})
+        self.assertEqual((value.median, value.of), (4, "64 files"))
+
+    def test_results_are_kept_without_folders_and_with_six_digits(self):
+        record = {"kind": "time", "method": "m", "phase": "write", "seconds": 1.23456789, "cell": {"order": "c"}, "bytes": 8}
+        self.assertEqual(run.kept(record), {"kind": "time", "method": "m", "phase": "write", "seconds": 1.23457, "cell": {"order": "c"}})
+        one = {**comparison("c", 1, **{"a/write": (1, 2)}), "notes": {"where": "/scratch"}}
+        self.assertEqual(run.kept({**report(one), "settings": {}}), report(comparison("c", 1, **{"a/write": (1, 2)})))
 
     def test_what_is_missing_has_no_value(self):
         results = Results({"r": report()})
@@ -69,13 +83,15 @@ class Values(unittest.TestCase):
 
 
 class Page(unittest.TestCase):
-    def made(self, runs):
+    def made(self, runs, status=0):
+        """The page and its pictures. status: 1 where a run lacks figures."""
         with tempfile.TemporaryDirectory() as folder:
             source, target = pathlib.Path(folder) / "results.json", pathlib.Path(folder) / "papers.md"
-            source.write_text(json.dumps({"form": "quick", "runs": runs}))
+            source.write_text(json.dumps(results_of(runs)))
             target.write_text("before\n<!-- papers -->\nreplaced text\n<!-- end papers -->\nbehind\n")
-            with mock.patch.object(sys, "argv", ["run.py", "--from", str(source), "--page", str(target)]):
-                self.assertEqual(run.main(), 0)
+            words = ["run.py", "--from", str(source), "--page", str(target)]
+            with mock.patch.object(sys, "argv", words), contextlib.redirect_stderr(io.StringIO()):
+                self.assertEqual(run.main(), status)
             return target.read_text(), {one.stem: one.read_text() for one in (target.with_suffix("")).iterdir()}
 
     def test_without_results_every_figure_has_a_row_and_every_paper_a_picture(self):
@@ -90,15 +106,46 @@ class Page(unittest.TestCase):
     def test_a_value_below_the_papers_has_its_reason_and_is_drawn(self):
         name = "2 threads, segments of 16 MiB, sync at end"
         slow = comparison(name, 1e9, **{"file per thread/write": (2,), "ordered/write": (2,), "write_all/write": (2,)})
-        text, pictures = self.made({"omp": report(slow)})
+        text, pictures = self.made({"omp": report(slow)}, status=1)
         self.assertRegex(text, r"a file per thread to `ordered`, 2 threads .*\| 1 \|  \| 0\.424 \| the disk takes")
         self.assertIn("<circle", pictures["openmp"])
 
-    def test_a_busy_machine_is_marked(self):
-        busy = report()
-        busy["machine"] = {**MACHINE, "load_1min": 9.0}
-        self.assertIn("busy machine", self.made({"omp": busy})[0])
-        self.assertNotIn("busy machine", self.made({"omp": report()})[0])
+    def test_a_value_below_zero_counts_as_a_ratio_of_zero_with_its_reason(self):
+        late = comparison("x: overlap, strided", 1, **{f"ours, thread/{phase}": (s,) for phase, s in (("io", 1), ("compute", 1), ("both", 3), ("core", 1))})
+        text, _ = self.made({"overlap": report(late)}, status=1)
+        self.assertRegex(text, r"write hidden behind computing, strided.*\| -100 %.* \| 0 \| all cores compute")
+        self.assertRegex(text, r"\| Nonblocking collective I/O \| \d+ \| 2 \| 0 of 2 \|")
+
+    def test_a_figure_without_a_number_has_a_reason_where_ours_is_slower(self):
+        figure = {"what": "w", "place": "p", "as": "a", "paper": None, "why": "because", "here": {"run": "r", "in": "c", "of": "a", "to": "b", "phase": "x"}}
+        for seconds, reason in ((2, "because"), (0.5, "")):
+            results = Results({"r": report(comparison("c", 1, **{"a/x": (seconds,), "b/x": (1,)}))})
+            self.assertEqual(page.cells(figure, results)[-1], reason)
+
+    def test_a_simulated_figure_has_its_size_and_its_own_reason(self):
+        times = {"m, 8 ranks, a": 2, "m, 8 ranks, b": 1}
+        results = Results({"simulated": {name: {"open_seconds": s, "transfer_seconds": 0, "close_seconds": 0} for name, s in times.items()}})
+        figure = {"what": "w", "place": "p", "as": "a", "paper": 1.0, "here": None, "unmeasured": "one node", "why_simulated": "links",
+                  "simulated": {"of": "m, 8 ranks, a", "to": "m, 8 ranks, b"}}
+        self.assertEqual(page.cells(figure, results)[2:], ["not measured: one node", "0.5 (m, 8 ranks)", "0.5", "simulated: links"])
+
+    def test_a_run_that_lacks_a_figure_is_reported(self):
+        self.made({"omp": report()}, status=1)
+
+    def test_a_machine_with_other_programs_is_marked(self):
+        for load, marked in ((9.0, True), (0.2, False)):
+            results = {**results_of({"omp": report()}), "load": {"omp": load}}
+            self.assertEqual("beside other programs" in run.machine_line(results), marked)
+
+    def test_forms_of_runs_are_told(self):
+        results = {**results_of({"omp": report(), "vp": report()}), "forms": {"omp": "quick", "vp": "full"}}
+        self.assertIn("quick runs (vp: full), on P", run.machine_line(results))
+
+    def test_more_than_three_plots_take_a_second_row(self):
+        paper = next(one for one in run.PAPERS if len(one["plots"]) > 3)
+        drawn = xml.etree.ElementTree.fromstring("".join(page.picture(paper, Results({}))))
+        rows = {group.get("transform") for group in drawn.iter("{http://www.w3.org/2000/svg}g")}
+        self.assertEqual(len(rows), (len(paper["plots"]) + 2) // 3)
 
     def test_numbers_have_three_digits(self):
         self.assertEqual([page.number(value) for value in (0.12345, 12.345, 1234.5)], ["0.123", "12.3", "1234"])
@@ -106,7 +153,7 @@ class Page(unittest.TestCase):
 
 class Data(unittest.TestCase):
     def test_every_figure_names_a_run_that_exists_and_its_place_in_the_paper(self):
-        known = {*run.RUNS, "methods"}
+        known = {*run.RUNS, *run.METHODS}
         for paper in run.PAPERS:
             for figure in paper["figures"]:
                 self.assertTrue(figure["place"] and figure["as"], figure)
@@ -127,11 +174,38 @@ class Data(unittest.TestCase):
             (build / "bin").mkdir(parents=True)
             target = pathlib.Path(folder) / "papers.md"
             target.write_text("<!-- papers -->\n<!-- end papers -->\n")
-            words = ["run.py", "--only", "stream", "--build", str(build), "--page", str(target)]
+            words = ["run.py", "--only", "stream", "--build", str(build), "--page", str(target), "--json", str(build / "papers.json")]
             with mock.patch.object(sys, "argv", words), contextlib.redirect_stderr(io.StringIO()) as errors, contextlib.redirect_stdout(io.StringIO()):
                 self.assertEqual(run.main(), 1)
             self.assertIn("run.py: vp:", errors.getvalue())
             self.assertIn("not measured", target.read_text())
+
+
+class Programs(unittest.TestCase):
+    """Programs that do not end by themselves."""
+
+    def setUp(self):
+        context = contextlib.ExitStack()
+        self.addCleanup(context.close)
+        context.enter_context(mock.patch.object(run, "GRACE", 0.5))
+        context.enter_context(contextlib.redirect_stdout(io.StringIO()))
+
+    def test_a_program_that_ignores_sigterm_is_killed(self):
+        with self.assertRaisesRegex(RuntimeError, "it was ended after 0.5 s"):
+            run.start(["sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"], 0.5, "stubborn")
+
+    def test_sigterm_ends_the_program_that_runs(self):
+        code = (f"import sys; sys.path.insert(0, {str(ROOT / 'bench/papers')!r}); import run, signal; signal.signal(signal.SIGTERM, run.ended); "
+                "run.start(['sh', '-c', 'echo $$ > pid; exec sleep 600'], 600, 'sleeper')")
+        with tempfile.TemporaryDirectory() as folder:
+            with subprocess.Popen([sys.executable, "-c", code], cwd=folder, stdout=subprocess.DEVNULL) as process:
+                written = pathlib.Path(folder) / "pid"
+                while not written.exists() or not written.read_text().strip():
+                    time.sleep(0.02)
+                process.terminate()
+                self.assertEqual(process.wait(), 128 + signal.SIGTERM)
+            with self.assertRaises(ProcessLookupError):
+                os.kill(int(written.read_text()), 0)
 
 
 def run_alternatives(name):
