@@ -68,9 +68,8 @@ void prepare(const std::string& library, const std::string& report, std::vector<
 
 [[noreturn]] void become(std::vector<std::string> words, const std::string& library, const std::string& report) {
   prepare(library, report, words);
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  std::vector<char*> pointers(words.size() + 1, nullptr);
+  std::ranges::transform(words, pointers.begin(), [](std::string& word) { return word.data(); });
   execvp(pointers[0], pointers.data());
   say(fmt::format("cannot start '{}': {}", words[0], std::strerror(errno)));
   _exit(127);
