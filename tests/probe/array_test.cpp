@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -155,14 +156,79 @@ TEST(MethodsArray, SharedRunsAreThoseOfBruteForce) {
       const Block first = block_of(array, grid, rank / 3), second = block_of(array, other, rank % 3);
       std::vector<std::array<std::int64_t, 2>> got;
       std::int64_t runs = 0;
-      for_each_shared_run(array.order, first, second, [&](const SharedRun& run) {
+      for_each_shared_run(array, first, second, [&](const SharedRun& run) {
         for (std::int64_t i = 0; i < run.length; ++i) got.push_back({run.in_first + i, run.in_second + i});
         ++runs;
       });
       EXPECT_EQ(got, expected_shared(array, first, second));
-      EXPECT_EQ(count_shared_runs(array.order, first, second), runs);
+      EXPECT_EQ(count_shared_runs(array, first, second), runs);
     }
   });
+}
+
+// Parts of ragged arrays: rows and mean length, number of parts.
+void for_all_ragged(const std::function<void(const Array&, int parts)>& see) {
+  for (const Shape& shape : std::vector<Shape>{{1, 5}, {2, 1}, {7, 3}, {40, 8}})
+    for (const int parts : {1, 2, 3, 50}) {
+      const Array array{shape, Order::c, true};
+      SCOPED_TRACE(text(array, {parts, 1}));
+      see(array, parts);
+    }
+}
+
+TEST(MethodsArray, PartsOfRaggedArraysHaveEveryElementOnceInMaximalRuns) {
+  for_all_ragged([](const Array& array, int parts) {
+    std::vector<int> owners(static_cast<std::size_t>(array.elements()), 0);
+    for (int rank = 0; rank < parts; ++rank) {
+      const Block block = block_of(array, {parts, 1}, rank);
+      std::int64_t next = 0, behind = -1;
+      for_each_run(array, block, [&](const probe::Run& run) {
+        EXPECT_EQ(run.in_block, next);
+        EXPECT_GT(run.in_array, behind);
+        next += run.length;
+        behind = run.in_array + run.length;
+        for (std::int64_t at = run.in_array; at < behind; ++at) ++owners[static_cast<std::size_t>(at)];
+      });
+      EXPECT_EQ(next, block.elements());
+    }
+    EXPECT_EQ(owners, std::vector<int>(owners.size(), 1));
+  });
+}
+
+TEST(MethodsArray, SharedRunsOfRaggedPartsAreAtTheSamePlaces) {
+  for_all_ragged([](const Array& array, int parts) {
+    for (int rank = 0; rank < parts * 3; ++rank) {
+      const Block first = block_of(array, {parts, 1}, rank / 3), second = block_of(array, {3, 1}, rank % 3);
+      std::map<std::int64_t, std::int64_t> mine, theirs;  // by the place in the array
+      for (auto& [block, at] :
+           std::vector<std::pair<Block, std::map<std::int64_t, std::int64_t>*>>{{first, &mine}, {second, &theirs}})
+        for_each_run(array, block, [at = at](const probe::Run& run) {
+          for (std::int64_t i = 0; i < run.length; ++i) (*at)[run.in_array + i] = run.in_block + i;
+        });
+      std::vector<std::array<std::int64_t, 2>> wanted, got;
+      for (const auto& [place, in_first] : mine)
+        if (const auto found = theirs.find(place); found != theirs.end()) wanted.push_back({in_first, found->second});
+      for_each_shared_run(array, first, second, [&](const SharedRun& run) {
+        for (std::int64_t i = 0; i < run.length; ++i) got.push_back({run.in_first + i, run.in_second + i});
+      });
+      EXPECT_EQ(got, wanted);
+    }
+  });
+}
+
+TEST(MethodsArray, RowsOfRaggedArraysDifferAndHaveTheMeanLength) {
+  const Array array{{41, 8}, Order::c, true};
+  std::map<std::int64_t, int> lengths;
+  std::int64_t all = 0;
+  for (int row = 0; row < 41; ++row) {
+    const std::int64_t length = block_of(array, {41, 1}, row).elements();
+    EXPECT_GE(length, 0);
+    EXPECT_LE(length, 16);
+    all += length;
+    ++lengths[length];
+  }
+  EXPECT_EQ(all, array.elements());
+  EXPECT_GT(lengths.size(), 8U);
 }
 
 // The largest factor of the most even division of `ranks`.

@@ -62,6 +62,18 @@ class Bytes(ProbeTest):
     def test_six_ranks(self):
         self.check(6, [((64, 33), (3, 2), "f")])
 
+    # Rows of unequal lengths, also none for a rank.
+    def test_ragged_arrays(self):
+        for ranks in (1, 3):
+            fit = [id for id in built() if id not in ("tw-vpfile", "pnetcdf")]
+            launch = self.measure(ranks, *QUICK, "--cell", cell((41, 7), (ranks, 1)) + ",ragged=1",
+                                  "--cell", cell((2, 3), (ranks, 1)) + ",ragged=1")
+            got = sorted((time["method"], tuple(time["cell"]["shape"]), time["phase"]) for time in launch.time)
+            self.assertEqual(got, sorted((id, shape, phase) for id in fit for shape in ((41, 7), (2, 3)) for phase in self.phases(id, ranks)))
+            self.assertTrue(all(time["cell"]["ragged"] for time in launch.time))
+            unfit = {skipped["method"] for skipped in launch.skipped if skipped["phase"] == "write"}
+            self.assertEqual(unfit, {id for id in built() if id not in fit})
+
     # Durable files and dropped pages; direct I/O, where a method supports it.
     def test_the_other_caches(self):
         for cache in ("drop", "direct"):

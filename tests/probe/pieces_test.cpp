@@ -32,13 +32,29 @@ TEST(MethodsPieces, TogetherTheyAreWhatIsWanted) {
         std::vector<std::byte> memory(static_cast<std::size_t>(wanted.bytes()));
         for (const Piece& piece : pieces_of(array, writers, wanted)) {
           const auto content = filled(array, piece.block);
-          for_each_shared_run(order, piece.block, wanted, [&](const SharedRun& run) {
+          for_each_shared_run(array, piece.block, wanted, [&](const SharedRun& run) {
             std::copy_n(content.begin() + run.in_first * kElement, run.length * kElement,
                         memory.begin() + run.in_second * kElement);
           });
         }
         EXPECT_NO_THROW(check(array, wanted, 5, memory));
       }
+}
+
+TEST(MethodsPieces, OfARaggedArrayAreWhatIsWanted) {
+  const Array array{{31, 6}, Order::c, true};
+  for (int reader = 0; reader < 4; ++reader) {
+    const Block wanted = block_of(array, {4, 1}, reader);
+    std::vector<std::byte> memory(static_cast<std::size_t>(wanted.bytes()));
+    for (const Piece& piece : pieces_of(array, {6, 1}, wanted)) {
+      const auto content = filled(array, piece.block);
+      for_each_shared_run(array, piece.block, wanted, [&](const SharedRun& run) {
+        std::copy_n(content.begin() + run.in_first * kElement, run.length * kElement,
+                    memory.begin() + run.in_second * kElement);
+      });
+    }
+    EXPECT_NO_THROW(check(array, wanted, 5, memory));
+  }
 }
 
 TEST(MethodsPieces, KnowWhereTheyBeginAndWhetherTheyAreAll) {

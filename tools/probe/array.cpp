@@ -1,7 +1,7 @@
 // The array, its blocks and its bytes.
 //
-// All places come from one loop: the runs common to two boxes. The runs of a block in the array are those common to the
-// block and the box of the whole array.
+// All places come from one loop: the runs common to two boxes, or to two parts of a ragged array. The runs of a block in
+// the array are those common to the block and the whole array.
 #include "array.hpp"
 
 #include <algorithm>
@@ -26,7 +26,10 @@ std::vector<std::size_t> slow_to_fast(std::size_t dimensions, Order order) {
   return out;
 }
 
-Block whole(const Array& array) { return {std::vector<std::int64_t>(array.shape.size(), 0), array.shape}; }
+Block whole(const Array& array) {
+  if (array.ragged) return {{0, 1}, {array.elements(), 1}};
+  return {std::vector<std::int64_t>(array.shape.size(), 0), array.shape};
+}
 
 // One dimension of the intersection of two boxes: a number of steps, and the distance of each step in both memories.
 struct Step {
@@ -87,6 +90,36 @@ bool advance(const Rows& rows, std::vector<std::int64_t>& at, SharedRun& run) {
 }
 
 constexpr std::uint64_t kOfPlace = 0x9E3779B97F4A7C15U;
+
+// The length of a row of a ragged array. The rows 2k and 2k + 1 together have twice the mean length.
+std::int64_t length_of_row(const Array& array, std::int64_t row) {
+  const std::int64_t mean = array.shape[1];
+  if ((row ^ 1) >= array.shape[0]) return mean;
+  const std::uint64_t hash = (static_cast<std::uint64_t>(row / 2) + 1) * kOfPlace;
+  const std::int64_t less = static_cast<std::int64_t>(hash >> 33) % (mean + 1);
+  return row % 2 == 0 ? mean - less : mean + less;
+}
+
+void for_each_shared_row(const Array& array, const Block& first, const Block& second,
+                         const std::function<void(const SharedRun&)>& see) {
+  SharedRun run{0, 0, 0}, next{0, 0, 0};
+  for (std::int64_t row = 0; row < array.shape[0]; ++row) {
+    const bool in_first = row % first.start[1] == first.start[0], in_second = row % second.start[1] == second.start[0];
+    next.length = length_of_row(array, row);
+    if (in_first && in_second && next.length > 0) {
+      if (run.length > 0 && run.in_first + run.length == next.in_first &&
+          run.in_second + run.length == next.in_second) {
+        run.length += next.length;
+      } else {
+        if (run.length > 0) see(run);
+        run = next;
+      }
+    }
+    if (in_first) next.in_first += next.length;
+    if (in_second) next.in_second += next.length;
+  }
+  if (run.length > 0) see(run);
+}
 constexpr std::uint64_t kOfSeed = 0xD1B54A32D192ED03U;
 constexpr unsigned kDropped = 40;  // of 64 bits: 24 remain, the precision of a real
 
@@ -115,6 +148,11 @@ std::int64_t Block::elements() const { return product(count); }
 
 Block block_of(const Array& array, const std::vector<int>& grid, int rank) {
   Block block;
+  if (array.ragged) {
+    block = {{rank, grid[0]}, {0, 1}};
+    for (std::int64_t row = rank; row < array.shape[0]; row += grid[0]) block.count[0] += length_of_row(array, row);
+    return block;
+  }
   block.start.resize(grid.size());
   block.count.resize(grid.size());
   for (std::size_t d = grid.size(); d-- > 0;) {
@@ -141,9 +179,15 @@ std::vector<int> grid_for(int ranks, std::size_t dimensions) {
   return best;
 }
 
-void for_each_shared_run(Order order, const Block& first, const Block& second,
+std::vector<int> grid_for(int ranks, const Array& array) {
+  if (array.ragged) return {ranks, 1};
+  return grid_for(ranks, array.shape.size());
+}
+
+void for_each_shared_run(const Array& array, const Block& first, const Block& second,
                          const std::function<void(const SharedRun&)>& see) {
-  const Rows rows = shared_rows(order, first, second);
+  if (array.ragged) return for_each_shared_row(array, first, second, see);
+  const Rows rows = shared_rows(array.order, first, second);
   if (rows.length == 0) return;
   std::vector<std::int64_t> at(rows.steps.size(), 0);
   SharedRun run{rows.in_first, rows.in_second, rows.length};
@@ -151,18 +195,21 @@ void for_each_shared_run(Order order, const Block& first, const Block& second,
   while (advance(rows, at, run));
 }
 
-std::int64_t count_shared_runs(Order order, const Block& first, const Block& second) {
-  return shared_rows(order, first, second).count();
+std::int64_t count_shared_runs(const Array& array, const Block& first, const Block& second) {
+  if (!array.ragged) return shared_rows(array.order, first, second).count();
+  std::int64_t runs = 0;
+  for_each_shared_row(array, first, second, [&](const SharedRun& /*run*/) { ++runs; });
+  return runs;
 }
 
 void for_each_run(const Array& array, const Block& block, const std::function<void(const Run&)>& see) {
-  for_each_shared_run(array.order, block, whole(array), [&](const SharedRun& run) {
+  for_each_shared_run(array, block, whole(array), [&](const SharedRun& run) {
     see({run.in_first, run.in_second, run.length});
   });
 }
 
 std::int64_t count_runs(const Array& array, const Block& block) {
-  return count_shared_runs(array.order, block, whole(array));
+  return count_shared_runs(array, block, whole(array));
 }
 
 void fill(const Array& array, const Block& block, std::uint32_t seed, std::span<std::byte> memory) {

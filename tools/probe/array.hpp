@@ -15,8 +15,10 @@ inline constexpr std::int64_t kElement = 4;  // bytes of a real
 enum class Order { c, f };  // the fastest index: the last, the first
 
 struct Array {
-  std::vector<std::int64_t> shape;  // 1 to 3 dimensions, each >= 1
+  std::vector<std::int64_t> shape;  // 1 to 3 dimensions, each >= 1; ragged: the rows, and their mean length
   Order order = Order::c;
+  // Rows of unequal length, one behind the other. Part p of n has the rows p, p + n, ...: particles of cells, say.
+  bool ragged = false;
 
   std::int64_t elements() const;
   std::int64_t bytes() const { return elements() * kElement; }
@@ -24,7 +26,8 @@ struct Array {
   std::vector<std::size_t> slow_to_fast() const;
 };
 
-// The block of one rank. A count of 0 in any dimension: empty.
+// The block of one rank. A count of 0 in any dimension: empty. In a ragged array start has the part and the number of
+// parts, count the elements and 1.
 struct Block {
   std::vector<std::int64_t> start, count;  // elements in each dimension of the array
 
@@ -36,6 +39,7 @@ struct Block {
 Block block_of(const Array& array, const std::vector<int>& grid, int rank);
 // The grid of `ranks` parts for an array, as MPI_Dims_create computes it: as even as possible, larger factors first.
 std::vector<int> grid_for(int ranks, std::size_t dimensions);
+std::vector<int> grid_for(int ranks, const Array& array);
 
 // A run of elements that is contiguous both in the block's memory and in the array.
 struct Run {
@@ -50,9 +54,9 @@ struct SharedRun {
   std::int64_t in_first, in_second, length;  // elements
 };
 // In rising order of both.
-void for_each_shared_run(Order order, const Block& first, const Block& second,
+void for_each_shared_run(const Array& array, const Block& first, const Block& second,
                          const std::function<void(const SharedRun&)>& see);
-std::int64_t count_shared_runs(Order order, const Block& first, const Block& second);
+std::int64_t count_shared_runs(const Array& array, const Block& first, const Block& second);
 
 // The bytes: element i (its place in the file, from 0) in repetition `seed` is the 32-bit real, in this machine's
 // format,

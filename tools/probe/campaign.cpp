@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -25,17 +26,12 @@ struct Chosen {
   std::unique_ptr<Method> method;
 };
 
-const char* level_name(int level) {
-  switch (level) {
-    case MPI_THREAD_MULTIPLE:
-      return "multiple";
-    case MPI_THREAD_SERIALIZED:
-      return "serialized";
-    case MPI_THREAD_FUNNELED:
-      return "funneled";
-    default:
-      return "single";
-  }
+std::string level_name(int level) {
+  const std::map<int, std::string> names = {{MPI_THREAD_SINGLE, "single"},
+                                            {MPI_THREAD_FUNNELED, "funneled"},
+                                            {MPI_THREAD_SERIALIZED, "serialized"},
+                                            {MPI_THREAD_MULTIPLE, "multiple"}};
+  return names.at(level);
 }
 
 // A new folder in the given one. Created by rank 0; removed at the end of a complete campaign.

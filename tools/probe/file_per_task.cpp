@@ -47,7 +47,7 @@ class FilePerTask : public Method {
       PosixFile file(path_of(task.folder, piece.writer), PosixFile::Use::read, task.direct);
       was_direct_ = file.direct();
       parts.open += lap();
-      for_each_shared_run(task.array->order, piece.block, task.block, [&](const SharedRun& run) {
+      for_each_shared_run(*task.array, piece.block, task.block, [&](const SharedRun& run) {
         file.read(task.memory.subspan(static_cast<std::size_t>(run.in_second * kElement),
                                       static_cast<std::size_t>(run.length * kElement)),
                   run.in_first * kElement);

@@ -33,8 +33,9 @@ constexpr hsize_t kSmallestAlignment = 4096;
 
 std::string file_of(const std::string& folder) { return folder + "/array.h5"; }
 
-// In the order of the data set: from the slowest to the fastest.
+// In the order of the data set: from the slowest to the fastest. That of a ragged array has one dimension.
 Sizes turned(const Array& array, const std::vector<std::int64_t>& sizes) {
+  if (array.ragged) return {static_cast<hsize_t>(sizes[0] * sizes[1])};
   Sizes out;
   for (const std::size_t d : array.slow_to_fast()) out.push_back(static_cast<hsize_t>(sizes[d]));
   return out;
@@ -50,9 +51,9 @@ hsize_t alignment_of(const std::string& folder) {
 
 // The largest block of a rank, cut to the limit of a chunk.
 Sizes chunk_of(const Array& array, const std::vector<int>& grid) {
-  Sizes chunk;
-  for (const std::size_t d : array.slow_to_fast())
-    chunk.push_back(static_cast<hsize_t>((array.shape[d] + grid[d] - 1) / grid[d]));
+  std::vector<std::int64_t> largest;
+  for (std::size_t d = 0; d < grid.size(); ++d) largest.push_back((array.shape[d] + grid[d] - 1) / grid[d]);
+  Sizes chunk = turned(array, largest);
   hsize_t fits = kLargestChunk / static_cast<hsize_t>(kElement);
   for (auto extent = chunk.rbegin(); extent != chunk.rend(); ++extent) {
     *extent = std::min(*extent, std::max<hsize_t>(fits, 1));
@@ -69,9 +70,12 @@ std::string times_text(const Sizes& sizes) {
 
 // Selects the elements of `block`, or none, in a space of the whole array.
 void select(hid_t space, const Array& array, const Block& block, const std::string& path) {
-  if (block.elements() == 0) {
+  if (block.elements() == 0 || array.ragged) {
     must_hdf5(H5Sselect_none(space), "select nothing of", path);
-    return;
+    return for_each_run(array, block, [&](const Run& row) {
+      const auto start = static_cast<hsize_t>(row.in_array), count = static_cast<hsize_t>(row.length);
+      must_hdf5(H5Sselect_hyperslab(space, H5S_SELECT_OR, &start, nullptr, &count, nullptr), "select rows of", path);
+    });
   }
   const Sizes start = turned(array, block.start);
   const Sizes count = turned(array, block.count);
@@ -82,7 +86,7 @@ void select(hid_t space, const Array& array, const Block& block, const std::stri
 // The memory of this rank, in the shape of its block, for which the library has a fast path.
 Hdf5Handle memory_space(const Array& array, const Block& block, const std::string& path) {
   const bool nothing = block.elements() == 0;
-  const Sizes sizes = nothing ? Sizes(array.shape.size(), 1) : turned(array, block.count);
+  const Sizes sizes = nothing ? Sizes(turned(array, array.shape).size(), 1) : turned(array, block.count);
   Hdf5Handle space(must_hdf5(H5Screate_simple(rank_of(sizes), sizes.data(), nullptr), "describe memory for", path),
                    H5Sclose);
   if (nothing) must_hdf5(H5Sselect_none(*space), "select nothing for", path);
@@ -103,46 +107,14 @@ class Hdf5Method : public Method {
     return "HDF5 " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
   }
 
-  Parts write(const Task& task) override {
-    const std::string path = file_of(task.folder);
-    Parts parts;
-    Lap lap;
-    const hid_t file = create_file(task, path);
-    const hid_t set = create_set(file, task, path);
-    parts.open = lap();
-    const Hdf5Handle space(must_hdf5(H5Dget_space(set), "get the shape of", path), H5Sclose);
-    select(*space, *task.array, task.block, path);
-    const Hdf5Handle memory = memory_space(*task.array, task.block, path);
-    must_hdf5(H5Dwrite(set, H5T_NATIVE_FLOAT, *memory, *space, *transfer(path), task.memory.data()), "write", path);
-    parts.transfer = lap();
-    close(file, set, path);
-    parts.close = lap();
-    return parts;
-  }
-
-  Parts read(const Task& task) override {
-    const std::string path = file_of(task.folder);
-    Parts parts;
-    Lap lap;
-    const Hdf5Handle access = parallel_access(task, path);
-    const hid_t file = must_hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, *access), "open", path);
-    const hid_t set = must_hdf5(H5Dopen2(file, kDataSet, H5P_DEFAULT), "find the data set of", path);
-    parts.open = lap();
-    const Hdf5Handle space(must_hdf5(H5Dget_space(set), "get the shape of", path), H5Sclose);
-    select(*space, *task.array, task.block, path);
-    const Hdf5Handle memory = memory_space(*task.array, task.block, path);
-    must_hdf5(H5Dread(set, H5T_NATIVE_FLOAT, *memory, *space, *transfer(path), task.memory.data()), "read", path);
-    parts.transfer = lap();
-    close(file, set, path);
-    parts.close = lap();
-    return parts;
-  }
+  Parts write(const Task& task) override { return move(task, true); }
+  Parts read(const Task& task) override { return move(task, false); }
 
   void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
                    const See& see) override {
     const std::string path = file_of(folder);
     const hid_t file = must_hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "open", path);
-    const hid_t set = must_hdf5(H5Dopen2(file, kDataSet, H5P_DEFAULT), "find the data set of", path);
+    const hid_t set = open_set(file, path);
     const Hdf5Handle space(must_hdf5(H5Dget_space(set), "get the shape of", path), H5Sclose);
     const Sizes sizes = turned(array, array.shape);
     std::vector<std::byte> bytes;
@@ -162,6 +134,33 @@ class Hdf5Method : public Method {
   std::map<std::string, std::string> hints() const override { return hints_; }
 
  private:
+  Parts move(const Task& task, bool writes) {
+    const std::string path = file_of(task.folder);
+    Parts parts;
+    Lap lap;
+    const hid_t file =
+        writes ? create_file(task, path)
+               : must_hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, *parallel_access(task, path)), "open", path);
+    const hid_t set = writes ? create_set(file, task, path) : open_set(file, path);
+    parts.open = lap();
+    const Hdf5Handle space(must_hdf5(H5Dget_space(set), "get the shape of", path), H5Sclose);
+    select(*space, *task.array, task.block, path);
+    const Hdf5Handle memory = memory_space(*task.array, task.block, path);
+    const Hdf5Handle how = transfer(path);
+    if (writes)
+      must_hdf5(H5Dwrite(set, H5T_NATIVE_FLOAT, *memory, *space, *how, task.memory.data()), "write", path);
+    else
+      must_hdf5(H5Dread(set, H5T_NATIVE_FLOAT, *memory, *space, *how, task.memory.data()), "read", path);
+    parts.transfer = lap();
+    close(file, set, path);
+    parts.close = lap();
+    return parts;
+  }
+
+  static hid_t open_set(hid_t file, const std::string& path) {
+    return must_hdf5(H5Dopen2(file, kDataSet, H5P_DEFAULT), "find the data set of", path);
+  }
+
   Hdf5Handle parallel_access(const Task& task, const std::string& path) const {
     Hdf5Handle access(must_hdf5(H5Pcreate(H5P_FILE_ACCESS), "prepare", path), H5Pclose);
     must_hdf5(H5Pset_fapl_mpio(*access, task.comm, MPI_INFO_NULL), "prepare", path);

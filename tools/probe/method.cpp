@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "posix_file.hpp"
+
 namespace probe {
 
 namespace {
@@ -15,16 +17,17 @@ class AbsentMethod : public Method {
   std::string missing() const override { return reason_; }
   Parts write(const Task& /*task*/) override { throw Failed(reason_); }
   Parts read(const Task& /*task*/) override { throw Failed(reason_); }
-  void read_serial(const Array& /*array*/, const std::vector<int>& /*grid*/, const std::string& /*folder*/,
-                   const See& /*see*/) override {
-    throw Failed(reason_);
-  }
 
  private:
   std::string reason_;
 };
 
 }  // namespace
+
+void Method::read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
+                         const See& see) {
+  see_file(folder + "/array", array.bytes(), see);
+}
 
 std::unique_ptr<Method> absent_method(const char* library, const char* remedy) {
   return std::make_unique<AbsentMethod>(std::string("not built: ") + library + " was not found when this program was " +

@@ -56,6 +56,8 @@ class Method {
   // Name and version of the I/O library; "": the C library.
   virtual std::string library() const { return {}; }
   virtual bool can_direct() const { return false; }
+  // "": the method can write this array, otherwise the reason why not.
+  virtual std::string unfit_for(const Array& /*array*/) const { return {}; }
   // Whether the last write() or read() of this process with `direct` opened a file with direct I/O.
   virtual bool was_direct() const { return false; }
 
@@ -65,10 +67,9 @@ class Method {
 
   // Called by one process, without MPI: reads a file that is the array by read(2), others through the library's serial
   // interface. Passes every element exactly once: elements of the array from `first` on, in any order. `array` and
-  // `grid` are those of the write.
+  // `grid` are those of the write. Unless it is overridden, the file 'array' of the folder is the array.
   using See = std::function<void(std::int64_t first, std::span<const std::byte> bytes)>;
-  virtual void read_serial(const Array& array, const std::vector<int>& grid, const std::string& folder,
-                           const See& see) = 0;
+  virtual void read_serial(const Array& array, const std::vector<int>& grid, const std::string& folder, const See& see);
 
   // Settings and results reported by the library for the last write() of this process.
   virtual std::map<std::string, std::string> hints() const { return {}; }

@@ -57,7 +57,7 @@ class PlacesInChunks : public Places {
  protected:
   void walk(const SeeStretch& see) const override {
     for (const Piece& piece : pieces_)
-      for_each_shared_run(array_.order, piece.block, block_, [&](const SharedRun& run) {
+      for_each_shared_run(array_, piece.block, block_, [&](const SharedRun& run) {
         see({piece.offset + run.in_first, run.in_second, run.length});
       });
   }
@@ -102,7 +102,10 @@ bool has_view(int level) { return level >= 2; }
 
 void view_block(MpiioFile& file, const Task& task) {
   if (task.block.elements() == 0) return file.view_elements(0);
-  const Datatype type = subarray_type(*task.array, task.block);
+  std::vector<Stretch> rows;
+  if (task.array->ragged) PlacesInArray(task).for_each([&](const Stretch& row) { rows.push_back(row); });
+  const Datatype type =
+      task.array->ragged ? indexed_type(rows, &Stretch::in_file) : subarray_type(*task.array, task.block);
   file.view_type(type.get());  // the view keeps the type
 }
 

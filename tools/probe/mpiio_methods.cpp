@@ -42,21 +42,28 @@ class Session {
   std::optional<bool> direct_;
 };
 
-// Methods 4 to 11.
-class LevelMethod : public Method {
+template <class Kind>
+class MpiioMethod : public Kind {
  public:
-  LevelMethod(int level, bool chunks) : level_(level), chunks_(chunks) {}
   std::string library() const override { return mpi_name(); }
   bool can_direct() const override { return true; }  // if the MPI library supports the hint
   bool was_direct() const override { return session_.was_direct(); }
   std::map<std::string, std::string> hints() const override { return session_.hints(); }
 
+ protected:
+  Session session_;
+};
+
+// Methods 4 to 11.
+class LevelMethod : public MpiioMethod<Method> {
+ public:
+  LevelMethod(int level, bool chunks) : level_(level), chunks_(chunks) {}
   Parts write(const Task& task) override { return move(task, Direction::write); }
   Parts read(const Task& task) override { return move(task, Direction::read); }
 
   void read_serial(const Array& array, const std::vector<int>& grid, const std::string& folder,
                    const See& see) override {
-    if (!chunks_) return see_file(file_of(folder), array.bytes(), see);
+    if (!chunks_) return Method::read_serial(array, grid, folder, see);
     PosixFile file(file_of(folder), PosixFile::Use::read, false);
     std::int64_t before = 0;
     for (int rank = 0; rank < ranks_of(grid); ++rank) {
@@ -82,17 +89,11 @@ class LevelMethod : public Method {
 
   int level_;
   bool chunks_;
-  Session session_;
 };
 
 // Method 16.
-class NonblockingMethod : public OverlappingMethod {
+class NonblockingMethod : public MpiioMethod<OverlappingMethod> {
  public:
-  std::string library() const override { return mpi_name(); }
-  bool can_direct() const override { return true; }
-  bool was_direct() const override { return session_.was_direct(); }
-  std::map<std::string, std::string> hints() const override { return session_.hints(); }
-
   Parts write(const Task& task) override {
     return move(task, Direction::write, [](const auto& /*between*/) {});
   }
@@ -100,11 +101,6 @@ class NonblockingMethod : public OverlappingMethod {
     return move(task, Direction::read, [](const auto& /*between*/) {});
   }
   Parts write_while(const Task& task, const Compute& compute) override { return move(task, Direction::write, compute); }
-
-  void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
-                   const See& see) override {
-    see_file(file_of(folder), array.bytes(), see);
-  }
 
  private:
   Parts move(const Task& task, Direction direction, const Compute& compute) {
@@ -119,8 +115,6 @@ class NonblockingMethod : public OverlappingMethod {
       must_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
     });
   }
-
-  Session session_;
 };
 
 }  // namespace

@@ -77,7 +77,7 @@ class MultifileMethod : public Method {
   static void read_piece(thalweg::Multifile& file, const Task& task, const Piece& piece) {
     file.seek_to(piece.writer, 0);
     if (piece.wanted_whole) return read_all(file, task.memory);
-    for_each_shared_run(task.array->order, piece.block, task.block, [&](const SharedRun& run) {
+    for_each_shared_run(*task.array, piece.block, task.block, [&](const SharedRun& run) {
       const auto bytes = static_cast<std::size_t>(run.length * kElement);
       const auto place = task.memory.subspan(static_cast<std::size_t>(run.in_second * kElement), bytes);
       if (file.read_at(place, run.in_first * kElement) != bytes)

@@ -36,26 +36,8 @@ class Messages {
   explicit Messages(const Ranks& ranks) : ranks_(ranks), last_(ranks.size() - 1) {}
 
   void barrier() const { must_mpi(MPI_Barrier(ranks_.all()), "MPI_Barrier"); }
-  // Round trip between rank 0 and the last rank.
-  void round_trip() const {
-    if (ranks_.first()) {
-      send(last_, kSmall);
-      receive(last_, kSmall);
-    } else if (ranks_.rank() == last_) {
-      receive(0, kSmall);
-      send(0, kSmall);
-    }
-  }
-  // A large message, and a short acknowledgement.
-  void large() const {
-    if (ranks_.first()) {
-      send(last_, kLarge);
-      receive(last_, kSmall);
-    } else if (ranks_.rank() == last_) {
-      receive(0, kLarge);
-      send(0, kSmall);
-    }
-  }
+  void round_trip() const { exchange(kSmall); }
+  void large() const { exchange(kLarge); }
   // All ranks at once, each to the next.
   void ring() const {
     const int n = ranks_.size();
@@ -65,6 +47,16 @@ class Messages {
   }
 
  private:
+  // A message from rank 0 to the last rank, and a short one back.
+  void exchange(int bytes) const {
+    if (ranks_.first()) {
+      send(last_, bytes);
+      receive(last_, kSmall);
+    } else if (ranks_.rank() == last_) {
+      receive(0, bytes);
+      send(0, kSmall);
+    }
+  }
   void send(int to, int bytes) const {
     must_mpi(MPI_Send(out_.span().data(), bytes, MPI_BYTE, to, 0, ranks_.all()), "MPI_Send");
   }

@@ -11,8 +11,8 @@ namespace probe {
 
 namespace {
 
-constexpr std::array kPhaseNames = {"write", "read", "restart", "serial", "merge", "overlap"};
-constexpr std::array kCacheNames = {"warm", "sync", "drop", "direct"};
+const std::vector<std::string> kPhaseNames = {"write", "read", "restart", "serial", "merge", "overlap"};
+const std::vector<std::string> kCacheNames = {"warm", "sync", "drop", "direct"};
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;  // of an array: sums of places stay far below 2^63
 
 std::vector<std::string> split(const std::string& text, char at) {
@@ -24,12 +24,6 @@ std::vector<std::string> split(const std::string& text, char at) {
     if (end == std::string::npos) return parts;
     begin = end + 1;
   }
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
 }
 
 [[noreturn]] void wrong_cell(const std::string& text, const std::string& what) {
@@ -75,14 +69,18 @@ Cell cell_of(const std::string& text, int ranks) {
       cell.grid = numbers<int>(text, value, 1 << 20);
     else if (name == "order")
       cell.array.order = order_of(text, value);
+    else if (name == "ragged" && value == "1")
+      cell.array.ragged = true;
     else
       wrong_cell(text, "unknown key '" + name + "' in a cell");
   }
   if (cell.array.shape.empty()) wrong_cell(text, "the shape is missing");
   check_size(text, cell.array);
-  if (cell.grid.empty()) cell.grid = grid_for(std::max(1, ranks), cell.array.shape.size());
+  if (cell.grid.empty()) cell.grid = grid_for(std::max(1, ranks), cell.array);
   if (cell.grid.size() != cell.array.shape.size())
     wrong_cell(text, "the grid and the shape differ in their number of dimensions");
+  if (cell.array.ragged && (cell.grid.size() != 2 || cell.grid[1] != 1 || cell.array.order != Order::c))
+    wrong_cell(text, "a ragged array has rows and their mean length, a grid Px1 and the order c");
   std::int64_t parts = 1;
   for (const int part : cell.grid) parts *= part;
   if (ranks > 0 && parts != ranks)
@@ -96,28 +94,8 @@ std::vector<std::string> all_ids() {
   return ids;
 }
 
-void check_methods(const std::vector<std::string>& ids) {
-  for (const std::string& id : ids)
-    if (find_method(id) == nullptr)
-      throw WrongOptions("--methods: unknown method '" + id + "'; there are " + joined(all_ids()));
-}
-
-std::set<Phase> phases_of(const std::vector<std::string>& names) {
-  std::set<Phase> phases;
-  for (const std::string& name : names) {
-    const auto* const found = std::ranges::find(kPhaseNames, name);
-    if (found == kPhaseNames.end())
-      throw WrongOptions("--phases: unknown phase '" + name +
-                         "'; there are write, read, restart, serial, merge, overlap");
-    phases.insert(static_cast<Phase>(found - kPhaseNames.begin()));
-  }
-  return phases;
-}
-
-Cache cache_of(const std::string& name) {
-  const auto* const found = std::ranges::find(kCacheNames, name);
-  if (found == kCacheNames.end()) throw WrongOptions("--cache: '" + name + "' is not warm, sync, drop or direct");
-  return static_cast<Cache>(found - kCacheNames.begin());
+std::ptrdiff_t place_in(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) - names.begin();
 }
 
 void check_folder(const Options& options) {
@@ -141,8 +119,8 @@ void run_parser(CLI::App& app, int argc, const char* const* argv) {
 
 }  // namespace
 
-const char* name_of(Phase phase) { return kPhaseNames.at(static_cast<std::size_t>(phase)); }
-const char* name_of(Cache cache) { return kCacheNames.at(static_cast<std::size_t>(cache)); }
+const char* name_of(Phase phase) { return kPhaseNames.at(static_cast<std::size_t>(phase)).c_str(); }
+const char* name_of(Cache cache) { return kCacheNames.at(static_cast<std::size_t>(cache)).c_str(); }
 
 bool wants_description(int argc, const char* const* argv) {
   return std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--describe"; });
@@ -151,7 +129,7 @@ bool wants_description(int argc, const char* const* argv) {
 Options parse_options(int argc, const char* const* argv, int ranks) {
   Options options;
   std::vector<std::string> cells;
-  std::vector<std::string> phases(kPhaseNames.begin(), kPhaseNames.end());
+  std::vector<std::string> phases = kPhaseNames;
   std::string cache = "warm";
   bool cold = false;
   CLI::App app("Measures ways of writing a distributed array. Started by `thalweg methods` under mpiexec.",
@@ -163,13 +141,18 @@ Options parse_options(int argc, const char* const* argv, int ranks) {
 {...}, "accesses": [{"way": "collective", "direction": "write", "tasks": N, "pieces": N, "piece_bytes": N}]};
 docs/design/simulation.md names all members. --storage DIR, alone and without MPI, prints the storage of a folder.)");
   app.add_option("--dir", options.folder, "Existing folder on the storage to measure");
-  app.add_option("--cell", cells, "shape=4096x4096[,grid=2x2][,order=c|f]; may be given again")
+  app.add_option("--cell", cells, "shape=4096x4096[,grid=2x2][,order=c|f][,ragged=1]; may be given again")
       ->allow_extra_args(false);
-  app.add_option("--methods", options.methods, "Methods, separated by commas; default: all built ones")->delimiter(',');
-  app.add_option("--phases", phases, "write,read,restart,serial,merge,overlap")->delimiter(',')->capture_default_str();
+  app.add_option("--methods", options.methods, "Methods, separated by commas; default: all built ones")
+      ->delimiter(',')
+      ->check(CLI::IsMember(all_ids()));
+  app.add_option("--phases", phases, "Phases, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember(kPhaseNames))
+      ->capture_default_str();
   app.add_option("--repeat", options.repetitions, "Repetitions")->check(CLI::Range(1, 1000000))->capture_default_str();
   app.add_flag("--no-warm-up", cold, "Time the first repetition, too");
-  app.add_option("--cache", cache, "warm, sync, drop or direct")->capture_default_str();
+  app.add_option("--cache", cache, "State of the page cache")->check(CLI::IsMember(kCacheNames))->capture_default_str();
   app.add_option("--seed", options.seed, "Seed of the contents; a repetition adds its number, from 0")
       ->capture_default_str();
   app.add_option("--files-per-folder", options.files_per_folder,
@@ -181,9 +164,8 @@ docs/design/simulation.md names all members. --storage DIR, alone and without MP
   app.add_flag("--keep", options.keep, "Keep the files");
   run_parser(app, argc, argv);
   options.warm_up = !cold;
-  options.cache = cache_of(cache);
-  options.phases = phases_of(phases);
-  check_methods(options.methods);
+  options.cache = static_cast<Cache>(place_in(kCacheNames, cache));
+  for (const std::string& phase : phases) options.phases.insert(static_cast<Phase>(place_in(kPhaseNames, phase)));
   for (const std::string& cell : cells) options.cells.push_back(cell_of(cell, ranks));
   check_folder(options);
   return options;

@@ -29,7 +29,7 @@ std::vector<Piece> pieces_of(const Array& array, const std::vector<int>& grid, c
   for (int writer = 0; writer < writers; ++writer) {
     Block block = block_of(array, grid, writer);
     const std::int64_t elements = block.elements();
-    if (count_shared_runs(array.order, block, wanted) > 0) {
+    if (count_shared_runs(array, block, wanted) > 0) {
       const bool whole = block.start == wanted.start && block.count == wanted.count;
       pieces.push_back({writer, std::move(block), offset, whole});
     }

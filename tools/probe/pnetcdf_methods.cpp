@@ -71,40 +71,22 @@ class PnetcdfMethod : public Method {
     return "PnetCDF " + text.substr(std::min(begin, text.size()), text.find(' ', begin) - begin);
   }
 
+  std::string unfit_for(const Array& array) const override { return array.ragged ? "not programmed for PnetCDF" : ""; }
+
   Parts write(const Task& task) override {
     const std::string path = file_of(task.folder);
-    Parts parts;
-    Lap lap;
-    const int file = create_file(task, path);
-    const int variable = define(file, *task.array, path);
-    parts.open = lap();
-    for (const Call& call : calls_of(task)) {
-      const auto* from = reinterpret_cast<const float*>(task.memory.data()) + call.in_block;
-      must(ncmpi_put_vara_float_all(file, variable, call.start.data(), call.count.data(), from), "write", path);
-    }
-    parts.transfer = lap();
-    keep_hints(file, variable);
-    must(ncmpi_close(file), "close", path);
-    parts.close = lap();
-    return parts;
+    return move(task, path, ncmpi_put_vara_float_all, [&](int& file, int& variable) {
+      file = create_file(task, path);
+      variable = define(file, *task.array, path);
+    });
   }
 
   Parts read(const Task& task) override {
     const std::string path = file_of(task.folder);
-    Parts parts;
-    Lap lap;
-    int file = 0, variable = 0;
-    must(ncmpi_open(task.comm, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &file), "open", path);
-    must(ncmpi_inq_varid(file, "array", &variable), "find the variable of", path);
-    parts.open = lap();
-    for (const Call& call : calls_of(task)) {
-      auto* to = reinterpret_cast<float*>(task.memory.data()) + call.in_block;
-      must(ncmpi_get_vara_float_all(file, variable, call.start.data(), call.count.data(), to), "read", path);
-    }
-    parts.transfer = lap();
-    must(ncmpi_close(file), "close", path);
-    parts.close = lap();
-    return parts;
+    return move(task, path, ncmpi_get_vara_float_all, [&](int& file, int& variable) {
+      must(ncmpi_open(task.comm, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &file), "open", path);
+      must(ncmpi_inq_varid(file, "array", &variable), "find the variable of", path);
+    });
   }
 
   void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
@@ -126,6 +108,24 @@ class PnetcdfMethod : public Method {
   std::map<std::string, std::string> hints() const override { return hints_; }
 
  private:
+  template <class Open>
+  Parts move(const Task& task, const std::string& path, auto* call, Open&& open) {
+    Parts parts;
+    Lap lap;
+    int file = 0, variable = 0;
+    open(file, variable);
+    parts.open = lap();
+    for (const Call& one : calls_of(task)) {
+      auto* const memory = reinterpret_cast<float*>(task.memory.data()) + one.in_block;
+      must(call(file, variable, one.start.data(), one.count.data(), memory), "write or read", path);
+    }
+    parts.transfer = lap();
+    keep_hints(file, variable);
+    must(ncmpi_close(file), "close", path);
+    parts.close = lap();
+    return parts;
+  }
+
   // Data begin at a block of the file system.
   static int create_file(const Task& task, const std::string& path) {
     struct stat status {};

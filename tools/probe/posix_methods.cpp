@@ -69,28 +69,25 @@ struct Packed {
   }
 };
 
-using Copy = void (*)(std::byte* packed, std::byte* in_array, std::size_t bytes);
-void into_array(std::byte* packed, std::byte* in_array, std::size_t bytes) { std::memcpy(in_array, packed, bytes); }
-void from_array(std::byte* packed, std::byte* in_array, std::size_t bytes) { std::memcpy(packed, in_array, bytes); }
-
-// Copies elements [begin, begin + length) of a block between their packed and final places.
+// Copies elements [begin, begin + length) of a block between their packed and final places, `into` the latter.
 void copy_stretch(const Array& array, const Block& block, std::int64_t begin, std::int64_t length, std::byte* packed,
-                  std::byte* whole, Copy copy) {
+                  std::byte* whole, bool into) {
   for_each_run(array, block, [&](const Run& run) {
     const std::int64_t lo = std::max(run.in_block, begin);
     const std::int64_t hi = std::min(run.in_block + run.length, begin + length);
-    if (lo < hi)
-      copy(packed + (lo - begin) * kElement, whole + (run.in_array + lo - run.in_block) * kElement,
-           static_cast<std::size_t>((hi - lo) * kElement));
+    if (lo >= hi) return;
+    std::byte* const there = whole + (run.in_array + lo - run.in_block) * kElement;
+    std::byte* const here = packed + (lo - begin) * kElement;
+    std::memcpy(into ? there : here, into ? here : there, static_cast<std::size_t>((hi - lo) * kElement));
   });
 }
 
 void copy_round(const Array& array, const std::vector<Block>& blocks, const Rounds& rounds, std::int64_t round,
-                const Packed& packed, std::byte* whole, Copy copy) {
+                const Packed& packed, std::byte* whole, bool into) {
   for (std::size_t r = 0; r < blocks.size(); ++r) {
     const std::int64_t begin = rounds.begin(round, blocks[r].elements());
     copy_stretch(array, blocks[r], begin, packed.lengths[r],
-                 packed.memory.span().data() + static_cast<std::ptrdiff_t>(packed.offsets[r]) * kElement, whole, copy);
+                 packed.memory.span().data() + static_cast<std::ptrdiff_t>(packed.offsets[r]) * kElement, whole, into);
   }
 }
 
@@ -99,59 +96,44 @@ class GatherMethod : public Method {
   bool can_direct() const override { return true; }
   bool was_direct() const override { return was_direct_; }
 
-  Parts write(const Task& task) override {
-    Parts parts;
-    Lap lap;
-    std::unique_ptr<PosixFile> file = opened(task, PosixFile::Use::create);
-    parts.open = lap();
-    Buffer whole(task.rank == 0 ? static_cast<std::size_t>(task.array->bytes()) : 0);
-    std::vector<Block> blocks;
-    for (int r = 0; task.rank == 0 && r < task.size; ++r) blocks.push_back(block_of(*task.array, task.written_grid, r));
-    const Rounds rounds(task);
-    for (std::int64_t round = 0; round < rounds.count(); ++round) {
-      const Packed packed(rounds, round, blocks);
-      must_mpi(MPI_Gatherv(task.memory.data() + rounds.my_begin(round) * kElement, rounds.my_length(round), MPI_FLOAT,
-                           packed.memory.span().data(), packed.lengths.data(), packed.offsets.data(), MPI_FLOAT, 0,
-                           task.comm),
-               "MPI_Gatherv");
-      copy_round(*task.array, blocks, rounds, round, packed, whole.span().data(), into_array);
-    }
-    if (file) file->write(whole.span(), 0);
-    parts.transfer = lap();
-    if (file) file->close();
-    parts.close = lap();
-    return parts;
-  }
+  Parts write(const Task& task) override { return move(task, true); }
+  Parts read(const Task& task) override { return move(task, false); }
 
-  Parts read(const Task& task) override {
+ private:
+  Parts move(const Task& task, bool writes) {
     Parts parts;
     Lap lap;
-    std::unique_ptr<PosixFile> file = opened(task, PosixFile::Use::read);
+    std::unique_ptr<PosixFile> file = opened(task, writes ? PosixFile::Use::create : PosixFile::Use::read);
     parts.open = lap();
     Buffer whole(task.rank == 0 ? static_cast<std::size_t>(task.array->bytes()) : 0);
-    if (file) file->read(whole.span(), 0);
+    if (file && !writes) file->read(whole.span(), 0);
     const std::vector<Block> blocks = gathered_blocks(task);
     const Rounds rounds(task);
     for (std::int64_t round = 0; round < rounds.count(); ++round) {
       const Packed packed(rounds, round, blocks);
-      copy_round(*task.array, blocks, rounds, round, packed, whole.span().data(), from_array);
-      must_mpi(MPI_Scatterv(packed.memory.span().data(), packed.lengths.data(), packed.offsets.data(), MPI_FLOAT,
-                            task.memory.data() + rounds.my_begin(round) * kElement, rounds.my_length(round), MPI_FLOAT,
-                            0, task.comm),
-               "MPI_Scatterv");
+      std::byte* const mine = task.memory.data() + rounds.my_begin(round) * kElement;
+      std::byte* const all = packed.memory.span().data();
+      const int *const lengths = packed.lengths.data(), *const offsets = packed.offsets.data();
+      const auto copy = [&](bool into) {
+        copy_round(*task.array, blocks, rounds, round, packed, whole.span().data(), into);
+      };
+      if (writes) {
+        must_mpi(MPI_Gatherv(mine, rounds.my_length(round), MPI_FLOAT, all, lengths, offsets, MPI_FLOAT, 0, task.comm),
+                 "MPI_Gatherv");
+        copy(true);
+      } else {
+        copy(false);
+        must_mpi(MPI_Scatterv(all, lengths, offsets, MPI_FLOAT, mine, rounds.my_length(round), MPI_FLOAT, 0, task.comm),
+                 "MPI_Scatterv");
+      }
     }
+    if (file && writes) file->write(whole.span(), 0);
     parts.transfer = lap();
     if (file) file->close();
     parts.close = lap();
     return parts;
   }
 
-  void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
-                   const See& see) override {
-    see_file(file_of(folder), array.bytes(), see);
-  }
-
- private:
   std::unique_ptr<PosixFile> opened(const Task& task, PosixFile::Use use) {
     if (task.rank != 0) return nullptr;
     auto file = std::make_unique<PosixFile>(file_of(task.folder), use, task.direct);

@@ -11,11 +11,13 @@ constexpr std::array kOutcomes = {"array", "chunks", "separate", "library"};  //
 }  // namespace
 
 Json json_of(const Cell& cell, int ranks, Cache cache) {
-  return {{"ranks", ranks},
-          {"grid", cell.grid},
-          {"shape", cell.array.shape},
-          {"order", cell.array.order == Order::c ? "c" : "f"},
-          {"cache", name_of(cache)}};
+  Json out = {{"ranks", ranks},
+              {"grid", cell.grid},
+              {"shape", cell.array.shape},
+              {"order", cell.array.order == Order::c ? "c" : "f"},
+              {"cache", name_of(cache)}};
+  if (cell.array.ragged) out["ragged"] = true;
+  return out;
 }
 
 Json json_of(const MethodInfo& info, const Method& method) {

@@ -16,6 +16,14 @@ namespace {
 std::string file_of(const std::string& folder) { return folder + "/array"; }
 
 thalweg::View view_of(const Array& array, const Block& block) {
+  if (array.ragged) {
+    std::vector<std::int64_t> places, lengths;
+    for_each_run(array, block, [&](const Run& row) {
+      places.push_back(row.in_array * kElement);
+      lengths.push_back(row.length);
+    });
+    return thalweg::View::indexed(places, lengths, thalweg::View::of<float>());
+  }
   std::vector<tw_slice> slices;
   for (std::size_t d = 0; d < array.shape.size(); ++d)
     slices.push_back({array.shape[d], block.start[d], block.count[d]});
@@ -54,11 +62,19 @@ void must_have_read(std::size_t got, const Task& task) {
                  std::to_string(task.block.bytes()) + " bytes");
 }
 
-class CollectiveMethod : public Method {
+template <class Kind>
+class SharedFileMethod : public Kind {
  public:
   std::string library() const override { return thalweg_name(); }
   bool can_direct() const override { return true; }
   bool was_direct() const override { return session_.was_direct(); }
+
+ protected:
+  Session session_;
+};
+
+class CollectiveMethod : public SharedFileMethod<Method> {
+ public:
   std::string plan() const override { return plan_; }
 
   Parts write(const Task& task) override {
@@ -71,21 +87,13 @@ class CollectiveMethod : public Method {
     return session_.run(task, TW_READ,
                         [&](thalweg::File& file) { must_have_read(file.read_view_all(task.memory), task); });
   }
-  void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
-                   const See& see) override {
-    see_file(file_of(folder), array.bytes(), see);
-  }
 
  private:
-  Session session_;
   std::string plan_;
 };
 
-class NonblockingMethod : public OverlappingMethod {
+class NonblockingMethod : public SharedFileMethod<OverlappingMethod> {
  public:
-  std::string library() const override { return thalweg_name(); }
-  bool can_direct() const override { return true; }
-  bool was_direct() const override { return session_.was_direct(); }
   std::map<std::string, std::string> hints() const override { return {{"progress", progress_}}; }
 
   Parts write(const Task& task) override {
@@ -106,10 +114,6 @@ class NonblockingMethod : public OverlappingMethod {
     return session_.run(task, TW_READ,
                         [&](thalweg::File& file) { must_have_read(file.iread_view_all(task.memory).wait(), task); });
   }
-  void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
-                   const See& see) override {
-    see_file(file_of(folder), array.bytes(), see);
-  }
 
  private:
   // Where a thread advances requests, computing need not stop for them.
@@ -120,7 +124,6 @@ class NonblockingMethod : public OverlappingMethod {
     progress_ = asks_ ? "poll" : "thread";
   }
 
-  Session session_;
   std::string progress_;
   bool asks_ = false;
 };

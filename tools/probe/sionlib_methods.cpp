@@ -84,7 +84,7 @@ class SionlibMethod : public Method {
       Lap lap;
       Chunk chunk(file_of(task.folder), piece.writer);
       parts.open += lap();
-      for_each_shared_run(task.array->order, piece.block, task.block, [&](const SharedRun& run) {
+      for_each_shared_run(*task.array, piece.block, task.block, [&](const SharedRun& run) {
         chunk.read(task.memory.subspan(static_cast<std::size_t>(run.in_second * kElement),
                                        static_cast<std::size_t>(run.length * kElement)),
                    run.in_first * kElement);

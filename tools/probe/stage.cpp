@@ -17,6 +17,7 @@ Stage::Stage(const Options& options, const Ranks& ranks, const Cell& cell, const
 
 void Stage::run(const std::string& scratch, const Turn& turn, Where& where) {
   turn_ = turn;
+  if (const std::string unfit = method_.unfit_for(cell_.array); !unfit.empty()) return skip(Phase::write, unfit);
   where_ = &where;
   seed_ = options_.seed + static_cast<std::uint32_t>(turn.repetition);
   folder_ = scratch + "/" + std::string(info_.id);
@@ -193,7 +194,7 @@ void Stage::restart_phase() {
   const int readers = ranks_.half_size();
   Task task;
   if (ranks_.half() != MPI_COMM_NULL) {
-    Block block = block_of(cell_.array, grid_for(readers, cell_.array.shape.size()), ranks_.rank());
+    Block block = block_of(cell_.array, grid_for(readers, cell_.array), ranks_.rank());
     found_ = Buffer(static_cast<std::size_t>(block.bytes()));
     task = task_for(ranks_.half(), std::move(block), found_.span());
   }

@@ -33,6 +33,9 @@ class VpfileMethod : public Method {
   bool can_direct() const override { return true; }
   bool was_direct() const override { return direct_.value_or(false); }
   std::string plan() const override { return plan_; }
+  std::string unfit_for(const Array& array) const override {
+    return array.ragged ? "the streams of a file in this mode have equal lengths" : "";
+  }
 
   Parts write(const Task& task) override {
     return run(task, "w", [&](thalweg::vp::File& file) {
@@ -42,10 +45,6 @@ class VpfileMethod : public Method {
   }
   Parts read(const Task& task) override {
     return run(task, "r", [&](thalweg::vp::File& file) { file.read_all(elements_of(task), 1, thalweg::vp::all, {}); });
-  }
-  void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
-                   const See& see) override {
-    see_file(file_of(folder), array.bytes(), see);
   }
 
  private:

@@ -9,6 +9,7 @@ from model_support import BY_ID, CONSTANTS, METHODS, calibration_cells, cell, ma
 
 from thalweg.measure import MeasureError, evaluation, model, terms
 from thalweg.measure.decision import decide, kind_of, twins_of
+from thalweg.measure.parse import Cell
 
 
 # ---- Terms -----------------------------------------------------------------------------------------------------------
@@ -18,6 +19,14 @@ from thalweg.measure.decision import decide, kind_of, twins_of
                                        (cell(1, 10, 20), 1), (cell(8, 4, 6, 8, grid=(2, 2, 2)), 48)])
 def test_runs_are_counted_by_the_first_dimension_that_is_cut(one, runs):
     assert terms.runs_of(one, one.grid) == runs
+
+
+def test_each_row_of_a_ragged_array_is_a_run_unless_one_rank_has_all():
+    ragged = Cell(4, (4, 1), (64, 16), "c", "warm", True)
+    assert terms.runs_of(ragged, (4, 1)) == 64
+    assert terms.runs_of(ragged, (1, 1)) == 1
+    assert terms.chunk_runs_of(ragged, (2, 1)) == 64
+    assert terms.load_of(ragged, "restart", 3, 2).runs == 64
 
 
 def test_runs_of_two_cuts_have_the_parts_of_both():

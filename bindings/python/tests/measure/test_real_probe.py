@@ -53,6 +53,15 @@ def test_a_grid_of_three_dimensions(tmp_path):
     assert run.info["scaling"] == "none"
 
 
+def test_ragged_arrays_beside_others(tmp_path):
+    run = thalweg.measure.run(tmp_path, ranks=[2], size=[(64, 9)], order="c", repeat=1, ragged=True, methods=["gather", "tw-vpfile"],
+                              phases="write,read".split(","), program=PROGRAM, quiet=True)
+
+    methods = {(ragged, method) for ragged, method in zip((cell.ragged for cell in run.times["cell"]), run.times["method"])}
+    assert methods == {(False, "gather"), (False, "tw-vpfile"), (True, "gather")}
+    assert ["tw-vpfile"] == [mishap.method for mishap in run.mishaps]
+
+
 def test_the_schema_holds_for_what_the_program_prints(tmp_path):
     jsonschema = pytest.importorskip("jsonschema")
     with open(os.path.join(os.path.dirname(thalweg.measure.__file__), "records.schema.json")) as file:

@@ -178,6 +178,11 @@ def test_blocks_are_scattered_unless_only_the_slowest_dimension_is_cut(ranks, gr
     assert statistics.is_scattered(Cell(ranks, grid, shape, order)) == scattered
 
 
+def test_rows_of_a_ragged_array_interleave():
+    assert statistics.is_scattered(Cell(4, (4, 1), (64, 16), "c", "warm", True))
+    assert not statistics.is_scattered(Cell(1, (1, 1), (64, 16), "c", "warm", True))
+
+
 def test_curves_of_strong_and_weak_scaling_and_of_sizes():
     one, four, larger = made_cell(1, 1024), made_cell(4, 1024), made_cell(4, 2048)
     both = statistics.series([larger, one, four])

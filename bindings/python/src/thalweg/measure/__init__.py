@@ -30,7 +30,7 @@ def __dir__():
     return sorted({*globals(), *_LAZY})
 
 
-def run(dir=".", ranks=None, *, grid=None, size=None, order=None, strong=False, weak=False, repeat=None,
+def run(dir=".", ranks=None, *, grid=None, size=None, order=None, strong=False, weak=False, ragged=False, repeat=None,
         cache="warm", methods=None, phases=None, files_per_folder=32, quick=False, program=None, mpiexec=None, patience=600,
         quiet=False, save=None):
     """Measure the methods. Blocks until all launches have ended, seconds to minutes.
@@ -52,6 +52,8 @@ def run(dir=".", ranks=None, *, grid=None, size=None, order=None, strong=False, 
         all methods and phases.
     strong, weak : bool
         Strong or weak scaling only.
+    ragged : bool
+        Measure arrays of rows of unequal lengths, too.
     repeat : int, optional
         Repetitions after a warm-up; default 7, with `quick` 3.
     files_per_folder : int
@@ -82,7 +84,7 @@ def run(dir=".", ranks=None, *, grid=None, size=None, order=None, strong=False, 
     from .methods import run_from_python
 
     options = {"ranks": ranks, "grid": grid, "size": size, "order": order, "cache": cache, "strong": strong,
-               "weak": weak, "quick": quick}
+               "weak": weak, "ragged": ragged, "quick": quick}
     how = {"folder": dir, "methods": methods, "phases": phases, "repetitions": repeat, "files_per_folder": files_per_folder,
            "patience": patience}
     return run_from_python(options, how, program, mpiexec, quiet, save)

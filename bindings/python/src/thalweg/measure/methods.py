@@ -34,7 +34,7 @@ def _ranks_of(text, grid):
     return asked if grid or len(asked) > 1 or "," in text else doubling_ranks(asked[0])
 
 
-def plan_options(ranks="", grid="", sizes=(), orders=(), caches=(), strong=False, weak=False, quick=False):
+def plan_options(ranks="", grid="", sizes=(), orders=(), caches=(), strong=False, weak=False, quick=False, ragged=False):
     """The options of a plan, from the texts that the command takes and their defaults.
 
     Returns
@@ -55,7 +55,7 @@ def plan_options(ranks="", grid="", sizes=(), orders=(), caches=(), strong=False
     sizes = tuple(sizes) or (_QUICK_SIZES if quick else _SIZES)
     orders = tuple(dict.fromkeys(orders)) or (("c",) if quick else ("c", "f"))
     caches = tuple(dict.fromkeys(caches)) or ("warm",)
-    return PlanOptions(numbers, parts, sizes, orders, caches, strong or not weak, weak or not strong)
+    return PlanOptions(numbers, parts, sizes, orders, caches, strong or not weak, weak or not strong, ragged)
 
 
 # ---- Python -----------------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def run_from_python(options, how, program, mpiexec, quiet, save):
 def _measured(arguments):
     """The run that was asked for, and why it ended early."""
     options = plan_options(arguments.ranks, arguments.grid, arguments.size or (), split_words(arguments.order),
-                           split_words(arguments.cache), arguments.strong, arguments.weak, arguments.quick)
+                           split_words(arguments.cache), arguments.strong, arguments.weak, arguments.quick, arguments.ragged)
     plan = make_plan(options)
     launcher = find_launcher(arguments.program, arguments.mpiexec)
     how = How(arguments.dir, split_words(arguments.methods), split_words(arguments.phases),
@@ -174,6 +174,7 @@ def _add_what(parser):
                         help='Side of the array, or its shape "256x256x256"; several may be given; default '
                         "2048 and 512x128x128")
     parser.add_argument("--order", **words, metavar="ORDER", help="c (row-major), f (column-major); default: both")
+    parser.add_argument("--ragged", action="store_true", help="Arrays of rows of unequal lengths, too: of each shape with two sides")
     parser.add_argument("--strong", action="store_true", help="Strong scaling only: one array for all numbers of ranks")
     parser.add_argument("--weak", action="store_true", help="Weak scaling only: equal bytes per rank, a block of half the side")
     parser.add_argument("--repeat", type=whole_number(1, 1000), default=0, metavar="N",

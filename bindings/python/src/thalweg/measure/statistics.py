@@ -19,6 +19,7 @@ import pandas as _pandas
 from scipy.stats import binom as _binom
 
 from .parse import PHASES
+from .terms import runs_of as _runs_of
 from .text import count_text, joined, short_size
 
 __all__ = ["rows", "interval", "ratios", "groups", "Grouping", "best_cuts", "Series", "series", "small_cells", "is_scattered",
@@ -268,14 +269,7 @@ def small_cells(table):
 
 def is_scattered(cell):
     """Whether the block of a rank is more than one stretch of the array."""
-    by_speed = range(len(cell.shape)) if cell.order == "c" else range(len(cell.shape) - 1, -1, -1)  # the slowest first
-    within = False
-    for d in by_speed:
-        parts = cell.grid[d] if d < len(cell.grid) else 1
-        if within and parts > 1:
-            return True
-        within = within or cell.shape[d] > parts
-    return False
+    return _runs_of(cell, cell.grid) > cell.ranks
 
 
 @_dataclasses.dataclass(frozen=True)

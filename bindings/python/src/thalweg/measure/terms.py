@@ -56,6 +56,8 @@ def runs_of(cell, grid, other=None):
 
 def chunk_runs_of(cell, grid):
     """Count the stretches of a file of consecutive blocks of ``cell.grid`` that readers of `grid` transfer."""
+    if cell.ragged:
+        return _stretches(cell, grid, cell.grid)
     runs, cut = 1, False
     for d in _fast_to_slow(cell):
         both = len(_begins(cell.shape[d], _parts(grid, d)) | _begins(cell.shape[d], _parts(cell.grid, d)))
@@ -66,9 +68,9 @@ def chunk_runs_of(cell, grid):
 
 def load_of(cell, phase, readers, cores):
     """Give the `Load` of a cell; `readers` is the number of ranks that read in a restart."""
-    restart = phase == "restart" and readers > 0
-    grid = _grid_for(readers, len(cell.shape)) if restart else cell.grid
-    ranks = readers if restart else cell.ranks
+    grid, ranks = cell.grid, cell.ranks
+    if phase == "restart" and readers > 0:
+        grid, ranks = (readers, 1) if cell.ragged else _grid_for(readers, len(cell.shape)), readers
     return Load(ranks, cell.ranks, max(1, cores), cell.bytes, max(runs_of(cell, grid), ranks),
                 max(runs_of(cell, grid, cell.grid), ranks))
 
@@ -165,6 +167,9 @@ def _begins(n, parts):
 
 def _stretches(cell, grid, other):
     # Dimensions that no grid cuts belong to a stretch, the first that is cut ends it, and each index of slower ones starts another.
+    # Rows of a ragged array belong to the parts in turn.
+    if cell.ragged:
+        return cell.shape[0] if max(grid[0], other[0]) > 1 else 1
     runs, cut = 1, False
     for d in _fast_to_slow(cell):
         if cut:
