@@ -6,7 +6,7 @@
 
 #include "method.hpp"
 #include "posix_file.hpp"
-#include "records.hpp"
+#include "print_record.hpp"
 #include "stopwatch.hpp"
 
 namespace probe {

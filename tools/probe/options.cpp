@@ -1,7 +1,6 @@
 #include "options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <CLI/CLI.hpp>
 #include <filesystem>

@@ -5,7 +5,6 @@
 
 #include "group_of.hpp"
 #include "opened_direct.hpp"
-#include "posix_file.hpp"
 #include "stopwatch.hpp"
 #include "thalweg_methods.hpp"
 
