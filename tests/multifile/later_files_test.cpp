@@ -173,7 +173,6 @@ TEST_F(LaterFiles, LargeDataMakeThem) {
 
 TEST_F(LaterFiles, TheyComeWhenTheyAreNeeded) {
   const OpenRequest creating = request(MultifileMode::create);
-  std::mutex mutex;
   Numbers opened, flushed;
   run_on_team(4, [&](Group& group) {
     auto file = run(open_multifile(group, creating));
