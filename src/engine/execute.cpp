@@ -75,23 +75,24 @@ bool moves_own(const GroupAccess& access, const Group& group) {
 void choose_share(const Group& group, const Plan& plan, const GroupAccess& access, const ExtentList* const& own,
                   ProcessAccess* process, TransferTask& task) {
   const auto rank = static_cast<std::size_t>(group.rank());
+  // Worker i is task i * tasks / workers: spread over the tasks, and so over the NUMA nodes of bound threads.
+  const auto tasks = static_cast<std::size_t>(group.size());
+  const std::size_t worker = (rank * plan.workers + tasks - 1) / tasks;
   task.domain = {0, kEverything};
   if (plan.method == Method::direct) {
     if (moves_own(access, group)) task.lists = {&own, 1};
-  } else if (rank < plan.workers) {
+  } else if (worker < plan.workers && worker * tasks / plan.workers == rank) {
     task.lists = process->lists();
     if (plan.workers > 1)
       task.domain =
-          cut_domains(task.lists, plan.workers, std::max<std::uint64_t>(task.file->storage.block_bytes, 1))[rank];
+          cut_domains(task.lists, plan.workers, std::max<std::uint64_t>(task.file->storage.block_bytes, 1))[worker];
   }
 }
 
 // Lists of a common access were compared by their sums; those that no task moves are compared here.
 Status check_common(const GroupAccess& access, const ExtentList& own, const ProcessAccess* process) {
   if (!access.common() || !access.has_lists || process == nullptr) return {};
-  const auto first = process->summary(0).list->extents();
-  const auto mine = own.extents();
-  if (std::equal(first.begin(), first.end(), mine.begin(), mine.end())) return {};
+  if (std::ranges::equal(process->summary(0).list->extents(), own.extents())) return {};
   return Status::error(Code::invalid_argument,
                        "the list of this task differs from that of task 0, and lists of a common access must not");
 }

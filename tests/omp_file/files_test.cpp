@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "omp_file/omp_file_support.hpp"
 #include "omp_file/open_files.hpp"
@@ -294,6 +297,47 @@ TEST_F(OmpFile, HintsOfAnOpenGoBeforeThoseOfTheEnvironment) {
   const HintsOfTheEnvironment hints("method=naive");
   EXPECT_EQ(plan_with(path(), nullptr), "naive");
   EXPECT_EQ(plan_with(path(), "method=shared"), "shared");
+}
+
+// Bytes that this thread has written to files; -1: the kernel does not count them.
+std::int64_t bytes_written() {
+  std::ifstream counts("/proc/thread-self/io");
+  std::string name;
+  std::int64_t value = -1;
+  while (counts >> name >> value)
+    if (name == "wchar:") return value;
+  return -1;
+}
+
+// The threads of a team that write, where a call is left to these workers.
+std::set<int> writers_of(const std::string& path, int threads, int workers) {
+  constexpr long kEach = 1 << 18;
+  const std::string hints = "method=shared,workers=" + std::to_string(workers);
+  std::vector<char> wrote(static_cast<std::size_t>(threads));
+  int fd = -1;
+  EXPECT_EQ(results_on(threads,
+                       [&](int rank) {
+                         if (omp_file_open_all(&fd, path.c_str(), O_RDWR | O_CREAT, 0600, hints.c_str()) != 0)
+                           return -1;
+                         const std::vector<char> bytes(kEach, static_cast<char>('a' + rank));
+                         const std::int64_t before = bytes_written();
+                         const int done = omp_file_write_all(bytes.data(), kEach, fd, 0);
+                         wrote[static_cast<std::size_t>(rank)] = bytes_written() > before;
+                         return omp_file_close_all(fd) == 0 ? done : -1;
+                       }),
+            all_ok(threads));
+  std::set<int> ranks;
+  for (int rank = 0; rank < threads; ++rank)
+    if (wrote[static_cast<std::size_t>(rank)] != 0) ranks.insert(rank);
+  return ranks;
+}
+
+TEST_F(OmpFile, WorkersAreSpreadOverTheThreads) {
+  if (bytes_written() < 0) GTEST_SKIP() << "the kernel does not count the bytes of a thread";
+  EXPECT_EQ(writers_of(path(), 4, 2), (std::set{0, 2}));
+  EXPECT_EQ(writers_of(path(), 8, 3), (std::set{0, 2, 5}));
+  EXPECT_EQ(writers_of(path(), 8, 5), (std::set{0, 1, 3, 4, 6}));
+  EXPECT_EQ(writers_of(path(), 3, 3), (std::set{0, 1, 2}));
 }
 
 TEST_F(OmpFile, WrongHintsFailOnAllThreadsAndLeaveTheDescriptor) {
