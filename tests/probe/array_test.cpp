@@ -216,6 +216,16 @@ TEST(MethodsArray, SharedRunsOfRaggedPartsAreAtTheSamePlaces) {
   });
 }
 
+// So that scaling is not that of one heavy rank.
+TEST(MethodsArray, PartsOfALargeRaggedArrayAreAboutEqual) {
+  const Array array{{2048, 2048}, Order::c, true};
+  for (const int parts : {2, 3, 4, 8})
+    for (int rank = 0; rank < parts; ++rank) {
+      const double share = static_cast<double>(block_of(array, {parts, 1}, rank).elements() * parts);
+      EXPECT_NEAR(share / static_cast<double>(array.elements()), 1, 0.1) << rank << " of " << parts;
+    }
+}
+
 TEST(MethodsArray, RowsOfRaggedArraysDifferAndHaveTheMeanLength) {
   const Array array{{41, 8}, Order::c, true};
   std::map<std::int64_t, int> lengths;

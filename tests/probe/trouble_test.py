@@ -39,11 +39,13 @@ class Options(ProbeTest):
     def test_wrong_cells(self):
         for wrong in ("shape=8x", "shape=0x8", "shape=8x8x8x8", "shape=-1", "grid=1x1", "shape=8x8,grid=1", "shape=8,order=g",
                       "shape=9999999999x9999999999", "shape=8,colour=red", "shape=8,ragged=1",
-                      "shape=8x8,grid=1x2,ragged=1", "shape=8x8,order=f,ragged=1", "shape=8x8,ragged=0", ""):
+                      "shape=8x8,grid=1x2,ragged=1", "shape=8x8,order=f,ragged=1", "shape=8x8,ragged=2", ""):
             with self.subTest(cell=wrong):
                 done = subprocess.run([PROGRAM, "--describe", "--cell", wrong], capture_output=True, text=True, timeout=TIMEOUT)
                 self.assertEqual(done.returncode, WRONG_OPTIONS, done.stderr)
                 self.assertIn("--cell", done.stderr)
+                if "ragged=1" in wrong:
+                    self.assertIn("a ragged array has rows and their mean length, order c, and a grid such as 4x1", done.stderr)
 
     def test_a_folder_that_is_not_there(self):
         self.assertIn("nowhere", self.refused("--dir", self.folder / "nowhere", *ONE))

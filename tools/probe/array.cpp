@@ -90,14 +90,16 @@ bool advance(const Rows& rows, std::vector<std::int64_t>& at, SharedRun& run) {
 }
 
 constexpr std::uint64_t kOfPlace = 0x9E3779B97F4A7C15U;
+constexpr std::uint64_t kOfSeed = 0xD1B54A32D192ED03U;
 
 // The length of a row of a ragged array. The rows 2k and 2k + 1 together have twice the mean length.
 std::int64_t length_of_row(const Array& array, std::int64_t row) {
   const std::int64_t mean = array.shape[1];
   if ((row ^ 1) >= array.shape[0]) return mean;
-  const std::uint64_t hash = (static_cast<std::uint64_t>(row / 2) + 1) * kOfPlace;
+  std::uint64_t hash = (static_cast<std::uint64_t>(row / 2) + 1) * kOfPlace;
+  hash = (hash ^ hash >> 31) * kOfSeed;
   const std::int64_t less = static_cast<std::int64_t>(hash >> 33) % (mean + 1);
-  return row % 2 == 0 ? mean - less : mean + less;
+  return row % 2 == static_cast<std::int64_t>(hash >> 32 & 1) ? mean - less : mean + less;
 }
 
 void for_each_shared_row(const Array& array, const Block& first, const Block& second,
@@ -120,7 +122,6 @@ void for_each_shared_row(const Array& array, const Block& first, const Block& se
   }
   if (run.length > 0) see(run);
 }
-constexpr std::uint64_t kOfSeed = 0xD1B54A32D192ED03U;
 constexpr unsigned kDropped = 40;  // of 64 bits: 24 remain, the precision of a real
 
 void make_elements(std::int64_t first, std::uint32_t seed, std::span<float> elements) {

@@ -68,18 +68,18 @@ Cell cell_of(const std::string& text, int ranks) {
       cell.grid = numbers<int>(text, value, 1 << 20);
     else if (name == "order")
       cell.array.order = order_of(text, value);
-    else if (name == "ragged" && value == "1")
-      cell.array.ragged = true;
+    else if (name == "ragged" && (value == "0" || value == "1"))
+      cell.array.ragged = value == "1";
     else
       wrong_cell(text, "unknown key '" + name + "' in a cell");
   }
   if (cell.array.shape.empty()) wrong_cell(text, "the shape is missing");
   check_size(text, cell.array);
   if (cell.grid.empty()) cell.grid = grid_for(std::max(1, ranks), cell.array);
+  if (cell.array.ragged && (cell.array.shape.size() != 2 || cell.array.order != Order::c || cell.grid.back() != 1))
+    wrong_cell(text, "a ragged array has rows and their mean length, order c, and a grid such as 4x1");
   if (cell.grid.size() != cell.array.shape.size())
     wrong_cell(text, "the grid and the shape differ in their number of dimensions");
-  if (cell.array.ragged && (cell.grid.size() != 2 || cell.grid[1] != 1 || cell.array.order != Order::c))
-    wrong_cell(text, "a ragged array has rows and their mean length, a grid Px1 and the order c");
   std::int64_t parts = 1;
   for (const int part : cell.grid) parts *= part;
   if (ranks > 0 && parts != ranks)

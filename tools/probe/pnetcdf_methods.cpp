@@ -75,18 +75,21 @@ class PnetcdfMethod : public Method {
 
   Parts write(const Task& task) override {
     const std::string path = file_of(task.folder);
-    return move(task, path, ncmpi_put_vara_float_all, [&](int& file, int& variable) {
+    const auto create = [&](int& file, int& variable) {
       file = create_file(task, path);
       variable = define(file, *task.array, path);
-    });
+    };
+    return move(task, path, "write", ncmpi_put_vara_float_all, create,
+                [this](int file, int v) { keep_hints(file, v); });
   }
 
   Parts read(const Task& task) override {
     const std::string path = file_of(task.folder);
-    return move(task, path, ncmpi_get_vara_float_all, [&](int& file, int& variable) {
+    const auto open = [&](int& file, int& variable) {
       must(ncmpi_open(task.comm, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &file), "open", path);
       must(ncmpi_inq_varid(file, "array", &variable), "find the variable of", path);
-    });
+    };
+    return move(task, path, "read", ncmpi_get_vara_float_all, open, [](int /*file*/, int /*variable*/) {});
   }
 
   void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
@@ -108,8 +111,7 @@ class PnetcdfMethod : public Method {
   std::map<std::string, std::string> hints() const override { return hints_; }
 
  private:
-  template <class Open>
-  Parts move(const Task& task, const std::string& path, auto* call, Open&& open) {
+  static Parts move(const Task& task, const std::string& path, const char* what, auto* call, auto&& open, auto&& look) {
     Parts parts;
     Lap lap;
     int file = 0, variable = 0;
@@ -117,10 +119,10 @@ class PnetcdfMethod : public Method {
     parts.open = lap();
     for (const Call& one : calls_of(task)) {
       auto* const memory = reinterpret_cast<float*>(task.memory.data()) + one.in_block;
-      must(call(file, variable, one.start.data(), one.count.data(), memory), "write or read", path);
+      must(call(file, variable, one.start.data(), one.count.data(), memory), what, path);
     }
     parts.transfer = lap();
-    keep_hints(file, variable);
+    look(file, variable);
     must(ncmpi_close(file), "close", path);
     parts.close = lap();
     return parts;

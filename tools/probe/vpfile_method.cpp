@@ -32,9 +32,7 @@ class VpfileMethod : public Method {
   bool can_direct() const override { return true; }
   bool was_direct() const override { return direct_.value_or(false); }
   std::string plan() const override { return plan_; }
-  std::string unfit_for(const Array& array) const override {
-    return array.ragged ? "the streams of a file in this mode have equal lengths" : "";
-  }
+  std::string unfit_for(const Array& array) const override { return array.ragged ? "not programmed for vpfiles" : ""; }
 
   Parts write(const Task& task) override {
     return run(task, "w", [&](thalweg::vp::File& file) {
