@@ -186,18 +186,25 @@ std::uint64_t SimStorage::number_of(const std::string& path) {
 
 void SimStorage::begin_at(double now) {
   metadata_free_ = std::max(metadata_free_, now);
-  metadata_idle_ = 0;
+  metadata_gaps_.clear();
 }
 
-// Tasks make several requests before others, whose clocks are behind, make their first: those were served in the time
-// that the server was idle.
+// Tasks make several requests before others, whose clocks are behind, make their first: those find gaps between the
+// requests that were made before.
 double SimStorage::metadata(double now, bool creates) {
   const double service = creates ? costs_.create_ns : costs_.open_ns;
-  if (now < metadata_free_ && metadata_idle_ >= service) {
-    metadata_idle_ -= service;
-    return now + service + costs_.request_ns;
+  auto gap = metadata_gaps_.upper_bound(now);
+  if (gap != metadata_gaps_.begin()) --gap;
+  for (; gap != metadata_gaps_.end(); ++gap) {
+    const double end = gap->second;
+    const double begin = std::max(now, gap->first);
+    if (begin + service > end) continue;
+    gap->second = begin;
+    if (gap->first == begin) metadata_gaps_.erase(gap);
+    if (begin + service < end) metadata_gaps_.emplace(begin + service, end);
+    return begin + service + costs_.request_ns;
   }
-  metadata_idle_ += std::max(0.0, now - metadata_free_);
+  if (now > metadata_free_) metadata_gaps_.emplace(metadata_free_, now);
   metadata_free_ = std::max(metadata_free_, now) + service;
   return metadata_free_ + costs_.request_ns;
 }

@@ -45,7 +45,7 @@ class SimStorage : public std::enable_shared_from_this<SimStorage> {
   // Queue of a task: transfers proceed concurrently; the task's clock advances to the end of those it waits for.
   std::unique_ptr<IoQueue> queue_of(std::int64_t task, std::int64_t client, std::size_t depth);
 
-  // All tasks are at `now`: what was idle before is over.
+  // All tasks are at `now`: no request comes before.
   void begin_at(double now);
   // End of an operation that starts at `now`.
   double metadata(double now, bool creates);
@@ -63,10 +63,10 @@ class SimStorage : public std::enable_shared_from_this<SimStorage> {
   const std::shared_ptr<Backend> inner_;
   const SimStorageCosts costs_;
   SimLedger& ledger_;
-  double* submitted_end_ = nullptr;   // receives the end of a transfer that no task waits for yet; null: tasks wait
-  double metadata_free_ = 0;          // when it is free
-  double metadata_idle_ = 0;          // time before that it did not use
-  std::vector<double> servers_free_;  // when each is free
+  double* submitted_end_ = nullptr;  // receives the end of a transfer that no task waits for yet; null: tasks wait
+  double metadata_free_ = 0;         // when it is free
+  std::map<double, double> metadata_gaps_;  // before that: begin and end of times without a request
+  std::vector<double> servers_free_;        // when each is free
   std::unordered_map<std::int64_t, double> clients_free_;
   std::map<std::string, std::uint64_t> files_;
   std::unordered_map<std::uint64_t, std::int64_t> holders_;  // of lock units, by file and number

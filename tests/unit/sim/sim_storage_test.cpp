@@ -50,6 +50,27 @@ TEST_F(SimStorageTest, ServersWorkAtTheSameTime) {
   EXPECT_DOUBLE_EQ(storage->transfer(0, Direction::read, 0, 0, 0, 400), 3 * (1000 + 100) + 10);
 }
 
+TEST_F(SimStorageTest, TheMetadataServerTakesRequestsInGapsBetweenOthers) {
+  const auto storage = make(plain_costs());
+
+  EXPECT_DOUBLE_EQ(storage->metadata(1000, true), 1000 + 70 + 10);  // free from 0 to 1000
+  EXPECT_DOUBLE_EQ(storage->metadata(0, true), 70 + 10);
+  EXPECT_DOUBLE_EQ(storage->metadata(0, true), 140 + 10);
+  EXPECT_DOUBLE_EQ(storage->metadata(940, true), 1070 + 70 + 10);  // 60 are too few
+  EXPECT_DOUBLE_EQ(storage->metadata(940, false), 940 + 7 + 10);
+  EXPECT_DOUBLE_EQ(storage->metadata(940, false), 947 + 7 + 10);
+  EXPECT_DOUBLE_EQ(storage->metadata(1000, false), 1140 + 7 + 10);
+}
+
+TEST_F(SimStorageTest, MetadataRequestsAtOnceWaitForEachOtherAfterIdleTime) {
+  const auto storage = make(plain_costs());
+
+  (void)storage->metadata(9000, true);
+  for (int i = 1; i < 100; ++i) EXPECT_DOUBLE_EQ(storage->metadata(9000, true), 9000 + 70 * (i + 1) + 10);
+  storage->begin_at(20'000);
+  EXPECT_DOUBLE_EQ(storage->metadata(0, true), 20'000 + 70 + 10) << "gaps are forgotten";
+}
+
 TEST_F(SimStorageTest, ALockUnitOfAnotherClientIsWaitedFor) {
   SimStorageCosts costs = plain_costs();
   costs.lock_bytes = 100;
