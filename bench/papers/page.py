@@ -16,7 +16,9 @@ def number(value):
 
 def value_text(value, unit):
     text = number(value.median) + unit
-    if value.low is not None and number(value.low) != number(value.high):
+    if value.repetitions == 1:
+        text += " (one repetition)"
+    elif value.low is not None and number(value.low) != number(value.high):
         text += f" ({number(value.low)} .. {number(value.high)})"
     return text
 
@@ -27,10 +29,19 @@ def ratio_of(figure, value):
 
 
 def falls_short(figure, value):
-    """Without a number of the paper: whether what the text says is better is not."""
-    least = 100 if figure.get("unit") == "%" else 1
+    """Without a number of the paper: whether what the text says is better is not. As shown, not by further digits."""
+    if value is None:
+        return False
     ratio = ratio_of(figure, value)
-    return value is not None and (value.median < least if ratio is None else ratio < REACHED)
+    if ratio is not None:
+        return float(number(ratio)) < REACHED
+    return float(number(value.median)) < figure.get("least", 100 if figure.get("unit") == "%" else 1)
+
+
+def reason(figure, value):
+    if figure["paper"] is not None and value.low is not None and value.low <= figure["paper"] <= value.high:
+        return "inconclusive: the repetitions are on both sides of the paper's figure"
+    return figure.get("why", "")
 
 
 def here_text(figure, value, results, unit):
@@ -47,7 +58,7 @@ def here_text(figure, value, results, unit):
 def cells(figure, results):
     unit = " %" if figure.get("unit") == "%" else ""
     here, simulated = results.value(figure["here"]), results.simulated(figure.get("simulated"))
-    reasons = [figure.get("why", "")] if falls_short(figure, here) else []
+    reasons = [reason(figure, here)] if falls_short(figure, here) else []
     if falls_short(figure, simulated):
         reasons.append("simulated: " + figure["why_simulated"] if "why_simulated" in figure else "")
     ratio = ratio_of(figure, here or simulated)
@@ -71,7 +82,7 @@ def reached(paper, results):
     simulated = sum(results.simulated(one.get("simulated")) is not None for one in paper["figures"])
     with_figure = [ratio for ratio in ratios if ratio is not None]
     return (len(paper["figures"]), len(ratios),
-            f"{sum(ratio >= REACHED for ratio in with_figure)} of {len(with_figure)}", simulated)
+            f"{sum(float(number(ratio)) >= REACHED for ratio in with_figure)} of {len(with_figure)}", simulated)
 
 
 def section(paper, results, machines):

@@ -27,12 +27,12 @@ import statistics
 class Value:
     """Median, least and greatest; the latter two are None where the repetitions are not paired. `of`: what was simulated."""
 
-    def __init__(self, median, low=None, high=None, of=""):
-        self.median, self.low, self.high, self.of = median, low, high, of
+    def __init__(self, median, low=None, high=None, of="", repetitions=None):
+        self.median, self.low, self.high, self.of, self.repetitions = median, low, high, of, repetitions
 
     @classmethod
     def of(cls, values):
-        return cls(statistics.median(values), min(values), max(values)) if values else None
+        return cls(statistics.median(values), min(values), max(values), repetitions=len(values)) if values else None
 
 
 def paired(function, *columns):

@@ -43,6 +43,7 @@ PAPERS = json.loads((HERE / "figures.json").read_text(encoding="utf-8"))
 SIMULATIONS = json.loads((HERE / "simulations.json").read_text(encoding="utf-8"))
 PATIENCE = {"quick": 600, "full": 7200}  # seconds of a program
 GRACE = 20  # seconds in which a program that is ended puts its files away
+LOOK = 2  # seconds in which the load of other programs is taken, before each run
 ENVIRONMENT = {"HYDRA_LAUNCHER": "fork", "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                "OMP_WAIT_POLICY": "passive"}
@@ -113,14 +114,17 @@ def start(command, limit, name, question=""):
     so is every program when this one is."""
     print(f"== {name}: {' '.join(map(str, command))}", flush=True)
     begun = time.monotonic()
-    with subprocess.Popen(command, env={**ENVIRONMENT, **os.environ}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, start_new_session=True) as process:
-        try:
-            output, errors = process.communicate(question, timeout=limit)
-        except subprocess.TimeoutExpired as reason:
-            raise RuntimeError(f"it was ended after {limit:g} s") from reason
-        finally:
-            end(process)
+    process = None
+    try:
+        process = subprocess.Popen(command, env={**ENVIRONMENT, **os.environ}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
+        output, errors = process.communicate(question, timeout=limit)
+    except subprocess.TimeoutExpired as late:
+        raise RuntimeError(f"it was ended after {limit:g} s") from late
+    finally:
+        if process:
+            with process:
+                end(process)
     print(f"   {time.monotonic() - begun:.0f} s", flush=True)
     if process.returncode != 0:
         raise RuntimeError(f"exit status {process.returncode}: {errors.strip()[-400:]}")
@@ -128,19 +132,34 @@ def start(command, limit, name, question=""):
 
 
 def end(process):
-    """Ends a program and what it started, by SIGKILL where SIGTERM does not."""
-    if process.poll() is not None:
-        return
-    for how in (signal.SIGTERM, signal.SIGKILL):
-        os.killpg(process.pid, how)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=GRACE)
-            return
+    """Ends what is left of a program and of all that it started, by SIGKILL where SIGTERM does not."""
+    with contextlib.suppress(ProcessLookupError):  # none is left
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            os.killpg(process.pid, how)
+            until = time.monotonic() + GRACE
+            while time.monotonic() < until:
+                process.poll()
+                os.killpg(process.pid, 0)
+                time.sleep(0.02)
 
 
 def ended(number, _frame):
-    """As Control-C: programs are ended and folders removed on the way out."""
+    """As Control-C: programs are ended and folders removed on the way out, which a further signal does not break off."""
+    for one in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(one, signal.SIG_IGN)
     raise SystemExit(128 + number)
+
+
+def busy_cores():
+    """The cores that other programs use, in a while in which this one waits."""
+    def ticks():
+        numbers = [int(word) for word in pathlib.Path("/proc/stat").read_text(encoding="utf-8").split()[1:9]]
+        return sum(numbers), numbers[3] + numbers[4]  # all, idle
+
+    all_before, idle_before = ticks()
+    time.sleep(LOOK)
+    all_after, idle_after = ticks()
+    return CORES * (1 - (idle_after - idle_before) / max(all_after - all_before, 1))
 
 
 def shape_of(array, tasks):
@@ -193,6 +212,8 @@ def kept(found):
         wanted = {"name", "amount", "variants"}
     elif "variant" in found:
         wanted = {"variant", "phase", "seconds"}
+    elif found.get("kind") == "run":
+        wanted = {"kind", "version", "machine"}
     elif found.get("kind") == "time":
         wanted = {"kind", "method", "phase", "seconds", "cell"}
     elif found.get("kind") == "prediction":
@@ -206,7 +227,7 @@ def run_one(name, chosen, scratch):
     output = scratch / f"{name}.json"
     if name in METHODS:
         start([build / "bin/thalweg", "methods", *METHODS[name][form], "--dir", scratch, "--save", output, "--quiet"], chosen.patience, name)
-        return [record for record in map(json.loads, output.read_text(encoding="utf-8").splitlines()) if record["kind"] == "time"]
+        return [record for record in map(json.loads, output.read_text(encoding="utf-8").splitlines()) if record["kind"] in ("run", "time")]
     program, arguments, ranks, bound = RUNS[name]
     effort = ["--quick"] if form == "quick" else []
     before = on_ranks(build, ranks, bound) if ranks else []
@@ -221,10 +242,9 @@ def run_one(name, chosen, scratch):
 
 def measure(papers, chosen):
     """All results, with those of earlier runs where only some are wanted; and whether all programs succeeded."""
-    results, whole = {"load": {}, "forms": {}, "runs": {}}, True
+    results, whole = {"busy_cores": {}, "forms": {}, "runs": {}}, True
     if (chosen.only or chosen.run) and chosen.json.exists():
-        results = json.loads(chosen.json.read_text(encoding="utf-8"))
-    load = os.getloadavg()[0]  # of other programs: no run has begun
+        results = read_results(chosen.json)
     runs = results["runs"]
     with tempfile.TemporaryDirectory(dir=chosen.dir, prefix="papers-") as folder:
         for name in chosen.run or runs_of(papers, chosen.form):
@@ -233,30 +253,62 @@ def measure(papers, chosen):
             if name == "simulated":
                 steps = {case[0]: lambda case=case: simulate(*case, chosen) for case in cases_of(papers, chosen.form)}
                 into = runs.setdefault(name, {})
+            results["busy_cores"][name], results["forms"][name] = 0 if name == "simulated" else busy_cores(), chosen.form
             for step, act in steps.items():
+                into.pop(step, None)
                 try:
                     into[step] = kept(act())
-                    results["load"][name], results["forms"][name] = load, chosen.form
                 except (RuntimeError, OSError, ValueError) as error:
                     print(f"run.py: {step}: {error}", file=sys.stderr)
                     whole = False
-                chosen.json.write_text(json.dumps(results) + "\n", encoding="utf-8")
+                new = chosen.json.with_name(chosen.json.name + ".new")
+                new.write_text(json.dumps(results) + "\n", encoding="utf-8")
+                new.replace(chosen.json)
     return results, whole
+
+
+def read_results(path):
+    """The results in a file. Raises ValueError or OSError."""
+    results = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(results, dict) or not all(isinstance(results.get(one), dict) for one in ("busy_cores", "forms", "runs")):
+        raise ValueError(f"'{path}' has no results of this program; measure all papers again")
+    return results
+
+
+def texts_of(report):
+    """The machine of a run, and the program with its compiler; None where it does not tell."""
+    if isinstance(report, list):
+        machine = next((record["machine"] for record in report if record["kind"] == "run"), None)
+        processor, system, program = machine and machine["cpu"], machine and machine["kernel"], None
+    else:
+        machine = report.get("machine")
+        processor, system = machine and machine["processor"], machine and machine["system"]
+        program = machine and f"thalweg {machine['thalweg']} ({machine['commit']}), compiler {machine['compiler']}"
+    if not machine:
+        return "a machine that was not recorded", program
+    return f"{processor}, {machine['cores']} cores, {machine['memory_bytes'] / 2**30:.0f} GiB of memory, {system}", program
+
+
+def grouped(texts):
+    """The texts of runs, a dict; each once, with the names of its runs where there are several texts."""
+    alike = {}
+    for name, text in texts.items():
+        if text:
+            alike.setdefault(text, []).append(name)
+    return "; ".join(text if len(alike) == 1 else f"{text} ({', '.join(names)})" for text, names in alike.items())
 
 
 def machine_line(results):
     measured = [name for name in results["runs"] if name != "simulated"]
-    reports = [results["runs"][name] for name in measured if "machine" in results["runs"][name]]
-    if not reports:
+    if not measured:
         return "Nothing was measured here: only the simulated columns are filled."
-    machine = reports[0]["machine"]
-    load = max(results["load"][name] for name in measured)
+    texts = {name: texts_of(results["runs"][name]) for name in measured}
+    machines, programs = (grouped({name: text[i] for name, text in texts.items()}) for i in (0, 1))
     full = [name for name in measured if results["forms"][name] == "full"]
-    form = "full" if len(full) == len(measured) else f"quick runs ({', '.join(full)}: full)" if full else "quick"
-    line = (f"`bench/papers/run.py`, {form}{'' if 'runs' in form else ' runs'}, on {machine['processor']}, {machine['cores']} cores, "
-            f"{machine['memory_bytes'] / 2**30:.0f} GiB of memory, {machine['system']}; "
-            f"thalweg {machine['thalweg']} ({machine['commit']}), compiler {machine['compiler']}; load of other programs {load:.1f}.")
-    if load > machine["cores"] / 2:
+    form = "full runs" if len(full) == len(measured) else f"quick runs ({', '.join(full)}: full)" if full else "quick runs"
+    busy = max(results["busy_cores"][name] for name in measured)
+    line = f"`bench/papers/run.py`, {form}, on {machines}{'; ' if programs else ''}{programs}. Before a run other programs used {busy:.1f} cores at most."
+    if busy > 0.25 * CORES:
         line += " **Measured beside other programs: single rows are inconclusive.**"
     return line
 
@@ -299,7 +351,12 @@ def main():
     parser.add_argument("--from", dest="source", type=pathlib.Path)
     parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs/papers.md")
     chosen = parser.parse_args()
-    chosen.patience = chosen.patience or PATIENCE[chosen.form]
+    chosen.patience = PATIENCE[chosen.form] if chosen.patience is None else chosen.patience
+    if chosen.patience <= 0:
+        parser.error(f"--patience: {chosen.patience:g} is not a time above 0 s")
+    for name in chosen.run or []:
+        if name in RUNS and RUNS[name][1][chosen.form] is None:
+            parser.error(f"--run: {name} is part of a full run only, unless there are as many cores as ranks; add --full")
     whole = True
     if page.MARK not in (chosen.page.read_text(encoding="utf-8") if chosen.page.is_file() else ""):
         parser.error(f"--page: '{chosen.page}' is no page with the line {page.MARK.strip()}")
@@ -307,7 +364,7 @@ def main():
         signal.signal(number, ended)
     if chosen.source:
         try:
-            results = json.loads(chosen.source.read_text(encoding="utf-8"))
+            results = read_results(chosen.source)
         except (OSError, ValueError) as error:
             parser.error(f"--from: {error}")
     else:
@@ -320,7 +377,10 @@ def main():
             if not os.access(folder, os.W_OK | os.X_OK):
                 parser.error(f"{option}: nothing can be written in '{folder}'")
         papers = [paper for paper in PAPERS if not chosen.only or paper["id"] in chosen.only]
-        results, whole = measure(papers, chosen)
+        try:
+            results, whole = measure(papers, chosen)
+        except ValueError as error:
+            parser.error(f"--json: {error}")
     write_page(results, chosen.page)
     return 0 if tell_missing(results) and whole else 1
 

@@ -35,7 +35,7 @@ def report(*comparisons, facts=None):
 
 
 def results_of(runs):
-    return {"runs": runs, "load": dict.fromkeys(runs, 0.5), "forms": dict.fromkeys(runs, "quick")}
+    return {"runs": runs, "busy_cores": dict.fromkeys(runs, 0.1), "forms": dict.fromkeys(runs, "quick")}
 
 
 class Values(unittest.TestCase):
@@ -107,7 +107,7 @@ class Page(unittest.TestCase):
         name = "2 threads, segments of 16 MiB, sync at end"
         slow = comparison(name, 1e9, **{"file per thread/write": (2,), "ordered/write": (2,), "write_all/write": (2,)})
         text, pictures = self.made({"omp": report(slow)}, status=1)
-        self.assertRegex(text, r"a file per thread to `ordered`, 2 threads .*\| 1 \|  \| 0\.424 \| the disk takes")
+        self.assertRegex(text, r"a file per thread to `ordered`, 2 threads .*\| 1 \(one repetition\) \|  \| 0\.424 \| the disk takes")
         self.assertIn("<circle", pictures["openmp"])
 
     def test_a_value_below_zero_counts_as_a_ratio_of_zero_with_its_reason(self):
@@ -129,13 +129,44 @@ class Page(unittest.TestCase):
                   "simulated": {"of": "m, 8 ranks, a", "to": "m, 8 ranks, b"}}
         self.assertEqual(page.cells(figure, results)[2:], ["not measured: one node", "0.5 (m, 8 ranks)", "0.5", "simulated: links"])
 
+    def test_repetitions_on_both_sides_of_the_papers_figure_are_inconclusive(self):
+        spec = {"run": "r", "in": "c", "of": "a", "to": "b", "phase": "x"}
+        figure = {"what": "w", "place": "p", "as": "a", "paper": 1.0, "why": "because", "here": spec}
+        for low, reason in ((1.5, "inconclusive: the repetitions are on both sides of the paper's figure"), (0.9, "because")):
+            results = Results({"r": report(comparison("c", 1, **{"a/x": (2, 2, 1), "b/x": (1, 1, low)}))})
+            self.assertEqual(page.cells(figure, results)[-1], reason)
+
+    def test_a_single_repetition_is_marked(self):
+        figure = {"what": "w", "place": "p", "as": "a", "paper": 1.0, "here": {"run": "r", "in": "c", "of": "a", "to": "b", "phase": "x"}}
+        results = Results({"r": report(comparison("c", 1, **{"a/x": (1,), "b/x": (2,)}))})
+        self.assertEqual(page.cells(figure, results)[2], "2 (one repetition)")
+
+    def test_a_value_is_judged_as_it_is_shown(self):
+        for seconds, short in ((0.99977, False), (0.94, True)):
+            times = {"m, 8 ranks, a": 1, "m, 8 ranks, b": seconds}
+            results = Results({"simulated": {name: {"open_seconds": s, "transfer_seconds": 0, "close_seconds": 0} for name, s in times.items()}})
+            figure = {"what": "w", "place": "p", "as": "a", "paper": None, "here": None, "unmeasured": "u", "why_simulated": "because",
+                      "simulated": {"of": "m, 8 ranks, a", "to": "m, 8 ranks, b"}}
+            self.assertEqual("because" in page.cells(figure, results)[-1], short)
+            self.assertIn("because", page.cells({**figure, "least": 1.05}, results)[-1])
+
     def test_a_run_that_lacks_a_figure_is_reported(self):
         self.made({"omp": report()}, status=1)
 
     def test_a_machine_with_other_programs_is_marked(self):
-        for load, marked in ((9.0, True), (0.2, False)):
-            results = {**results_of({"omp": report()}), "load": {"omp": load}}
+        for busy, marked in ((run.CORES, True), (0.02, False)):
+            results = {**results_of({"omp": report()}), "busy_cores": {"omp": busy}}
             self.assertEqual("beside other programs" in run.machine_line(results), marked)
+
+    def test_runs_on_several_machines_are_told_apart(self):
+        methods = [{"kind": "run", "version": "0", "machine": {"cpu": "P", "cores": 2, "memory_bytes": 2**34, "kernel": "S"}}]
+        one = run.machine_line(results_of({"omp": report(), "methods": methods}))
+        self.assertIn("on P, 2 cores, 16 GiB of memory, S; thalweg 0 (c), compiler 12.", one)
+        other = {**report(), "machine": {**MACHINE, "cores": 16, "commit": "d"}}
+        several = run.machine_line(results_of({"omp": report(), "vp": other}))
+        for part in ("P, 2 cores, 16 GiB of memory, S (omp)", "P, 16 cores, 16 GiB of memory, S (vp)", "(d), compiler 12 (vp)"):
+            self.assertIn(part, several)
+        self.assertNotIn("Nothing was measured", run.machine_line(results_of({"methods": []})))
 
     def test_forms_of_runs_are_told(self):
         results = {**results_of({"omp": report(), "vp": report()}), "forms": {"omp": "quick", "vp": "full"}}
@@ -175,10 +206,40 @@ class Data(unittest.TestCase):
             target = pathlib.Path(folder) / "papers.md"
             target.write_text("<!-- papers -->\n<!-- end papers -->\n")
             words = ["run.py", "--only", "stream", "--build", str(build), "--page", str(target), "--json", str(build / "papers.json")]
-            with mock.patch.object(sys, "argv", words), contextlib.redirect_stderr(io.StringIO()) as errors, contextlib.redirect_stdout(io.StringIO()):
+            old = results_of({"vp": report(), "omp": report()})
+            (build / "papers.json").write_text(json.dumps(old))
+            with mock.patch.object(sys, "argv", words), mock.patch.object(run, "LOOK", 0), \
+                 contextlib.redirect_stderr(io.StringIO()) as errors, contextlib.redirect_stdout(io.StringIO()):
                 self.assertEqual(run.main(), 1)
             self.assertIn("run.py: vp:", errors.getvalue())
             self.assertIn("not measured", target.read_text())
+            kept = json.loads((build / "papers.json").read_text())
+            self.assertEqual(sorted(kept["runs"]), ["omp", "simulated"], "the failed run keeps no figures of before")
+
+    def test_wrong_words_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            target, empty = pathlib.Path(folder) / "papers.md", pathlib.Path(folder) / "empty.json"
+            target.write_text("<!-- papers -->\n<!-- end papers -->\n")
+            empty.write_text("[]")
+            (pathlib.Path(folder) / "bin").mkdir()
+            here = ["--page", str(target), "--build", folder]
+            for words, said in (([*here, "--patience", "0"], "--patience: 0 is not"), (["--page", folder], "is no page with the line"),
+                                ([*here, "--from", str(empty)], "has no results of this program"),
+                                ([*here, "--run", "vp", "--json", str(empty)], "has no results of this program"),
+                                ([*here, "--run", "vp", "--json", str(pathlib.Path(folder) / "absent/x.json")], "--json: nothing can be written"),
+                                (["--build", str(empty), "--page", str(target)], "has no programs")):
+                with mock.patch.object(sys, "argv", ["run.py", *words]), contextlib.redirect_stderr(io.StringIO()) as errors:
+                    with self.assertRaises(SystemExit) as caught:
+                        run.main()
+                self.assertEqual((caught.exception.code, said in errors.getvalue()), (2, True), (words, errors.getvalue()))
+
+
+def is_running(pid):
+    """Whether a process exists that has not ended: its parent may not have asked yet."""
+    try:
+        return pathlib.Path(f"/proc/{pid.strip()}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 class Programs(unittest.TestCase):
@@ -194,6 +255,19 @@ class Programs(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "it was ended after 0.5 s"):
             run.start(["sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"], 0.5, "stubborn")
 
+    def test_what_a_dead_program_has_left_is_ended(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pid = pathlib.Path(folder) / "pid"
+            with self.assertRaisesRegex(RuntimeError, "it was ended after 0.5 s"):
+                run.start(["sh", "-c", f"sleep 600 & echo $! > {pid}; exit 3"], 0.5, "left")
+            self.assertFalse(is_running(pid.read_text()))
+
+    def test_other_programs_are_seen(self):
+        with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process, mock.patch.object(run, "LOOK", 0.5):
+            busy = run.busy_cores()
+            process.kill()
+        self.assertGreater(busy, 0.1)
+
     def test_sigterm_ends_the_program_that_runs(self):
         code = (f"import sys; sys.path.insert(0, {str(ROOT / 'bench/papers')!r}); import run, signal; signal.signal(signal.SIGTERM, run.ended); "
                 "run.start(['sh', '-c', 'echo $$ > pid; exec sleep 600'], 600, 'sleeper')")
@@ -204,8 +278,7 @@ class Programs(unittest.TestCase):
                     time.sleep(0.02)
                 process.terminate()
                 self.assertEqual(process.wait(), 128 + signal.SIGTERM)
-            with self.assertRaises(ProcessLookupError):
-                os.kill(int(written.read_text()), 0)
+            self.assertFalse(is_running(written.read_text()))
 
 
 def run_alternatives(name):
