@@ -33,7 +33,7 @@ has_serial_hdf5() { # Debian calls it hdf5-serial, as hdf5 may be one that requi
   flags=$(pkg-config --cflags hdf5-serial 2> /dev/null || pkg-config --cflags hdf5 2> /dev/null) || return
   macros=$(echo '#include <hdf5.h>' | c++ $flags -x c++ -E -dM - 2> /dev/null) && [[ $macros != *H5_HAVE_PARALLEL* ]]
 }
-# One Python must have all packages: that of apt, which gets those that are missing, or else the user's.
+# One Python must have all packages: that of apt, which gets those that are missing; the user's where there is no apt.
 has_python() {
   local python=python3
   has_command apt-get && [ -x /usr/bin/python3 ] && python=/usr/bin/python3
