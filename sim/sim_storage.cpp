@@ -163,7 +163,7 @@ class SimQueue final : public IoQueue {
 };
 
 SimStorage::SimStorage(std::shared_ptr<Backend> inner, const SimStorageCosts& costs, SimLedger& ledger)
-    : inner_(std::move(inner)), costs_(costs), ledger_(ledger), servers_free_(costs.servers) {}
+    : inner_(std::move(inner)), costs_(costs), ledger_(ledger), servers_(costs.servers) {}
 
 std::shared_ptr<SimStorage> SimStorage::make(std::shared_ptr<Backend> inner, const SimStorageCosts& costs,
                                              SimLedger& ledger) {
@@ -184,29 +184,40 @@ std::uint64_t SimStorage::number_of(const std::string& path) {
   return files_.try_emplace(path, files_.size()).first->second;
 }
 
-void SimStorage::begin_at(double now) {
-  metadata_free_ = std::max(metadata_free_, now);
-  metadata_gaps_.clear();
+void SimServer::begin_at(double now) {
+  free_ = std::max(free_, now);
+  gaps_.clear();
 }
 
 // Tasks make several requests before others, whose clocks are behind, make their first: those find gaps between the
 // requests that were made before.
-double SimStorage::metadata(double now, bool creates) {
-  const double service = creates ? costs_.create_ns : costs_.open_ns;
-  auto gap = metadata_gaps_.upper_bound(now);
-  if (gap != metadata_gaps_.begin()) --gap;
-  for (; gap != metadata_gaps_.end(); ++gap) {
+double SimServer::serve(double now, double service) {
+  constexpr std::size_t kMostGaps = 4096;
+  auto gap = gaps_.upper_bound(now);
+  if (gap != gaps_.begin()) --gap;
+  for (; gap != gaps_.end(); ++gap) {
     const double end = gap->second;
     const double begin = std::max(now, gap->first);
     if (begin + service > end) continue;
     gap->second = begin;
-    if (gap->first == begin) metadata_gaps_.erase(gap);
-    if (begin + service < end) metadata_gaps_.emplace(begin + service, end);
-    return begin + service + costs_.request_ns;
+    if (gap->first == begin) gaps_.erase(gap);
+    if (begin + service < end) gaps_.emplace(begin + service, end);
+    return begin + service;
   }
-  if (now > metadata_free_) metadata_gaps_.emplace(metadata_free_, now);
-  metadata_free_ = std::max(metadata_free_, now) + service;
-  return metadata_free_ + costs_.request_ns;
+  if (now > free_) gaps_.emplace(free_, now);
+  if (gaps_.size() > kMostGaps) gaps_.erase(gaps_.begin());
+  free_ = std::max(free_, now) + service;
+  return free_;
+}
+
+void SimStorage::begin_at(double now) {
+  metadata_.begin_at(now);
+  for (SimServer& server : servers_) server.begin_at(now);
+  for (auto& [client, link] : links_) link.begin_at(now);
+}
+
+double SimStorage::metadata(double now, bool creates) {
+  return metadata_.serve(now, creates ? costs_.create_ns : costs_.open_ns) + costs_.request_ns;
 }
 
 double SimStorage::transfer(double now, Direction direction, std::int64_t client, std::uint64_t file,
@@ -215,16 +226,14 @@ double SimStorage::transfer(double now, Direction direction, std::int64_t client
   for (const std::uint64_t last = offset + bytes; offset < last;) {
     const std::uint64_t stripe = offset / costs_.stripe_bytes;
     const std::uint64_t part = std::min(last, (stripe + 1) * costs_.stripe_bytes) - offset;
-    double& free = servers_free_[(file + stripe) % costs_.servers];
-    free = std::max(free, now) + costs_.server_ns + lock(direction, client, file, offset, part) +
-           static_cast<double>(part) * costs_.byte_ns;
-    end = std::max(end, free + costs_.request_ns);
+    const double service =
+        costs_.server_ns + lock(direction, client, file, offset, part) + static_cast<double>(part) * costs_.byte_ns;
+    end = std::max(end, servers_[(file + stripe) % costs_.servers].serve(now, service) + costs_.request_ns);
     offset += part;
   }
   if (costs_.client_byte_ns == 0) return end;
-  double& free = clients_free_[client];
-  free = std::max(free, now) + static_cast<double>(bytes) * costs_.client_byte_ns;
-  return std::max(end, free + costs_.request_ns);
+  const double link = links_[client].serve(now, static_cast<double>(bytes) * costs_.client_byte_ns);
+  return std::max(end, link + costs_.request_ns);
 }
 
 // Time to acquire the lock units of a range.

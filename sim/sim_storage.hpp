@@ -33,6 +33,19 @@ struct SimStorageCosts {
   double create_ns = 50'000;
 };
 
+// Serves one request after the other.
+class SimServer {
+ public:
+  // All tasks are at `now`: no request comes before.
+  void begin_at(double now);
+  // End of a request that comes at `now`.
+  double serve(double now, double service);
+
+ private:
+  double free_ = 0;                // after all requests
+  std::map<double, double> gaps_;  // before that: begin and end of times without a request; the latest
+};
+
 class SimStorage : public std::enable_shared_from_this<SimStorage> {
  public:
   // The ledger must outlive it and the objects it makes.
@@ -64,10 +77,9 @@ class SimStorage : public std::enable_shared_from_this<SimStorage> {
   const SimStorageCosts costs_;
   SimLedger& ledger_;
   double* submitted_end_ = nullptr;  // receives the end of a transfer that no task waits for yet; null: tasks wait
-  double metadata_free_ = 0;         // when it is free
-  std::map<double, double> metadata_gaps_;  // before that: begin and end of times without a request
-  std::vector<double> servers_free_;        // when each is free
-  std::unordered_map<std::int64_t, double> clients_free_;
+  SimServer metadata_;
+  std::vector<SimServer> servers_;
+  std::unordered_map<std::int64_t, SimServer> links_;  // of clients
   std::map<std::string, std::uint64_t> files_;
   std::unordered_map<std::uint64_t, std::int64_t> holders_;  // of lock units, by file and number
 };

@@ -71,6 +71,19 @@ TEST_F(SimStorageTest, MetadataRequestsAtOnceWaitForEachOtherAfterIdleTime) {
   EXPECT_DOUBLE_EQ(storage->metadata(0, true), 20'000 + 70 + 10) << "gaps are forgotten";
 }
 
+// Clients whose tasks are carried out one after the other, each with two transfers, work at the same time.
+TEST_F(SimStorageTest, ServersAndLinksTakeTransfersInGapsBetweenOthers) {
+  SimStorageCosts costs = plain_costs();
+  costs.client_byte_ns = 100;
+  const auto storage = make(costs);
+
+  for (std::int64_t client = 0; client < 4; ++client) {
+    const double first = storage->transfer(0, Direction::write, client, 0, 0, 100);
+    const double second = storage->transfer(first, Direction::write, client, 0, 200, 100);
+    EXPECT_LE(second, 2 * (100 * 100 + 10) + 4 * 1100) << client;
+  }
+}
+
 TEST_F(SimStorageTest, ALockUnitOfAnotherClientIsWaitedFor) {
   SimStorageCosts costs = plain_costs();
   costs.lock_bytes = 100;
