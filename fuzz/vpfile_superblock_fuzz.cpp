@@ -5,6 +5,7 @@
 #include "base/size_units.hpp"
 #include "fuzz_support.hpp"
 #include "support/damage/vp_damage_seal.hpp"
+#include "vpfile/format/batch.hpp"
 #include "vpfile/format/superblock.hpp"
 
 namespace thalweg::fuzz {
@@ -22,12 +23,18 @@ Bytes image_from(Input& input, std::uint64_t bytes) {
   return image;
 }
 
-void try_row(const format::SuperblockRow& row, const format::ParsedSuperblock& parsed) {
+void try_row(const format::SuperblockRow& row, const format::ParsedSuperblock& parsed, const Bytes& found) {
   const format::VpGeometry& geometry = parsed.header.geometry;
   FUZZ_REQUIRE(row.n >= 1 && row.vp + row.n <= geometry.n);
-  FUZZ_REQUIRE(row.first_block + std::uint64_t{row.n} * row.blocks <= parsed.seal.blocks());
-  FUZZ_REQUIRE(row.index <= kMostOffset / geometry.block_bytes - row.blocks);
-  FUZZ_REQUIRE(row.bytes <= kMostOffset - row.index * geometry.block_bytes);
+  FUZZ_REQUIRE(row.first_block + row.all_blocks() <= parsed.seal.blocks());
+  if (row.is_batch()) {
+    const auto batch = format::batch_of(row, parsed.header.number, found, geometry);
+    if (batch.has_value())
+      FUZZ_REQUIRE(batch->least < batch->most && batch->most <= kMostOffset - geometry.lattice_bytes());
+  } else {
+    FUZZ_REQUIRE(row.index <= kMostOffset / geometry.block_bytes - row.blocks);
+    FUZZ_REQUIRE(row.bytes <= kMostOffset - row.index * geometry.block_bytes);
+  }
   Bytes encoded(format::kRowBytes);
   format::encode_row(row, encoded);
   const format::FillSlot one{.bytes = format::rows_and_blocks(1, parsed.seal.blocks())};
@@ -44,7 +51,7 @@ void try_image(const Bytes& image, const format::SuperblockHeader& header) {
   FUZZ_REQUIRE(format::has_room(header.geometry, found.seal.blocks(), found.seal.rows()));
   for (std::uint32_t i = 0; i < found.seal.rows(); ++i) {
     const auto row = format::parse_row(image, header.geometry, found.seal, i);
-    if (row.has_value()) try_row(row.value(), found);
+    if (row.has_value()) try_row(row.value(), found, image);
   }
 }
 
