@@ -26,6 +26,7 @@ def test_each_row_of_a_ragged_array_is_a_run_unless_one_rank_has_all():
     assert terms.runs_of(ragged, (4, 1)) == 64
     assert terms.runs_of(ragged, (1, 1)) == 1
     assert terms.chunk_runs_of(ragged, (2, 1)) == 64
+    assert terms.chunk_runs_of(ragged, (4, 1)) == 4
     assert terms.load_of(ragged, "restart", 3, 2).runs == 64
 
 

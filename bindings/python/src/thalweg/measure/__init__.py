@@ -53,7 +53,7 @@ def run(dir=".", ranks=None, *, grid=None, size=None, order=None, strong=False, 
     strong, weak : bool
         Strong or weak scaling only.
     ragged : bool
-        Measure arrays of rows of unequal lengths, too.
+        Measure arrays of rows of unequal lengths, too, for each shape with two sides: in order "c", and without `grid`.
     repeat : int, optional
         Repetitions after a warm-up; default 7, with `quick` 3.
     files_per_folder : int

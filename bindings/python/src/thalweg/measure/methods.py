@@ -174,7 +174,8 @@ def _add_what(parser):
                         help='Side of the array, or its shape "256x256x256"; several may be given; default '
                         "2048 and 512x128x128")
     parser.add_argument("--order", **words, metavar="ORDER", help="c (row-major), f (column-major); default: both")
-    parser.add_argument("--ragged", action="store_true", help="Arrays of rows of unequal lengths, too: of each shape with two sides")
+    parser.add_argument("--ragged", action="store_true",
+                        help="Rows of unequal lengths, too, for each shape with two sides: in row-major order, and without --grid")
     parser.add_argument("--strong", action="store_true", help="Strong scaling only: one array for all numbers of ranks")
     parser.add_argument("--weak", action="store_true", help="Weak scaling only: equal bytes per rank, a block of half the side")
     parser.add_argument("--repeat", type=whole_number(1, 1000), default=0, metavar="N",

@@ -57,7 +57,7 @@ def runs_of(cell, grid, other=None):
 def chunk_runs_of(cell, grid):
     """Count the stretches of a file of consecutive blocks of ``cell.grid`` that readers of `grid` transfer."""
     if cell.ragged:
-        return _stretches(cell, grid, cell.grid)
+        return cell.ranks if tuple(grid) == cell.grid else cell.shape[0]
     runs, cut = 1, False
     for d in _fast_to_slow(cell):
         both = len(_begins(cell.shape[d], _parts(grid, d)) | _begins(cell.shape[d], _parts(cell.grid, d)))
