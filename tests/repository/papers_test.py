@@ -274,7 +274,7 @@ class Programs(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with subprocess.Popen([sys.executable, "-c", code], cwd=folder, stdout=subprocess.DEVNULL) as process:
                 written = pathlib.Path(folder) / "pid"
-                while not written.exists() or not written.read_text().strip():
+                while process.poll() is None and not (written.exists() and written.read_text().strip()):
                     time.sleep(0.02)
                 process.terminate()
                 self.assertEqual(process.wait(), 128 + signal.SIGTERM)
