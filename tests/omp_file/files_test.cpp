@@ -322,7 +322,8 @@ std::set<int> writers_of(const std::string& path, int threads, int workers) {
                          const std::vector<char> bytes(kEach, static_cast<char>('a' + rank));
                          const std::int64_t before = bytes_written();
                          const int done = omp_file_write_all(bytes.data(), kEach, fd, 0);
-                         wrote[static_cast<std::size_t>(rank)] = bytes_written() > before;
+                         // Sanitizers write a few bytes to a pipe in any thread.
+                         wrote[static_cast<std::size_t>(rank)] = bytes_written() - before > kEach / 2;
                          return omp_file_close_all(fd) == 0 ? done : -1;
                        }),
             all_ok(threads));
