@@ -42,7 +42,7 @@ class FilePerTask : public Method {
   Parts read(const Task& task) override {
     Parts parts;
     was_direct_ = false;
-    for (const Piece& piece : pieces_of(*task.array, task.written_grid, task.block)) {
+    for (const Piece& piece : task.pieces) {
       Lap lap;
       PosixFile file(path_of(task.folder, piece.writer), PosixFile::Use::read, task.direct);
       was_direct_ = file.direct();

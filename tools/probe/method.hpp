@@ -17,6 +17,7 @@
 
 #include "array.hpp"
 #include "method_table.hpp"
+#include "pieces.hpp"
 
 namespace probe {
 
@@ -32,8 +33,9 @@ struct Task {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
   const Array* array = nullptr;
-  std::vector<int> written_grid;  // grid of the writers; locates the pieces for a reader
+  std::vector<int> written_grid;  // grid of the writers
   Block block;                    // of this rank; for reading any block of the array, with any number of ranks
+  std::vector<Piece> pieces;      // where the block lies in what the writers wrote
   std::span<std::byte> memory;    // block.bytes()
   std::string folder;             // of this method only; empty before a write
   bool direct = false;            // direct I/O, where the method supports it

@@ -51,8 +51,7 @@ class PlacesInArray : public Places {
 
 class PlacesInChunks : public Places {
  public:
-  explicit PlacesInChunks(const Task& task)
-      : Places(task), pieces_(pieces_of(*task.array, task.written_grid, task.block)) {}
+  explicit PlacesInChunks(const Task& task) : Places(task), pieces_(task.pieces) {}
 
  protected:
   void walk(const SeeStretch& see) const override {
@@ -63,7 +62,7 @@ class PlacesInChunks : public Places {
   }
 
  private:
-  std::vector<Piece> pieces_;
+  const std::vector<Piece>& pieces_;
 };
 
 // One call per stretch. Collectively, all ranks make as many calls as the rank with most stretches.

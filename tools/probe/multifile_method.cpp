@@ -43,15 +43,14 @@ class MultifileMethod : public Method {
   Parts read(const Task& task) override {
     Parts parts;
     Lap lap;
-    const std::vector<Piece> pieces = pieces_of(*task.array, task.written_grid, task.block);
     std::vector<std::int64_t> writers;
-    writers.reserve(pieces.size());
-    for (const Piece& piece : pieces) writers.push_back(piece.writer);
+    writers.reserve(task.pieces.size());
+    for (const Piece& piece : task.pieces) writers.push_back(piece.writer);
     thalweg::Options config;
     config.ranks(-1, writers);
     thalweg::Multifile file(group_of(task.comm), file_of(task.folder), TW_READ, config);
     parts.open = lap();
-    for (const Piece& piece : pieces) read_piece(file, task, piece);
+    for (const Piece& piece : task.pieces) read_piece(file, task, piece);
     parts.transfer = lap();
     file.close();
     parts.close = lap();

@@ -80,7 +80,7 @@ class SionlibMethod : public Method {
 
   Parts read(const Task& task) override {
     Parts parts;
-    for (const Piece& piece : pieces_of(*task.array, task.written_grid, task.block)) {
+    for (const Piece& piece : task.pieces) {
       Lap lap;
       Chunk chunk(file_of(task.folder), piece.writer);
       parts.open += lap();

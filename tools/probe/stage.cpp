@@ -51,6 +51,7 @@ Task Stage::task_for(MPI_Comm comm, Block block, std::span<std::byte> memory) co
   task.array = &cell_.array;
   task.written_grid = cell_.grid;
   task.block = std::move(block);
+  task.pieces = pieces_of(cell_.array, cell_.grid, task.block);
   task.memory = memory.first(static_cast<std::size_t>(task.block.bytes()));
   task.folder = folder_;
   task.direct = options_.cache == Cache::direct && method_.can_direct() && !lives_in_memory(folder_);
