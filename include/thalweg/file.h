@@ -42,8 +42,10 @@
  * Visibility: once a collective write has returned on a task, or its request was found complete there, every read that
  * begins later finds the bytes of all tasks, in this process and in every other one of the node; what one task wrote
  * alone is found by every read that begins after that write. No sync is needed. On other nodes that is so if the file
- * system keeps its caches coherent. NFS does not: a reader opens the file after the writer has closed it, and a sync
- * does not change that.
+ * system is known to keep its caches coherent. Elsewhere (NFS, FUSE, SMB, ...) the tasks of the group call
+ * tw_file_sync(): every read that begins after its return finds what all had written before. Nodes that write parts of
+ * one page of 4 KiB do so in collective calls; a task that writes alone keeps to pages that no other node writes
+ * between two syncs (docs/reference/visibility.md).
  *
  * Durability: what was written survives the death of the process. Only tw_file_sync() makes it survive that of the
  * machine; tw_file_close() does not sync.
@@ -138,7 +140,7 @@ TW_API_STATUS tw_status tw_file_abandon(tw_file** file);
  *            open).
  * Since      0.2. */
 
-/* Gives the length of the file.
+/* Gives the length of the file: the largest that a node finds.
  * nbytes     [out] the length after every task has made the call. NULL is TW_ERR_INVALID. */
 TW_API_STATUS tw_status tw_file_size(tw_file* file, int64_t* nbytes);
 
@@ -146,14 +148,15 @@ TW_API_STATUS tw_status tw_file_size(tw_file* file, int64_t* nbytes);
  * nbytes     [in]  the new length, >= 0. */
 TW_API_STATUS tw_status tw_file_truncate(tw_file* file, int64_t nbytes);
 
-/* Reserves storage; the file is at least offset + nbytes long afterwards, unless the file system cannot reserve.
+/* Reserves storage; the file is at least offset + nbytes long afterwards, also where the file system cannot reserve.
  * nbytes     [in]  bytes to reserve; 0 does nothing.
  * offset     [in]  where they begin, >= 0. An end above 2^63-1 is TW_ERR_RANGE. */
 TW_API_STATUS tw_status tw_file_preallocate(tw_file* file, size_t nbytes, int64_t offset);
 
 /* Makes the bytes survive the death of the machine that were written by calls and requests that are complete on every
- * task. The entry of a new file in its folder is not part of that. After a failure every later sync of this open file
- * returns the same failure. */
+ * task. The entry of a new file in its folder is not part of that. Then the tasks on all nodes find them (Visibility,
+ * above); TW_ERR_UNSAFE where one node is shown an old size nevertheless. After a failure to write, every later sync of
+ * this open file returns the same failure. */
 TW_API_STATUS tw_status tw_file_sync(tw_file* file);
 
 /* Moves the shared position. On failure it stays.

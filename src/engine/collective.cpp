@@ -118,7 +118,8 @@ void prepare(const SharedFile* file, const Group& group, Part& part) {
   if (summary.in_order) summary.position = asked.offset;
   summary.common = asked.common;
   summary.extents = part.list.summary();
-  summary.whole_blocks = part.status.ok() && goes_direct(*file, asked.direction) && in_whole_blocks(*file, part);
+  summary.whole_blocks =
+      part.status.ok() && (goes_direct(*file, asked.direction) || !file->is_coherent) && in_whole_blocks(*file, part);
   if (!one_process(group)) return;  // pointers mean nothing to other processes
   summary.file = file;
   if (summary.extents.n == 1) summary.memory = part.list.extents()[0].memory;
@@ -161,6 +162,7 @@ void add_circumstances(const Group& group, const SharedFile& file, const TaskAcc
   // A task alone, or threads of one process, do not keep other processes away; aggregators have domains of their own.
   access.may_sieve_writes = file.one_process || !access.shared_memory;
   access.may_bypass_cache = goes_direct(file, access.direction());
+  access.may_share_pages = file.is_coherent;
   access.nodes = static_cast<std::size_t>(group.place().nodes);
   // Tasks of one process aggregate only where a hint asks for it.
   const bool aggregates = !access.shared_memory || file.strategy.method == Method::aggregate;

@@ -64,6 +64,7 @@ struct SharedFile {
   bool may_write = false;
   bool sees_holes = true;   // the file could be opened for reading, too, whatever was asked for
   bool one_process = true;  // all tasks that have it open together are in this process
+  bool is_coherent = true;  // what a task wrote all others see at once, and each keeps to its bytes within a page
   std::shared_ptr<const Helpers> helpers = std::make_shared<const Helpers>();  // of the group that has it open
   SharedPosition position;
   RangeLock writers;

@@ -49,11 +49,11 @@ Op<Result<std::shared_ptr<T>>> shared_by_process(Group& group, std::function<std
 }
 
 Op<Result<std::shared_ptr<ReadSet>>> share_read_set(Group& group, const OpenRequest& request) {
-  return shared_by_process<ReadSet>(group, [&request] {
+  return shared_by_process<ReadSet>(group, [&request, of_nodes = group.place().nodes > 1] {
     Watch watch{{}, request.progress, {}};
     if (request.progress) watch.go_on = [progress = request.progress] { return progress(0, 0); };
     const auto unclosed = request.recover ? ReadSet::Unclosed::recover : ReadSet::Unclosed::refuse;
-    return std::make_shared<ReadSet>(request.backend, request.path, unclosed, std::move(watch));
+    return std::make_shared<ReadSet>(request.backend, request.path, unclosed, std::move(watch), of_nodes);
   });
 }
 
@@ -98,7 +98,11 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_reading(Group& group, const Open
   TW_CO_ASSIGN_OR_RETURN(auto set, co_await share_read_set(group, request));
   std::unique_ptr<Multifile> file;
   const Status mine = attempt([&] { return start_reading(group, request, std::move(set), file); });
-  TW_CO_RETURN_IF_ERROR(co_await agree(group, mine));
+  const std::string seen = fmt::format("'{}': the session and the number of logical files", request.path);
+  const std::int64_t session =
+      mine.ok() ? static_cast<std::int64_t>(file->reading->files().first().state().sequence) : 0;
+  const std::int64_t n_logical = mine.ok() ? static_cast<std::int64_t>(file->reading->files().n_logical()) : 0;
+  TW_CO_RETURN_IF_ERROR(co_await same_on_all(group, session, n_logical, mine, seen.c_str()));
   co_return std::move(file);
 }
 

@@ -199,7 +199,9 @@ format::FileHeader new_header(const WritePlanInput& input, std::uint32_t n_physi
   header.granule = input.options.granule_bytes;
   const std::uint32_t block =
       input.options.alignment_bytes == kAuto ? input.storage.block_bytes : input.options.alignment_bytes;
-  header.alignment = std::clamp<std::uint32_t>(std::bit_ceil(block), 512, 64 * kMi);
+  // Where nodes write back whole pages, no page has the bytes of two.
+  const bool pages = input.requests.nodes() > 1 && !input.storage.is_coherent;
+  header.alignment = std::clamp<std::uint32_t>(std::bit_ceil(block), pages ? 4096 : 512, 64 * kMi);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   header.created_seconds = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   return header;

@@ -81,6 +81,11 @@ Status preallocate_file(const FileDescriptor& file, const std::string& path, std
 // Makes a hole. Does nothing where the file system has none.
 Status release_storage(const FileDescriptor& file, const std::string& path, std::uint64_t offset, std::uint64_t bytes);
 Status sync_file(const FileDescriptor& file, const std::string& path);
+// Makes this node forget what it has cached of a file, so that it sees what other nodes wrote. First of all what it
+// wrote itself goes to the servers. `daemon`: a daemon of this node caches, too.
+Status forget_cached(const FileDescriptor& file, const std::string& path, bool daemon);
+// A daemon (GlusterFS) keeps the content of small files for a second: waits as long, or has it change the file.
+void forget_small(const FileDescriptor& file, bool may_write);
 // Locks of the open file description (fcntl(2), F_OFD_SETLK) on two bytes behind any data. Writers of a multifile or
 // vpfile exclude others with them (docs/format/multifile.md, section 8). They end when the last descriptor of this
 // opening is closed; one process may hold several.
@@ -92,6 +97,10 @@ enum class FileLock { session, writers };
 bool lock_file(const FileDescriptor& file, FileLock which);
 bool share_lock(const FileDescriptor& file, FileLock which);
 void unlock_file(const FileDescriptor& file);  // releases both locks
+// Where this node caches names it may open a file that another node has removed: then the file has no name any more. Or
+// it finds none, although its cache knows the name.
+bool was_removed(const FileDescriptor& file);
+bool is_cached_name(const std::string& path);
 // False when `path` names another file, or none.
 Result<bool> is_named(const FileDescriptor& file, const std::string& path);
 // First offset >= `offset` that may hold data; the size of the file when only a hole follows.

@@ -103,14 +103,35 @@ Result<FileDescriptor> open_unnamed_file(const std::string& folder) {
 Status close_file(FileDescriptor file, const std::string& path) {
   if (::close(file.release()) == 0) return {};
   const int err = errno;
-  if (err == EINTR) return {};  // Linux has closed it; a second close could hit a file of another thread
+  if (err == EINTR) return {};   // Linux has closed it; a second close could hit a file of another thread
+  if (err == ENOENT) return {};  // another node has removed the file
   return os_error(err, "cannot close '{}'", path);
 }
 
+namespace {
+
+// Network file systems ask their servers.
+int ask(int folder_or_file, const char* path, struct statx& found) {
+  const int flags = AT_STATX_FORCE_SYNC | (*path == 0 ? AT_EMPTY_PATH : 0);
+  return ::statx(folder_or_file, path, flags, STATX_SIZE | STATX_NLINK, &found);
+}
+
+}  // namespace
+
 Result<std::uint64_t> file_size(const FileDescriptor& file, const std::string& path) {
-  struct stat found;
-  if (::fstat(file.get(), &found) == 0) return static_cast<std::uint64_t>(found.st_size);
+  struct statx found = {};
+  if (ask(file.get(), "", found) == 0) return found.stx_size;
   return os_error(errno, "cannot tell the size of '{}'", path);
+}
+
+bool is_cached_name(const std::string& path) {
+  struct stat found;
+  return ::stat(path.c_str(), &found) == 0;
+}
+
+bool was_removed(const FileDescriptor& file) {
+  struct statx found = {};
+  return ask(file.get(), "", found) != 0 || found.stx_nlink == 0;
 }
 
 Status truncate_file(const FileDescriptor& file, const std::string& path, std::uint64_t bytes) {
@@ -146,6 +167,17 @@ Status release_storage(const FileDescriptor& file, const std::string& path, std:
 Status sync_file(const FileDescriptor& file, const std::string& path) {
   if (retried([&] { return transfer_calls().sync(file.get()); }) == 0) return {};
   return os_error(errno, "cannot bring '{}' to the storage", path);
+}
+
+Status forget_cached(const FileDescriptor& file, const std::string& path, bool daemon) {
+  if (daemon) TW_RETURN_IF_ERROR(sync_file(file, path));
+  (void)::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);  // writes what is dirty; what is being written stays
+  return file_size(file, path).status();
+}
+
+void forget_small(const FileDescriptor& file, bool may_write) {
+  constexpr useconds_t kDaemonForgets = 1'100'000;
+  if (!may_write || ::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, 1) != 0) ::usleep(kDaemonForgets);
 }
 
 namespace {
@@ -214,10 +246,10 @@ Status remove_file(const std::string& path) {
 }
 
 Result<bool> file_exists(const std::string& path) {
-  struct stat found;
-  if (::stat(path.c_str(), &found) == 0) return true;
+  struct statx found = {};
+  if (ask(AT_FDCWD, path.c_str(), found) == 0) return found.stx_nlink > 0;
   const int err = errno;
-  if (err == ENOENT || err == ENOTDIR) return false;
+  if (err == ENOENT || err == ENOTDIR || err == ESTALE) return false;
   return os_error(err, "cannot tell whether '{}' exists", path);
 }
 

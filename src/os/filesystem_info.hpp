@@ -12,9 +12,10 @@ namespace thalweg {
 
 struct StorageInfo {
   std::uint32_t block_bytes = 4096;  // preferred block of I/O, a power of two from 512 to 2^26
-  std::string kind = "unknown";      // "ext4", "tmpfs", ...; or the magic number as "0x01234567"
+  std::string kind = "unknown";      // "ext4", "fuse.sshfs", ...; or the magic number as "0x01234567"
   bool is_network = false;           // a known kind that many machines share, or FUSE
-  // Equal for all files of one file system, and different from all others: "ext4-0123456789abcdef"; "": unknown
+  bool is_coherent = true;           // a node sees at once what another one wrote; false where that is not known
+  // Equal for all mounts of one file system, and different from all others: "ext4-0123456789abcdef"; "": unknown
   std::string identity;
   std::uint64_t largest_file_bytes = kMostOffset;
   std::uint64_t free_bytes = kMostOffset;  // for users without privileges; the default means unknown
@@ -22,8 +23,9 @@ struct StorageInfo {
 
 struct FilesystemKind {
   std::uint32_t magic;
-  const char* name;      // null: unknown
-  bool network = false;  // many machines share it, or it is FUSE
+  const char* name;       // null: unknown
+  bool network = false;   // many machines share it, or it is FUSE
+  bool coherent = false;  // all machines are known to see at once what one of them wrote
 };
 // By the magic number of statfs(2).
 FilesystemKind filesystem_kind(std::uint32_t magic);
@@ -36,6 +38,9 @@ Result<StorageInfo> filesystem_info_of(int file, const std::string& path);
 // Alignment that direct transfers of an open file need for memory, offset and length; 0: the file system has no
 // direct I/O, or does not report it. tmpfs accepts O_DIRECT and ignores it.
 std::uint32_t direct_io_alignment_of(const FileDescriptor& file);
+// Where the kernel tells no alignment: whether a read past the page cache at the alignment that suits most storage works.
+inline constexpr std::uint32_t kUsualAlignment = 4096;
+bool takes_direct_page(const FileDescriptor& file);
 // Alignment for the file at `path`, or for a new one there: tried with a nameless file, which takes 50 us.
 std::uint32_t direct_io_alignment_at(const std::string& path);
 

@@ -2,15 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <span>
+#include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "base/checked_math.hpp"
 #include "os/file_ops.hpp"
@@ -18,6 +25,8 @@
 namespace thalweg {
 
 namespace {
+
+constexpr std::uint32_t kFuse = 0x65735546;
 
 // From statfs(2), linux/magic.h and the sources of file systems outside the kernel. FUSE counts as a network: most of
 // its users are parallel file systems.
@@ -28,10 +37,12 @@ constexpr FilesystemKind kKinds[] = {
     {0x00004D44, "vfat"},         {0x2011BAB0, "exfat"},       {0xCA451A4E, "bcachefs"},
     {0x73717368, "squashfs"},     {0x5346544E, "ntfs"},        {0x6969, "nfs", true},
     {0x0BD00BD0, "lustre", true}, {0x47504653, "gpfs", true},  {0x19830326, "beegfs", true},
-    {0x65735546, "fuse", true},   {0x00C36400, "ceph", true},  {0xFF534D42, "cifs", true},
+    {kFuse, "fuse", true},        {0x00C36400, "ceph", true},  {0xFF534D42, "cifs", true},
     {0xFE534D42, "smb2", true},   {0x01021997, "9p", true},    {0x20030528, "orangefs", true},
     {0xAAD7AAEA, "panfs", true},  {0x7461636F, "ocfs2", true}, {0x01161970, "gfs2", true},
 };
+// Those whose servers call back what a client has cached.
+constexpr std::string_view kCoherent[] = {"lustre", "gpfs", "ceph", "ocfs2", "gfs2"};
 
 std::string hex(std::uint64_t number, int digits) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -40,11 +51,48 @@ std::string hex(std::uint64_t number, int digits) {
   return text;
 }
 
-// The file system's id from statfs, or else the number of its device, which may change with every mount.
-std::string identity_of(const std::string& kind, const struct statfs& system, const struct stat& status) {
+// Type and source of a mount; "": not found. A line of /proc/self/mountinfo: "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 -
+// ext3 /dev/root rw,errors=continue".
+std::pair<std::string, std::string> mount_of(dev_t device) {
+  const std::string wanted = fmt::format("{}:{}", major(device), minor(device));
+  std::pair<std::string, std::string> found;
+  std::ifstream lines("/proc/self/mountinfo");
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string id, parent, its_device, word;
+    words >> id >> parent >> its_device;
+    if (its_device != wanted) continue;
+    while (words >> word && word != "-") {
+    }
+    words >> found.first >> found.second;
+  }
+  return found;
+}
+
+// The UUID that the file system of the file or folder carries, as a hexadecimal number; "": the kernel, before 6.9, or
+// the kind tells none.
+std::string uuid_of(const std::string& path) {
+  using Uuid = std::array<unsigned char, 17>;              // a length, and so many bytes
+  constexpr unsigned long kAskUuid = _IOR(0x15, 0, Uuid);  // FS_IOC_GETFSUUID of linux/fs.h
+  Uuid found = {};
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!file.is_open() || ::ioctl(file.get(), kAskUuid, &found) != 0 || found[0] >= found.size()) return {};
+  std::string text;
+  for (const unsigned char byte : std::span(found).subspan(1, found[0])) text += hex(byte, 2);
+  return text;
+}
+
+// A file system of servers is identified by their name for it, which all mounts have in common. Any other by the id of
+// statfs, unless that is the number of the device, which may be another one after the next mount: then by the UUID,
+// where there is one.
+std::string identity_of(const StorageInfo& info, const std::string& source, const struct statfs& system,
+                        const struct stat& status, const std::string& path) {
+  const bool has_servers = source.find(':') != std::string::npos || source.starts_with("//");
+  if (info.is_network && has_servers) return info.kind + "-" + source;
   const auto number = std::bit_cast<std::uint64_t>(system.f_fsid);
-  if (number != 0) return kind + "-" + hex(number, 16);
-  return fmt::format("{}-device-{}-{}", kind, major(status.st_dev), minor(status.st_dev));
+  if (number != 0 && number != status.st_dev) return info.kind + "-" + hex(number, 16);
+  if (const std::string uuid = uuid_of(path); !uuid.empty()) return info.kind + "-" + uuid;
+  return fmt::format("{}-device-{}-{}", info.kind, major(status.st_dev), minor(status.st_dev));
 }
 
 std::uint64_t largest_file(const std::string& kind, std::uint64_t block_bytes) {
@@ -70,15 +118,19 @@ std::uint32_t told_alignment(int folder_fd, const char* path, int flags) {
   return memory == 0 || offset == 0 ? 0 : std::max(memory, offset);
 }
 
-StorageInfo info_from(const struct stat& status, const struct statfs& system) {
+StorageInfo info_from(const struct stat& status, const struct statfs& system, const std::string& path) {
   StorageInfo info;
   // The block of I/O, not of allocation: on a parallel file system it is the stripe.
   const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
   info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
   const FilesystemKind kind = filesystem_kind(static_cast<std::uint32_t>(system.f_type));
+  const auto [type, source] = kind.network ? mount_of(status.st_dev) : std::pair<std::string, std::string>{};
   info.kind = kind.name != nullptr ? kind.name : "0x" + hex(kind.magic, 8);
-  info.is_network = kind.network;
-  info.identity = identity_of(info.kind, system, status);
+  if (kind.magic == kFuse && !type.empty()) info.kind = type;
+  const bool is_disk = info.kind == "fuseblk";  // FUSE on a disk of this machine
+  info.is_network = kind.network && !is_disk;
+  info.is_coherent = is_disk || kind.coherent;
+  info.identity = identity_of(info, source, system, status, path);
   info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
   std::uint64_t free = 0;
   const bool told = system.f_blocks > 0;  // ramfs and others report no sizes
@@ -90,12 +142,24 @@ StorageInfo info_from(const struct stat& status, const struct statfs& system) {
 }  // namespace
 
 FilesystemKind filesystem_kind(std::uint32_t magic) {
-  const auto* known = std::ranges::find(kKinds, magic, &FilesystemKind::magic);
-  return known != std::end(kKinds) ? *known : FilesystemKind{magic, nullptr};
+  const auto* const known = std::ranges::find(kKinds, magic, &FilesystemKind::magic);
+  if (known == std::end(kKinds)) return {magic, nullptr};
+  FilesystemKind kind = *known;
+  kind.coherent = !kind.network || std::ranges::find(kCoherent, kind.name) != std::end(kCoherent);
+  return kind;
 }
 
 std::uint32_t direct_io_alignment_of(const FileDescriptor& file) {
   return told_alignment(file.get(), "", AT_EMPTY_PATH);
+}
+
+bool takes_direct_page(const FileDescriptor& file) {
+  struct statfs system;
+  if (::fstatfs(file.get(), &system) != 0) return false;
+  for (const std::uint32_t in_memory : {0x01021994U, 0x858458F6U})  // tmpfs, ramfs: the page cache is the file
+    if (static_cast<std::uint32_t>(system.f_type) == in_memory) return false;
+  alignas(kUsualAlignment) std::array<std::byte, kUsualAlignment> page;
+  return ::pread(file.get(), page.data(), page.size(), 0) >= 0;
 }
 
 // Kernels report it for regular files only: a nameless file stands in for one that does not exist yet.
@@ -118,13 +182,13 @@ Result<StorageInfo> filesystem_info(const std::string& path) {
     if (err == ENOENT) return Status::failed_call(Code::not_found, err, fmt::format("there is no folder '{}'", place));
     return os_error(err, "cannot tell the file system of '{}'", place);
   }
-  return info_from(status, system);
+  return info_from(status, system, place);
 }
 
 Result<StorageInfo> filesystem_info_of(int file, const std::string& path) {
   struct stat status;
   struct statfs system;
-  if (::fstat(file, &status) == 0 && ::fstatfs(file, &system) == 0) return info_from(status, system);
+  if (::fstat(file, &status) == 0 && ::fstatfs(file, &system) == 0) return info_from(status, system, path);
   return os_error(errno, "cannot tell the file system of '{}'", path);
 }
 

@@ -160,19 +160,22 @@ Op<Status> plan_alike(Group& group, const Opened& opened) {
   constexpr std::int64_t kNone = std::int64_t{1} << 32;
   const bool leads = group.rank() == group.place().process_leader;
   const bool good = opened.status.ok();
-  std::vector<std::int64_t> worst(3);
+  std::vector<std::int64_t> worst(4);
   worst[0] = good ? 0 : 1;
   if (good && leads) {
     const std::uint32_t alignment = wanted_alignment(*opened.file);
     worst[1] = alignment == 0 ? kNone : alignment;
     worst[2] = opened.file->sees_holes ? 0 : 1;
+    worst[3] = opened.file->storage.is_coherent || group.place().nodes == 1 ? 0 : 1;
   }
   TW_CO_ASSIGN_OR_RETURN(const auto all, co_await group.allreduce(std::move(worst), Reduction::max));
   if (all[0] != 0) co_return co_await agree(group, opened.status);
   if (leads) {
     set_alignment(*opened.file, all[1] == kNone ? 0 : static_cast<std::uint32_t>(all[1]));
     if (all[2] != 0) opened.file->strategy.sieve_writes = false;
+    opened.file->is_coherent = all[3] == 0;
   }
+  if (all[3] != 0) co_return co_await see_alike(group, leads ? opened.file->stored.get() : nullptr);
   co_return Status{};
 }
 
@@ -192,6 +195,32 @@ Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>&
 }
 
 }  // namespace
+
+Op<Status> see_alike(Group& group, StoredFile* stored) {
+  constexpr int kTries = 3;
+  for (int i = 1;; ++i) {
+    Status status;
+    std::vector<std::int64_t> sizes(3, INT64_MIN);  // the largest, minus the smallest
+    if (stored != nullptr) {
+      status = stored->forget_cached();
+      const auto size = status.ok() ? stored->size() : Result<std::uint64_t>(status);
+      status = size.status();
+      if (size.has_value()) sizes[1] = static_cast<std::int64_t>(size.value());
+      if (size.has_value()) sizes[2] = -sizes[1];
+    }
+    sizes[0] = status.ok() ? 0 : 1;
+    const std::int64_t mine = sizes[1];
+    TW_CO_ASSIGN_OR_RETURN(const auto all, co_await group.allreduce(std::move(sizes), Reduction::max));
+    if (all[0] == 0 && all[1] == -all[2]) co_return Status{};
+    if (all[0] == 0 && i < kTries) continue;
+    if (status.ok() && all[0] == 0 && stored != nullptr && mine != all[1])
+      status = Status::error(Code::unsafe,
+                             "'{}': this node sees {} bytes of it, another one {}; its mount keeps old sizes "
+                             "(FUSE: mount without writeback_cache)",
+                             stored->path(), mine, all[1]);
+    co_return co_await agree(group, std::move(status));
+  }
+}
 
 Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how) {
   Status status = how.status;

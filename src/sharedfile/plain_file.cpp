@@ -81,12 +81,18 @@ Op<Status> PlainFile::once(Entry mine, std::function<Status(StoredFile&)> action
   co_return co_await agree(*group_, std::move(status));
 }
 
-// Task 0 asks once all tasks have arrived, so that what a task wrote before its call counts.
+// Task 0 asks once all tasks have arrived, so that what a task wrote before its call counts; where nodes may see
+// different sizes a task of each process asks.
 Op<Result<std::uint64_t>> PlainFile::size(Status mine) {
   Status status = co_await meet(Call::tw_file_size, std::move(mine));
   if (!status.ok()) co_return status;
+  co_return co_await largest_size();
+}
+
+Op<Result<std::uint64_t>> PlainFile::largest_size() {
+  Status status;
   std::int64_t bytes = 0;
-  if (group_->rank() == 0) {
+  if (group_->rank() == (shared_->is_coherent ? 0 : group_->place().process_leader)) {
     const auto found = shared_->stored->size();
     status = found.status();
     if (found.has_value()) bytes = static_cast<std::int64_t>(found.value());
@@ -103,7 +109,13 @@ Op<Status> PlainFile::truncate(std::uint64_t bytes, Status mine) {
 }
 
 Op<Status> PlainFile::preallocate(std::uint64_t offset, std::uint64_t bytes, Status mine) {
-  std::function<Status(StoredFile&)> action = [=](StoredFile& stored) { return stored.preallocate(offset, bytes); };
+  std::function<Status(StoredFile&)> action = [=](StoredFile& stored) -> Status {
+    TW_RETURN_IF_ERROR(stored.preallocate(offset, bytes));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, stored.size());
+    if (bytes == 0 || size >= offset + bytes) return {};
+    const std::byte last{};  // the file system cannot reserve
+    return stored.write(offset + bytes - 1, {&last, 1});
+  };
   Entry entry{.call = Call::tw_file_preallocate, .mine = std::move(mine), .first = offset, .second = bytes};
   entry.arguments = "the ranges of a preallocate";
   co_return co_await once(std::move(entry), std::move(action));
@@ -112,8 +124,11 @@ Op<Status> PlainFile::preallocate(std::uint64_t offset, std::uint64_t bytes, Sta
 Op<Status> PlainFile::sync() {
   Status status = co_await meet(Call::tw_file_sync, {});  // all tasks have written
   if (!group_->ended().ok()) co_return status;
-  if (status.ok() && group_->rank() == group_->place().process_leader) status = shared_->stored->sync();
-  co_return co_await agree(*group_, std::move(status));
+  const bool leads = group_->rank() == group_->place().process_leader;
+  if (status.ok() && leads) status = shared_->stored->sync();
+  status = co_await agree(*group_, std::move(status));
+  if (shared_->is_coherent || !status.ok()) co_return status;
+  co_return co_await see_alike(*group_, leads ? shared_->stored.get() : nullptr);
 }
 
 Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Status mine) {
@@ -125,19 +140,19 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
   Status status = co_await enter(std::move(entry));
   if (!status.ok()) co_return status;
   SharedPosition& position = shared_->position;
-  SharedPosition::Ticket ticket = 0;
-  std::uint64_t target = 0;
-  if (group_->rank() == 0) {
-    ticket = position.draw();
+  const bool draws = group_->rank() == 0;
+  const SharedPosition::Ticket ticket = draws ? position.draw() : 0;
+  if (draws) {
     PositionTurn turn{*group_, position, ticket};
     co_await turn.point();
-    std::int64_t base = whence == SEEK_CUR ? static_cast<std::int64_t>(position.value()) : 0;
-    if (whence == SEEK_END) {
-      auto size = shared_->stored->size();
-      status = size.status();
-      if (size.has_value()) base = static_cast<std::int64_t>(size.value());
-    }
-    const auto found = target_of(offset, base);
+  }
+  Result<std::uint64_t> end = std::uint64_t{0};
+  if (whence == SEEK_END) end = co_await largest_size();
+  status = end.status();
+  std::uint64_t target = 0;
+  if (draws) {
+    const std::uint64_t base = whence == SEEK_CUR ? position.value() : status.ok() ? end.value() : 0;
+    const auto found = target_of(offset, static_cast<std::int64_t>(base));
     if (status.ok()) status = found.status();
     if (status.ok()) target = found.value();
     position.settle(ticket, status.ok() ? target : position.value());

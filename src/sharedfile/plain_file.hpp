@@ -33,6 +33,10 @@ struct RequestChannel {
   std::atomic<std::uint64_t> finished{0};
 };
 
+// Collective, for nodes whose caches are not coherent: all forget what they held of the file, and see one size; unsafe
+// where they do not. `stored`: of this process; null on all but one of its tasks.
+Op<Status> see_alike(Group& group, StoredFile* stored);
+
 class PlainFile {
  public:
   // Up to kRequestChannels nonblocking collectives of one file progress at once: they take turns on its channels. All
@@ -94,6 +98,7 @@ class PlainFile {
   Op<Status> enter(Entry mine, bool* hold = nullptr);
   // Task 0 runs the action once all tasks have arrived; all return its status.
   Op<Status> once(Entry mine, std::function<Status(StoredFile&)> action);
+  Op<Result<std::uint64_t>> largest_size();  // that a node sees
 
   Op<Status> open_channels(Group& group);
 

@@ -61,6 +61,8 @@ class StoredFile {
   virtual Status release(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) { return {}; }
   // Makes data, and the metadata to find them, durable. A failed sync is never retried: every later one fails.
   virtual Status sync() = 0;
+  // Where nodes do not see at once what others wrote: the next accesses see what was synced before this call.
+  virtual Status forget_cached() { return {}; }
   // First offset >= `offset` that may hold data; size() when only a hole follows.
   virtual Result<std::uint64_t> next_data(std::uint64_t offset) = 0;
   // Locks the session until the file is closed or the process dies; children do not inherit the lock. Other sessions

@@ -1,6 +1,7 @@
 // Files of the file system. A failed sync is remembered: the kernel drops the pages that it could not write and would
 // report success the next time, so every later sync of that file fails as the first did.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "os/filesystem_info.hpp"
 #include "os/pieces.hpp"
 #include "os/process_era.hpp"
+#include "os/wait.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {
@@ -23,12 +25,24 @@ class PosixFile final : public StoredFile {
   ~PosixFile() override {
     if (file_.is_open()) (void)close_file_of_lock().ok();
   }
+  // Where nodes are not coherent a name may lead to a file that another node has removed, for a second (FUSE).
   Status open() {
-    std::optional<NoFork> opening;  // a child that inherited the descriptor would keep the lock
-    if (options_.takes_lock) opening.emplace();
-    TW_ASSIGN_OR_RETURN(file_, open_file(path_, options_));
-    if (opening.has_value()) opening->close_in_children(file_.get());
-    return {};
+    constexpr int kTries = 15;
+    for (int i = 1;; ++i) {
+      const Status opened = open_by_name();
+      const bool is_stale =
+          opened.ok() ? !is_coherent_ && was_removed(file_)
+                      : opened.os_errno() == ESTALE || (opened.code() == Code::not_found && is_cached_name(path_));
+      if (!is_stale || i == kTries) return opened;
+      if (opened.ok()) TW_RETURN_IF_ERROR(close_file_of_lock());
+      sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+  Status forget_cached() override {
+    TW_RETURN_IF_ERROR(check("look anew at"));
+    if (is_coherent_) return {};
+    if (has_daemon_) forget_small(file_, options_.write);
+    return thalweg::forget_cached(file_, path_, has_daemon_);
   }
 
   Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
@@ -130,6 +144,17 @@ class PosixFile final : public StoredFile {
                                          : check("read", options_.read, "it is open for writing only");
   }
   Status check_lockable() const { return check("lock", options_.takes_lock, "it was not opened for that"); }
+  Status open_by_name() {
+    std::optional<NoFork> opening;  // a child that inherited the descriptor would keep the lock
+    if (options_.takes_lock) opening.emplace();
+    TW_ASSIGN_OR_RETURN(file_, open_file(path_, options_));
+    if (opening.has_value()) opening->close_in_children(file_.get());
+    const auto storage = filesystem_info_of(file_.get(), path_);
+    is_coherent_ = !storage.has_value() || storage.value().is_coherent;
+    has_daemon_ = storage.has_value() && storage.value().kind == "fuse.glusterfs";
+    if (has_daemon_) (void)sync_file(file_, path_).ok();  // only then the daemon opens the file, or finds it removed
+    return {};
+  }
   // A process being spawned has the descriptor until its program begins, and must not hold the locks.
   Status close_file_of_lock() {
     if (!options_.takes_lock) return close_file(std::move(file_), path_);
@@ -145,14 +170,16 @@ class PosixFile final : public StoredFile {
     if (!opened.has_value()) return;
     direct_ = std::move(opened).value();
     direct_alignment_ = direct_io_alignment_of(direct_);
+    if (direct_alignment_ == 0 && options_.read && takes_direct_page(direct_)) direct_alignment_ = kUsualAlignment;
     if (direct_alignment_ == 0) direct_ = {};
   }
 
   const std::string path_;
   const OpenOptions options_;
   FileDescriptor file_;
-  FileDescriptor direct_;  // bypasses the page cache
-  FileDescriptor aside_;   // for read_aside()
+  bool is_coherent_ = true, has_daemon_ = false;  // set by open()
+  FileDescriptor direct_;                         // bypasses the page cache
+  FileDescriptor aside_;                          // for read_aside()
   std::once_flag direct_once_, aside_once_;
   std::uint32_t direct_alignment_ = 0;  // set once, by try_direct()
   std::mutex mutex_;

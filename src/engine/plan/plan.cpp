@@ -58,6 +58,11 @@ class Model {
 
   // The cheapest plan, or the cheapest one of the method that the hint asks for; among equals the simplest.
   Plan choose() const {
+    if (must_aggregate()) {
+      Plan chosen = cheapest_aggregate();
+      chosen.reason = "nodes must not write parts of one page of this file system";
+      return chosen;
+    }
     const std::optional<Method> asked = method_of_hint();
     if (!asked.has_value()) {
       Plan best = cheapest_direct();
@@ -121,6 +126,10 @@ class Model {
   // A common access is moved by one task, or by one of each process.
   bool may_aggregate() const {
     return !access_.shared_memory && tasks_ > 1 && access_.most_aggregators > 0 && !access_.common();
+  }
+  // Aggregators have whole pages.
+  bool must_aggregate() const {
+    return !access_.may_share_pages && !access_.whole_blocks && !reading() && may_aggregate();
   }
   bool reading() const { return access_.reads(); }
 

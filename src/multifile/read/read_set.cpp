@@ -72,6 +72,8 @@ Result<std::unique_ptr<PhysicalReader>> ReadSet::open_physical(std::uint32_t num
                          "'{}' is missing: it was made for '{}', and what lies in it cannot be read without it", name,
                          path_);
   TW_RETURN_IF_ERROR(stored.status());
+  // Once: it may wait for a second, and opening alone makes this node ask the servers for the other files.
+  if (of_nodes_ && number == 0) TW_RETURN_IF_ERROR(stored.value()->forget_cached());
   auto opened = PhysicalReader::open(std::move(stored).value(), number);
   if (!opened.has_value()) return named_by_format(*backend_, name, opened.error());
   std::unique_ptr<PhysicalReader> physical = std::move(opened).value();

@@ -20,9 +20,14 @@ namespace thalweg {
 class ReadSet {
  public:
   enum class Unclosed { refuse, recover, inspect };  // inspect: open files in any state (repair)
-  // `watch`: of each recovery.
-  ReadSet(std::shared_ptr<Backend> backend, std::string path, Unclosed unclosed, Watch watch = {})
-      : backend_(std::move(backend)), path_(std::move(path)), unclosed_(unclosed), watch_(std::move(watch)) {}
+  // `watch`: of each recovery. `of_nodes`: other nodes may have written what this one has in its caches.
+  ReadSet(std::shared_ptr<Backend> backend, std::string path, Unclosed unclosed, Watch watch = {},
+          bool of_nodes = false)
+      : backend_(std::move(backend)),
+        path_(std::move(path)),
+        unclosed_(unclosed),
+        watch_(std::move(watch)),
+        of_nodes_(of_nodes) {}
 
   // Opens physical file 0 and reads the mapping. The first caller does the work; all callers get its result.
   Status open();
@@ -68,6 +73,7 @@ class ReadSet {
   const std::string path_;
   const Unclosed unclosed_;
   const Watch watch_;
+  const bool of_nodes_;
   std::mutex mutex_;
   bool opened_ = false;  // guarded by mutex_
   Status open_status_;   // guarded by mutex_

@@ -137,6 +137,24 @@ TEST(Planning, AForcedSharedMethodFindsItsOwnWorkers) {
   EXPECT_EQ(forced(Method::shared, even).method, Method::direct) << "nobody reaches the memory of others";
 }
 
+// Whatever a hint says: a node would write back old bytes of its neighbour in the page that both change.
+TEST(Planning, NodesThatMustNotShareAPageWriteThroughAggregators) {
+  PlanCase what = block_of(kLarge);
+  what.tasks = 4;
+  what.most_aggregators = 2;
+  what.method = Method::direct;
+  GroupAccess access = access_of(what);
+  access.may_share_pages = access.whole_blocks = false;
+  Strategy strategy;
+  strategy.method = Method::direct;
+  EXPECT_EQ(choose_plan(access, strategy).method, Method::aggregate);
+  access.whole_blocks = true;
+  EXPECT_EQ(choose_plan(access, strategy).method, Method::direct);
+  access.whole_blocks = false;
+  access.first.direction = Direction::read;
+  EXPECT_EQ(choose_plan(access, strategy).method, Method::direct);
+}
+
 TEST(Planning, NothingIsMovedNowhere) {
   EXPECT_FALSE(plan_access(tuned(), PlanCase{}, kAligned).past_cache);
   EXPECT_EQ(plan_access(tuned(), PlanCase{}, kAligned).method, Method::nothing);

@@ -224,6 +224,25 @@ TEST_F(FileOps, FilesystemInfoKnowsTmpfs) {
   EXPECT_FALSE(info.value().is_network);
 }
 
+// Another node removes a file that this one opens by a name it has cached.
+TEST(Names, AFileWithoutANameIsKnown) {
+  const std::string path = (std::filesystem::temp_directory_path() / "thalweg_names_test").string();
+  auto file = open_file(path, {.write = true, .create = true});
+  ASSERT_TRUE(file.has_value());
+  EXPECT_FALSE(was_removed(file.value()));
+  EXPECT_TRUE(is_cached_name(path));
+  EXPECT_TRUE(remove_file(path).ok());
+  EXPECT_TRUE(was_removed(file.value()));
+  EXPECT_FALSE(is_cached_name(path));
+  EXPECT_FALSE(file_exists(path).value());
+}
+
+TEST(FilesystemKinds, TmpfsHasNothingToGoPast) {
+  auto file = open_unnamed_file("/dev/shm");
+  if (!file.has_value()) GTEST_SKIP() << "no /dev/shm";
+  EXPECT_FALSE(takes_direct_page(file.value()));
+}
+
 // Magic numbers as statfs(2) reports them.
 TEST(FilesystemKinds, ThoseThatManyMachinesShareAndFuseAreNetworks) {
   const std::pair<std::uint32_t, const char*> networks[] = {
@@ -242,6 +261,10 @@ TEST(FilesystemKinds, ThoseThatManyMachinesShareAndFuseAreNetworks) {
     EXPECT_STREQ(filesystem_kind(magic).name, name);
     EXPECT_FALSE(filesystem_kind(magic).network) << name;
   }
+  for (const std::uint32_t magic : {0x0BD00BD0U, 0x47504653U, 0x00C36400U, 0xEF53U})
+    EXPECT_TRUE(filesystem_kind(magic).coherent) << magic;
+  for (const std::uint32_t magic : {0x6969U, 0x65735546U, 0xFF534D42U, 0x01021997U, 0x19830326U})
+    EXPECT_FALSE(filesystem_kind(magic).coherent) << magic;
   EXPECT_EQ(filesystem_kind(0x12345678).name, nullptr);
   EXPECT_FALSE(filesystem_kind(0x12345678).network) << "unknown ones are local";
 }
