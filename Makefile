@@ -20,11 +20,11 @@ demo: ## set up, build, and run a simulation that is killed and restarted
 
 # THEN: stages of `make test-all` to add to this run of all tests.
 test: ## set up, build the release preset and run all behaviour tests (20 minutes on 2 cores, 5 when nothing changed)
-	@scripts/setup.sh build mpich openmpi methods test lint browser demo $(if $(findstring python,$(THEN)),python) || [ $$? = 3 ]
+	@scripts/setup.sh build mpich openmpi methods test nodes lint browser demo $(if $(findstring python,$(THEN)),python) || [ $$? = 3 ]
 	@scripts/run_tests.sh lint release smoke $(THEN)
 
 test-all: ## make test, and Open MPI in full, sanitizers, Clang, the Python wheel and clang-tidy (an hour on 2 cores)
-	@scripts/setup.sh build mpich openmpi methods test lint browser demo python || [ $$? = 3 ] # 3: the stage python is skipped
+	@scripts/setup.sh build mpich openmpi methods test nodes lint browser demo python || [ $$? = 3 ] # 3: the stage python is skipped
 	@scripts/run_tests.sh all
 
 python: ## set up, build the wheel of the Python package (build/python/dist) and test it, without MPI and with mpi4py
@@ -73,7 +73,7 @@ tidy: ## run clang-tidy over src/ and frontends/ (scripts/run_tidy.sh takes othe
 	@scripts/run_tidy.sh
 
 nightly: ## the long checks: a million seeds, other projects' tests of MPI-IO, all damages, benchmarks, fuzzing (FUZZ_SECONDS=3600 per target), tidy, Clang, sanitizers, valgrind, coverage
-	@scripts/setup.sh build mpich openmpi methods test lint browser demo coverage nightly suites
+	@scripts/setup.sh build mpich openmpi methods test nodes mounts lint browser demo coverage nightly suites
 	@scripts/run_nightly.sh
 
 coverage: ## run the tests instrumented; the report is build/coverage/coverage.html

@@ -16,7 +16,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 jobs=$(nproc)
 logs=$PWD/build/nightly
-all_parts=(campaigns mpiio suites damage memory bench torch fuzz clang tools asan valgrind coverage)
+all_parts=(campaigns mpiio nodes suites damage memory bench torch fuzz clang tools asan valgrind coverage)
 
 # --- the parts; each ends at its first command that fails ----------------------------------------------------------------
 
@@ -56,6 +56,12 @@ part_mpiio() {
       TW_MPIIO_SEEDS="$seed 10" ctest --preset $preset --no-tests=error -R 'mpiio/differential|mpiio_datatypes/'
     done
   done
+}
+# Ranks on several nodes, over all file systems that can be mounted here; as root only.
+part_nodes() {
+  cmake --preset release > /dev/null
+  build release
+  tests/nodes/run_nodes.sh || [ $? = 77 ]
 }
 # Other projects' tests of MPI-IO.
 part_suites() {

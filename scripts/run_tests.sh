@@ -3,7 +3,7 @@
 #
 # Usage: scripts/run_tests.sh [STAGE...]
 #
-# Without a STAGE: those of `make test` (lint, release, smoke). `all` means every stage of `make test-all`. A failed
+# Without a STAGE: those of `make test` (lint, release, nodes, smoke). `all` means every stage of `make test-all`. A failed
 # stage does not stop the others: it becomes a failed test 'stage/<name>' of the final run, which prints its log. A
 # stage that exits with 77 is skipped there. Logs are in build/ci/. Exit status: that of the final run, 0 when
 # everything passed.
@@ -12,8 +12,8 @@ cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 ci=$root/build/ci
 jobs=$(nproc 2> /dev/null || echo 2)
-test_stages=(lint release smoke)
-all_stages=(lint release openmpi asan-ubsan tsan archer minimal python tidy)
+test_stages=(lint release nodes smoke)
+all_stages=(lint release nodes openmpi asan-ubsan tsan archer minimal python tidy)
 
 # --- stages ----------------------------------------------------------------------------------------------------------
 
@@ -40,6 +40,8 @@ stage_lint() {
 stage_release() {
   build_preset release -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_MPI=ON -DTW_WITH_OPENMP=ON -DTW_WITH_BENCH=OFF
 }
+# The programs of the stage release on several nodes; as root only.
+stage_nodes() { tests/nodes/run_nodes.sh --quick; }
 stage_python() { scripts/run_python_tests.sh; }
 # Not of all_stages, which CI runs in turn: its packages are 5.4 GB. The nightly run has it.
 stage_torch() { scripts/run_torch_tests.sh; }

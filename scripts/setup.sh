@@ -26,6 +26,7 @@ needs_of() {
 
 has_command() { command -v "$1" > /dev/null 2>&1; }
 has_any_command() { local c; for c in "$@"; do has_command "$c" && return 0; done; return 1; }
+has_file() { [ -e "$1" ]; }
 has_module() { pkg-config --exists "$1" 2> /dev/null; }
 has_header() { echo "#include <$1>" | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1; }
 has_serial_hdf5() { # Debian calls it hdf5-serial, as hdf5 may be one that requires MPI

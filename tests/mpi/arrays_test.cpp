@@ -53,6 +53,7 @@ class MpiArrays : public testing::Test {
                 TW_OK);
       EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     }
+    EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
     for (std::int64_t skip = 0; skip < task; ++skip) (void)draw_part(random, what);
     const Part part = draw_part(random, what);
     std::string memory(memory_bytes(what, part), '#'), wanted = memory;

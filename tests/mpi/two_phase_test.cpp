@@ -71,7 +71,8 @@ class MpiTwoPhase : public testing::Test {
     foreign_copies = 0;
     good_copies = copies;
     EXPECT_EQ(write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
-    if (copies == 0 && world_.rank() == 0 && world_.size() > 1) {
+    EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
+    if (copies == 0 && world_.rank() == 0 && world_.size() > 1 && !on_several_nodes()) {
       EXPECT_GT(foreign_copies, 0) << "nothing was to be fetched";
     }
     std::fill(data.begin(), data.end(), '#');
@@ -138,6 +139,7 @@ TEST_F(MpiTwoPhase, WritesMemoryThatOnlyItsOwnerCanRead) {
   tw_file* file = open();
 
   EXPECT_EQ(write_list_all(file, list, 2), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
 
   std::string back(static_cast<std::size_t>(kPiece), '#');
   const std::int64_t other = (task + 1) % world_.size();
@@ -162,6 +164,9 @@ std::int64_t rank_of_world() {
 
 class MpiNodes : public testing::TestWithParam<Nodes> {
  protected:
+  void SetUp() override {
+    if (on_several_nodes()) GTEST_SKIP() << "nodes that see each other's writes at once are pretended";
+  }
   MpiNodes() : real_(node_id_call()) {
     if (GetParam() == Nodes::pairs) node_id_call() = [] { return rank_of_world() / 2; };
     if (GetParam() == Nodes::in_turn) node_id_call() = [] { return rank_of_world() % 2; };
@@ -190,6 +195,7 @@ class MpiNodes : public testing::TestWithParam<Nodes> {
     for (std::int64_t i = 0; i < kPieces; ++i)
       list.push_back({data.data() + i * piece, piece, (i * tasks + task) * (piece + 3)});
     EXPECT_EQ(write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
     std::fill(data.begin(), data.end(), '#');
     EXPECT_EQ(read_list_all(file, list.data(), kPieces, nullptr), TW_OK) << tw_last_error();
     EXPECT_TRUE(data == before) << hints;

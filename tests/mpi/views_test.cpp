@@ -123,6 +123,7 @@ class MpiViews : public testing::Test {
     EXPECT_EQ(tw_file_iwrite_view_all(file, data.data(), now, &request), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_write_view_all(file, data.data() + now, all - now), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_seek_view(file, 0, SEEK_SET, nullptr), TW_OK);
     std::string back(data.size(), '#');
     std::size_t nread = 0;

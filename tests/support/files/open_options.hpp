@@ -35,6 +35,10 @@ class OpenWith {
     must(tw_options_set_box(options_, static_cast<std::int32_t>(count.size()), start.data(), count.data()));
     return *this;
   }
+  OpenWith& range(std::int64_t n_logical, std::int64_t first, std::int64_t count) {
+    must(tw_options_set_range(options_, n_logical, first, count));
+    return *this;
+  }
   OpenWith& permissions(std::uint32_t mode) {
     must(tw_options_set_permissions(options_, mode));
     return *this;

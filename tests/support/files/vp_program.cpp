@@ -226,7 +226,7 @@ class Player {
     const std::string copy = program_.path + ".copy";
     if (group_.rank() == 0) {
       remove_files(copy);
-      for (const char* which : {"", ".meta"}) std::filesystem::copy_file(side(program_.path, which), side(copy, which));
+      for (const char* which : {"", ".meta"}) copy_file(side(program_.path, which), side(copy, which));
       repair(copy, chance_of_step(3));
     }
     status = co_await group_.barrier();
@@ -237,6 +237,18 @@ class Player {
     if (!opened.has_value()) co_return opened.error();
     expect_whole(*opened.value());
     co_return co_await opened.value()->close();
+  }
+
+  // What other nodes have flushed, whatever this one has in its caches.
+  void copy_file(const std::string& from, const std::string& to) const {
+    auto in = program_.backend->open(from, OpenMode::read);
+    auto out = program_.backend->open(to, OpenMode::create);
+    if (!in.has_value() || !out.has_value()) return;
+    EXPECT_TRUE(in.value()->forget_cached().ok());
+    std::vector<std::byte> bytes(in.value()->size().value());
+    EXPECT_TRUE(in.value()->read(0, bytes).has_value());
+    EXPECT_TRUE(out.value()->write(0, bytes).ok());
+    EXPECT_TRUE(out.value()->close().ok());
   }
 
   bool has_meta() const { return std::filesystem::exists(side(program_.path, ".meta")); }

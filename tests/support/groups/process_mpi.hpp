@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -15,6 +16,9 @@
 #include "thalweg/group_mpi.h"
 
 namespace thalweg::test {
+
+// Whether tests/nodes/run_nodes.sh has started the ranks, on several nodes.
+inline bool on_several_nodes() { return std::getenv("TW_NODE") != nullptr; }
 
 // A duplicated communicator and the group of its ranks. Constructor and destructor are collective.
 class Comm {

@@ -1,0 +1,159 @@
+// What tasks on several nodes see of each other's writes (docs/reference/visibility.md). On one node the file system keeps
+// the promises by itself; tests/nodes/run_nodes.sh runs these tests on nodes whose mounts have caches of their own.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/engine/accesses.hpp"
+#include "support/files/open_options.hpp"
+#include "support/groups/process_mpi.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+namespace {
+
+constexpr int kRounds = 4;
+
+char byte_of(int round, std::int64_t at) { return static_cast<char>('a' + (round * 7 + at % 1013 + at / 4096) % 26); }
+
+std::string bytes_of(int round, std::int64_t from, std::int64_t n) {
+  std::string bytes(static_cast<std::size_t>(n), ' ');
+  for (std::int64_t i = 0; i < n; ++i) bytes[static_cast<std::size_t>(i)] = byte_of(round, from + i);
+  return bytes;
+}
+
+class MpiVisibility : public testing::Test {
+ protected:
+  tw_file* open(const std::string& path, int mode, tw_group* group) const {
+    tw_file* file = nullptr;
+    EXPECT_EQ(tw_file_open(group, path.c_str(), mode, nullptr, &file), TW_OK) << tw_last_error();
+    return file;
+  }
+  void expect_content(tw_file* file, int round, std::int64_t bytes) const {
+    std::string found(static_cast<std::size_t>(bytes + 1), '#');
+    std::size_t n = 0;
+    EXPECT_EQ(tw_file_read_at(file, found.data(), found.size(), 0, &n), TW_OK) << tw_last_error();
+    found.resize(n);
+    EXPECT_TRUE(found == bytes_of(round, 0, bytes)) << "round " << round << ": " << n << " of " << bytes << " bytes";
+  }
+
+  Comm world_{MPI_COMM_WORLD};
+  SharedFolder folder_{world_};
+};
+
+// Pieces of 100 bytes, so that every page has bytes of every rank; what a page held before must not come back.
+TEST_F(MpiVisibility, AfterASyncOfWritesThatShareAllPages) {
+  constexpr std::int64_t kPiece = 100, kPieces = 500;
+  const std::int64_t all = kPiece * kPieces * world_.size();
+  tw_file* file = open(folder_.path("shared"), TW_READ | TW_WRITE | TW_CREATE, world_.group());
+  ASSERT_NE(file, nullptr);
+  for (int round = 0; round < kRounds; ++round) {
+    std::string data;
+    std::vector<tw_extent> pieces;
+    for (std::int64_t i = 0; i < kPieces; ++i)
+      data += bytes_of(round, (i * world_.size() + world_.rank()) * kPiece, kPiece);
+    for (std::int64_t i = 0; i < kPieces; ++i)
+      pieces.push_back({data.data() + i * kPiece, kPiece, (i * world_.size() + world_.rank()) * kPiece});
+    EXPECT_EQ(write_list_all(file, pieces.data(), kPieces), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
+    expect_content(file, round, all);
+    world_.barrier();
+  }
+  EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+}
+
+// Shares that meet within a page.
+TEST_F(MpiVisibility, AfterASyncOfSharesThatMeetWithinAPage) {
+  constexpr std::int64_t kShare = 99'999;
+  tw_file* file = open(folder_.path("shares"), TW_READ | TW_WRITE | TW_CREATE, world_.group());
+  ASSERT_NE(file, nullptr);
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string data = bytes_of(round, world_.rank() * kShare, kShare);
+    EXPECT_EQ(tw_file_write_at_all(file, data.data(), data.size(), world_.rank() * kShare), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
+    expect_content(file, round, kShare * world_.size());
+    world_.barrier();
+  }
+  EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+}
+
+// The last rank alone makes the file longer.
+TEST_F(MpiVisibility, OfTheSizeAfterASync) {
+  tw_file* file = open(folder_.path("longer"), TW_READ | TW_WRITE | TW_CREATE, world_.group());
+  ASSERT_NE(file, nullptr);
+  for (int round = 1; round <= kRounds; ++round) {
+    const std::int64_t wanted = round * 70'001;
+    const std::string data = bytes_of(0, wanted - 1000, 1000);
+    if (world_.rank() == world_.size() - 1) {
+      EXPECT_EQ(tw_file_write_at(file, data.data(), data.size(), wanted - 1000), TW_OK) << tw_last_error();
+    }
+    EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
+    std::int64_t size = 0;
+    EXPECT_EQ(tw_file_size(file, &size), TW_OK) << tw_last_error();
+    EXPECT_EQ(size, wanted);
+    std::string end(1001, '#');
+    std::size_t n = 0;
+    EXPECT_EQ(tw_file_read_at(file, end.data(), end.size(), wanted - 1000, &n), TW_OK) << tw_last_error();
+    EXPECT_EQ(end.substr(0, n), data);
+    world_.barrier();
+  }
+  EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+}
+
+// Each round another rank replaces the file alone; then all open it.
+TEST_F(MpiVisibility, AtTheNextOpen) {
+  for (int round = 0; round < kRounds; ++round) {
+    const std::int64_t bytes = round % 2 == 0 ? 10'000 : 200'000 + round;
+    if (world_.rank() == round % world_.size()) {
+      const std::string data = bytes_of(round, 0, bytes);
+      tw_file* file = open(folder_.path("replaced"), TW_WRITE | TW_CREATE | TW_TRUNCATE, nullptr);
+      ASSERT_NE(file, nullptr);
+      EXPECT_EQ(tw_file_write_at(file, data.data(), data.size(), 0), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+    }
+    world_.barrier();
+    tw_file* file = open(folder_.path("replaced"), TW_READ, world_.group());
+    ASSERT_NE(file, nullptr);
+    expect_content(file, round, bytes);
+    EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+  }
+}
+
+// A multifile grows session after session; after each all ranks read what all have written.
+TEST_F(MpiVisibility, OfEverySessionOfAMultifile) {
+  constexpr std::int64_t kShare = 30'000;
+  for (const char* physical_files : {"1", "auto"}) {
+    const std::string path = folder_.path(std::string("sessions_") + physical_files + ".tw");
+    for (int round = 0; round < kRounds; ++round) {
+      OpenWith options;
+      if (round == 0) options.hints(std::string("physical_files=") + physical_files);
+      tw_multifile* file = nullptr;
+      ASSERT_EQ(tw_multifile_open(world_.group(), path.c_str(), round == 0 ? TW_CREATE | TW_TRUNCATE : TW_APPEND,
+                                  options, &file),
+                TW_OK)
+          << tw_last_error();
+      const std::string data = bytes_of(world_.rank(), round * kShare, kShare);
+      EXPECT_EQ(tw_multifile_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+      OpenWith reading;
+      reading.range(-1, 0, world_.size());
+      ASSERT_EQ(tw_multifile_open(world_.group(), path.c_str(), TW_READ, reading, &file), TW_OK) << tw_last_error();
+      for (int rank = 0; rank < world_.size(); ++rank) {
+        std::string found(static_cast<std::size_t>((round + 1) * kShare + 1), '#');
+        std::size_t n = 0;
+        EXPECT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_multifile_read(file, found.data(), found.size(), &n), TW_OK) << tw_last_error();
+        found.resize(n);
+        EXPECT_TRUE(found == bytes_of(rank, 0, (round + 1) * kShare)) << "round " << round << ", rank " << rank;
+      }
+      EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thalweg::test
