@@ -176,8 +176,7 @@ Status forget_cached(const FileDescriptor& file, const std::string& path, bool d
 }
 
 void forget_small(const FileDescriptor& file, bool may_write) {
-  constexpr useconds_t kDaemonForgets = 1'100'000;
-  if (!may_write || ::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, 1) != 0) ::usleep(kDaemonForgets);
+  if (!may_write || ::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, 1) != 0) ::usleep(1'100'000);
 }
 
 namespace {

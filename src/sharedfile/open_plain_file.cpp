@@ -200,16 +200,14 @@ Op<Status> see_alike(Group& group, StoredFile* stored) {
   constexpr int kTries = 3;
   for (int i = 1;; ++i) {
     Status status;
-    std::vector<std::int64_t> sizes(3, INT64_MIN);  // the largest, minus the smallest
+    std::int64_t mine = INT64_MIN;
     if (stored != nullptr) {
       status = stored->forget_cached();
       const auto size = status.ok() ? stored->size() : Result<std::uint64_t>(status);
       status = size.status();
-      if (size.has_value()) sizes[1] = static_cast<std::int64_t>(size.value());
-      if (size.has_value()) sizes[2] = -sizes[1];
+      if (size.has_value()) mine = static_cast<std::int64_t>(size.value());
     }
-    sizes[0] = status.ok() ? 0 : 1;
-    const std::int64_t mine = sizes[1];
+    std::vector<std::int64_t> sizes{status.ok() ? 0 : 1, mine, mine < 0 ? mine : -mine};  // the largest, the smallest
     TW_CO_ASSIGN_OR_RETURN(const auto all, co_await group.allreduce(std::move(sizes), Reduction::max));
     if (all[0] == 0 && all[1] == -all[2]) co_return Status{};
     if (all[0] == 0 && i < kTries) continue;
