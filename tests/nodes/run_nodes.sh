@@ -45,7 +45,7 @@ fi
 skip() { echo "summary: nodes: left out: $1" && exit 77; }
 [ "$(id -u)" = 0 ] || skip "it needs root"
 for command in mpiexec.mpich ip unshare; do command -v $command > /dev/null || skip "there is no $command"; done
-unshare -n -m true 2> /dev/null || skip "namespaces cannot be made here"
+unshare -n -m -u sh -c 'mount --make-rprivate / && mount --bind /tmp /tmp && hostname node' 2> /dev/null || skip "namespaces cannot be made here"
 [ -x "$tests/mpi_nodes" ] || { echo "run_nodes.sh: there is no $tests/mpi_nodes; build the preset release" >&2; exit 2; }
 
 # --- nodes and mounts -----------------------------------------------------------------------------------------------
