@@ -52,16 +52,21 @@ unshare -n -m -u sh -c 'mount --make-rprivate / && mount --bind /tmp /tmp && hos
 
 place=$(mktemp -d "${TMPDIR:-/tmp}/thalweg_nodes_XXXXXX")
 volume=$place/volume
-mounted=()
+mounted=() volumes=()
 clean_up() {
-  local where
+  local where name
   for where in "${mounted[@]}"; do umount "$where" 2> /dev/null || umount -l "$where"; done
+  for name in "${volumes[@]}"; do
+    gluster --mode=script volume stop "$name" force > /dev/null
+    gluster --mode=script volume delete "$name" > /dev/null
+  done
   [ ! -f "$place/glusterd.pid" ] || kill "$(cat "$place/glusterd.pid")"
   for ((i = 0; i < 2; ++i)); do ip netns del "thalweg-node$i" 2> /dev/null; done
   ip netns del "$switch" 2> /dev/null
   rm -rf --one-file-system "$place"
 }
 trap clean_up EXIT
+trap 'exit 143' TERM INT
 mkdir -p "$volume" "$place/back"
 
 make_nodes() {
@@ -134,8 +139,8 @@ mount_kind() {
     fuse_cached) fuse "$1" cache=auto ;;
     fuse_writeback) fuse "$1" writeback,cache=auto ;;
     sshfs) sshfs_twice ;;
-    gluster) gluster_twice thalweg_distributed 2 ;;
-    gluster_replicated) gluster_twice thalweg_replicated 3 replica 3 ;;
+    gluster) gluster_twice "thalweg_distributed_$$" 2 ;;
+    gluster_replicated) gluster_twice "thalweg_replicated_$$" 3 replica 3 ;;
     *) echo "run_nodes.sh: unknown kind '$1'" >&2 && exit 2 ;;
   esac
 }
@@ -161,7 +166,7 @@ run() { # KIND LAYOUT PROGRAM
   local hosts=$net.1:${2#*x} log=$place/log result
   [ "${2%x*}" = 1 ] || hosts+=,$net.2:${2#*x}
   TW_NODES_VOLUME=$volume TW_NODES_MOUNTS=$mounts TMPDIR=$volume UCX_TLS=tcp,self UCX_NET_DEVICES=eth0 \
-    timeout -k 5 120 ip netns exec "$switch" mpiexec.mpich -launcher ssh -launcher-exec "$me" -iface br0 -hosts "$hosts" \
+    timeout -k 5 290 ip netns exec "$switch" mpiexec.mpich -launcher ssh -launcher-exec "$me" -iface br0 -hosts "$hosts" \
     -n $((${2%x*} * ${2#*x})) "$tests/$3" > "$log" 2>&1 < /dev/null &
   local launcher=$! status=0 ended=0
   while kill -0 $launcher 2> /dev/null && [ $ended -lt 20 ]; do
@@ -181,7 +186,7 @@ run() { # KIND LAYOUT PROGRAM
 }
 
 make_nodes || skip "the network of the nodes cannot be made here"
-n_run=0 n_failed=0 left_out=() volumes=()
+n_run=0 n_failed=0 left_out=()
 for kind in "${kinds[@]}"; do
   if ! mount_kind "$kind" 2> "$place/mount.log"; then
     left_out+=("$kind")
@@ -194,11 +199,6 @@ for kind in "${kinds[@]}"; do
       run "$kind" "$layout" "$program"
     done
   done
-done
-for volume_name in "${volumes[@]}"; do
-  umount -l "$place/${volume_name}_a" "$place/${volume_name}_b" 2> /dev/null
-  gluster --mode=script volume stop "$volume_name" force > /dev/null
-  gluster --mode=script volume delete "$volume_name" > /dev/null
 done
 echo "summary: nodes: $((n_run - n_failed)) of $n_run runs passed${left_out:+; cannot be mounted here: ${left_out[*]}}"
 [ $n_failed = 0 ]
