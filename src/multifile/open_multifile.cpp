@@ -98,7 +98,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_reading(Group& group, const Open
   TW_CO_ASSIGN_OR_RETURN(auto set, co_await share_read_set(group, request));
   std::unique_ptr<Multifile> file;
   const Status mine = attempt([&] { return start_reading(group, request, std::move(set), file); });
-  const std::string seen = fmt::format("'{}': the session and the number of logical files", request.path);
+  const std::string seen = fmt::format("'{}': session and number of logical files that nodes see", request.path);
   const std::int64_t session =
       mine.ok() ? static_cast<std::int64_t>(file->reading->files().first().state().sequence) : 0;
   const std::int64_t n_logical = mine.ok() ? static_cast<std::int64_t>(file->reading->files().n_logical()) : 0;

@@ -214,7 +214,7 @@ Op<Status> see_alike(Group& group, StoredFile* stored) {
     if (status.ok() && all[0] == 0 && stored != nullptr && mine != all[1])
       status = Status::error(Code::unsafe,
                              "'{}': this node sees {} bytes of it, another one {}; its mount keeps old sizes "
-                             "(FUSE: mount without writeback_cache)",
+                             "(FUSE: mount without writeback_cache; sshfs: with -o cache=no)",
                              stored->path(), mine, all[1]);
     co_return co_await agree(group, std::move(status));
   }

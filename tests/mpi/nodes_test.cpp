@@ -1,5 +1,6 @@
-// What tasks on several nodes see of each other's writes (docs/reference/visibility.md). On one node the file system keeps
-// the promises by itself; tests/nodes/run_nodes.sh runs these tests on nodes whose mounts have caches of their own.
+// Tasks on several nodes see each other's writes after a sync, and at the next open (docs/reference/visibility.md). On one
+// node the file system keeps these promises by itself; tests/nodes/run_nodes.sh has nodes whose mounts have caches of
+// their own.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

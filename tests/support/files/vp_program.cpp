@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "group/agree.hpp"
 #include "support/campaign/random.hpp"
 #include "support/files/vp_open.hpp"
 #include "vpfile/check/check_vpfile.hpp"
@@ -222,7 +223,11 @@ class Player {
   // Checks flushed data of the open file in a copy that is repaired.
   Op<Status> flush() {
     Status status = co_await file_->flush();
-    if (!status.ok() || !writes_ || !has_meta()) co_return status;
+    if (!status.ok() || !writes_) co_return status;
+    // Nodes may differ in whether they see the name yet.
+    TW_CO_ASSIGN_OR_RETURN(const auto seen_by_all,
+                           co_await agree_on(group_, status, has_meta() ? 1 : 0, Reduction::min));
+    if (seen_by_all == 0) co_return status;
     const std::string copy = program_.path + ".copy";
     if (group_.rank() == 0) {
       remove_files(copy);
@@ -239,7 +244,7 @@ class Player {
     co_return co_await opened.value()->close();
   }
 
-  // What other nodes have flushed, whatever this one has in its caches.
+  // Copies what all nodes have flushed, also where this one has older content in its caches.
   void copy_file(const std::string& from, const std::string& to) const {
     auto in = program_.backend->open(from, OpenMode::read);
     auto out = program_.backend->open(to, OpenMode::create);
