@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <span>
-#include <utility>
 
 #include "base/wire.hpp"
 #include "group/agree.hpp"
