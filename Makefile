@@ -21,7 +21,7 @@ demo: ## set up, build, and run a simulation that is killed and restarted
 # THEN: stages of `make test-all` to add to this run of all tests.
 test: ## set up, build the release preset and run all behaviour tests (20 minutes on 2 cores, 5 when nothing changed)
 	@scripts/setup.sh build mpich openmpi methods test nodes lint browser demo $(if $(findstring python,$(THEN)),python) || [ $$? = 3 ]
-	@scripts/run_tests.sh lint release smoke $(THEN)
+	@scripts/run_tests.sh lint release nodes smoke $(THEN)
 
 test-all: ## make test, and Open MPI in full, sanitizers, Clang, the Python wheel and clang-tidy (an hour on 2 cores)
 	@scripts/setup.sh build mpich openmpi methods test nodes lint browser demo python || [ $$? = 3 ] # 3: the stage python is skipped
