@@ -5,7 +5,7 @@ import os as _os
 
 from .errors import DAMAGED, IO_ERROR, USAGE, MeasureError, failed_call
 from .output import replace_file
-from .records import Run
+from .records import Run, add_lines
 from .text import printable
 
 __all__ = ["calibration_path", "entry_of", "identity_in", "load_profile", "profile_path", "store", "stored_runs"]
@@ -71,25 +71,14 @@ def stored_runs():
         The file cannot be read, or a record in it is wrong.
     """
     path, runs = calibration_path(), []
-    try:
-        if not path:
-            return {}
-        with open(path, "rb") as file:
-            for number, raw in enumerate(file, 1):
-                text = raw.rstrip(b"\n").decode("utf-8", "surrogateescape")
-                if not text.strip():
-                    continue
-                if not runs or text.startswith('{"kind":"run"'):
-                    runs.append(Run())
-                try:
-                    runs[-1].add(text)
-                except MeasureError as error:
-                    raise MeasureError(f"'{printable(path)}', line {number}: {error}; remove the file, and measure again with "
-                                       "'thalweg tune DIR'", DAMAGED) from None
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as error:
-        raise failed_call("read", path, error) from error
+
+    def add(line):
+        if not runs or line.startswith('{"kind":"run"'):
+            runs.append(Run())
+        runs[-1].add(line)
+
+    if _os.path.exists(path):
+        add_lines(path, add, "; remove the file, and measure again with 'thalweg tune DIR'")
     return {identity_in(run): run for run in runs if run.has_times}
 
 

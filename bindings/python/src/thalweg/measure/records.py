@@ -185,19 +185,21 @@ def load(path):
     MeasureError
         The file cannot be read, has no records, or a record is wrong; the message names file, line and member.
     """
-    name = _os.fspath(path)
     run = Run()
+    add_lines(_os.fspath(path), run.add)
+    if not run.lines:
+        raise MeasureError(f"'{printable(_os.fspath(path))}' contains no records; make some with: thalweg methods --save FILE", DAMAGED)
+    return run
+
+
+def add_lines(path, add, remedy=""):
+    """Pass each line of a file of records, a str, to `add`; a MeasureError of it gets file, number of the line, and remedy."""
     try:
         with open(path, "rb") as file:
             for number, raw in enumerate(file, 1):
-                if not raw.strip():
-                    continue
-                try:
-                    run.add(raw.rstrip(b"\n").decode("utf-8", "surrogateescape"))
-                except MeasureError as error:
-                    raise MeasureError(f"'{printable(name)}', line {number}: {error}", error.exit_code) from None
+                if raw.strip():
+                    add(raw.rstrip(b"\n").decode("utf-8", "surrogateescape"))
+    except MeasureError as error:
+        raise MeasureError(f"'{printable(path)}', line {number}: {error}{remedy}", error.exit_code) from None
     except OSError as error:
-        raise failed_call("read", name, error) from error
-    if not run.lines:
-        raise MeasureError(f"'{printable(name)}' contains no records; make some with: thalweg methods --save FILE", DAMAGED)
-    return run
+        raise failed_call("read", path, error) from error
