@@ -81,10 +81,7 @@ def run(dir=".", ranks=None, *, grid=None, size=None, order=None, strong=False, 
     KeyboardInterrupt
         Ctrl-C; the ranks have ended and their files are removed.
     """
+    arguments = dict(locals())
     from .methods import run_from_python
 
-    options = {"ranks": ranks, "grid": grid, "size": size, "order": order, "cache": cache, "strong": strong,
-               "weak": weak, "ragged": ragged, "quick": quick}
-    how = {"folder": dir, "methods": methods, "phases": phases, "repetitions": repeat, "files_per_folder": files_per_folder,
-           "patience": patience}
-    return run_from_python(options, how, program, mpiexec, quiet, save)
+    return run_from_python(**arguments)

@@ -15,17 +15,17 @@ import time as _time
 from . import launch as _launch
 from . import profile as _profile
 from . import signals
-from .campaign import How, run_campaign, scratch_folder
+from .campaign import How, Runner, run_record, scratch_folder
 from .cli import add_command, help_texts
 from .errors import FINE, USAGE, MeasureError
 from .model import fit_of
 from .output import put
 from .parse import Cell
-from .plan import Launch, Plan, grid_for
+from .plan import Launch, grid_for
 from .progress import Progress
 from .records import Run
 from .storage import storage_facts
-from .surroundings import command_text, cores, machine_facts, utc_now
+from .surroundings import command_text, cores
 from .terms import PHASES, number_in, primitives_of
 from .text import count_text
 
@@ -230,7 +230,7 @@ class _Calibration:
         how = How(self._folder, methods, phases, repetitions, patience=patience, limit=False)
         try:
             with self._profile_of_ranks(entry):
-                run_campaign(self._launcher, Plan((), (plan,)), how, self._folder, self._progress, run)
+                Runner(self._launcher, how, self._folder, self._progress, run).run((plan,))
         except MeasureError as error:
             self.cut_off = True
             self.remarks.append(f"a measurement with {count_text(plan.ranks, 'rank')} ended early: {error}")
@@ -320,10 +320,8 @@ def _calibrated(arguments, entry, remarks):
     begin = _time.monotonic()
     with scratch_folder(arguments.folder) as folder, _Watched(arguments.quiet, arguments.seconds) as progress:
         made = _Calibration(launcher, folder, entry, arguments.quick, progress)
-        version = launcher.description.get("version")
-        made.run.add_record({"kind": "run", "version": version if isinstance(version, str) else "unknown", "begun": utc_now(),
-                             "command": command_text(["thalweg", "calibrate", arguments.folder]), "machine": machine_facts(),
-                             "storage": storage, "scaling": "none", "cache": "warm", "repetitions": 1 if arguments.quick else 3, "series": []})
+        command = command_text(["thalweg", "calibrate", arguments.folder])
+        made.run.add_record(run_record(launcher, storage, command, 1 if arguments.quick else 3))
         made.all(arguments.seconds)
     made.run.add_record({"kind": "end", "complete": not made.cut_off, "seconds": round(_time.monotonic() - begin, 3)})
     return made

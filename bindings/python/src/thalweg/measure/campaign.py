@@ -17,7 +17,7 @@ from .storage import check_room_and_memory, storage_facts
 from .surroundings import machine_facts, utc_now
 from .text import count_text, nearest
 
-__all__ = ["How", "Stopped", "check_names", "finish", "measure", "run_campaign", "scratch_folder"]
+__all__ = ["How", "Runner", "check_names", "finish", "measure", "run_record", "scratch_folder"]
 
 _FIXED_WORK = 4 << 20  # cost of a method beside its bytes, in bytes: opening, closing, verifying
 
@@ -49,17 +49,6 @@ class How:
     files_per_folder: int = 32
     patience: float = 600
     limit: bool = True
-
-
-@_dataclasses.dataclass(frozen=True)
-class Stopped:
-    """Why a run ended early: a signal, or a MeasureError."""
-
-    signal: int = 0
-    error: "MeasureError | None" = None
-
-    def __bool__(self):
-        return bool(self.signal or self.error)
 
 
 def check_names(names, known, option):
@@ -131,7 +120,26 @@ class _Listener:
         return self._has_ended and not self.broken
 
 
-class _Runner:
+class Runner:
+    """Measures launches.
+
+    Parameters
+    ----------
+    launcher : Launcher
+    how : How
+    folder : str
+        An empty folder for this run only, in ``how.folder``.
+    progress : Progress
+    run : Run
+        Gets the records of all launches, also of one that is interrupted. A method that fails is reported and left out, and the
+        others of its launch are measured again.
+
+    Raises
+    ------
+    MeasureError
+        No method is built.
+    """
+
     def __init__(self, launcher, how, folder, progress, run):
         self._launcher, self._how, self._folder, self._progress, self._run = launcher, how, folder, progress, run
         self._titles = {method["id"]: str(method.get("title", "")) for method in launcher.description["methods"]}
@@ -141,6 +149,7 @@ class _Runner:
             raise MeasureError(f"none of these methods is built in '{launcher.program}': {', '.join(how.methods)}", USAGE)
 
     def run(self, launches):
+        """Measure launches. Raises MeasureError where none is possible, and signals.Interrupted after a signal."""
         all_work, done = sum(_work_of(plan.cells) for plan in launches), 0
         for plan in launches:
             work = _work_of(plan.cells)
@@ -236,48 +245,11 @@ def _plain(text):
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def run_campaign(launcher, plan, how, folder, progress, run):
-    """Measure the launches of a plan.
-
-    Parameters
-    ----------
-    launcher : Launcher
-    plan : Plan
-    how : How
-    folder : str
-        An empty folder for this run only, in ``how.folder``.
-    progress : Progress
-    run : Run
-        Gets the records of all launches, also of one that is interrupted. A method that fails is reported and left out, and the
-        others of its launch are measured again.
-
-    Raises
-    ------
-    MeasureError
-        No measurement is possible.
-    thalweg.measure.signals.Interrupted
-        A signal asked for the end.
-    """
-    _Runner(launcher, how, folder, progress, run).run(plan.launches)
-
-
-def _run_record(plan, how, storage, command, version):
-    caches = list(dict.fromkeys(launch.cache for launch in plan.launches))
-    return {"kind": "run", "version": version, "begun": utc_now(), "command": _plain(command), "machine": machine_facts(),
-            "storage": storage, "scaling": plan.scaling, "cache": ",".join(caches),
-            "repetitions": how.repetitions,
-            "series": [series.to_json() for series in plan.series]}
-
-
-def _version(launcher):
-    told = launcher.description.get("version")
-    if isinstance(told, str):
-        return told
-    try:
-        from thalweg import __version__
-    except ImportError:  # the package without its extension
-        return "unknown"
-    return __version__
+def run_record(launcher, storage, command, repetitions, caches=("warm",), scaling="none", series=()):
+    """The first record of a run, a dict."""
+    return {"kind": "run", "version": launcher.description.get("version", "unknown"), "begun": utc_now(), "command": _plain(command),
+            "machine": machine_facts(), "storage": storage, "scaling": scaling, "cache": ",".join(caches), "repetitions": repetitions,
+            "series": [one.to_json() for one in series]}
 
 
 def finish(run, complete, seconds):
@@ -305,8 +277,8 @@ def measure(launcher, plan, how, command, quiet=False):
     -------
     run : Run
         All records, those of a run that was stopped, too.
-    stopped : Stopped
-        False where the run came to its end.
+    stopped : signals.Interrupted, MeasureError or None
+        Why the run ended early.
 
     Raises
     ------
@@ -317,18 +289,17 @@ def measure(launcher, plan, how, command, quiet=False):
     # A method's files and the merged one; the blocks of the ranks, copies in libraries, and the whole array on one rank.
     storage = storage_facts(how.folder, launcher.program)
     check_room_and_memory(storage, 2.2 * plan.most_bytes + (16 << 20), 4 * plan.most_bytes)
-    run, stopped = Run(), Stopped()
-    run.add_record(_run_record(plan, how, storage, command, _version(launcher)))
+    run, stopped = Run(), None
+    caches = dict.fromkeys(launch.cache for launch in plan.launches)
+    run.add_record(run_record(launcher, storage, command, how.repetitions, caches, plan.scaling, plan.series))
     with signals.noted(), scratch_folder(how.folder) as folder:
         begin = _time.monotonic()
         try:
             with Progress("methods", quiet) as progress:
-                run_campaign(launcher, plan, how, folder, progress, run)
-        except signals.Interrupted as interrupted:
-            stopped = Stopped(signal=interrupted.number)
-        except MeasureError as error:
-            if not run.has_times:
+                Runner(launcher, how, folder, progress, run).run(plan.launches)
+        except (signals.Interrupted, MeasureError) as why:
+            if isinstance(why, MeasureError) and not run.has_times:
                 raise
-            stopped = Stopped(error=error)
+            stopped = why
         finish(run, not stopped, _time.monotonic() - begin)
     return run, stopped

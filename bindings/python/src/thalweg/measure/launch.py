@@ -89,7 +89,7 @@ def _wrong_in(description):
     """Why a description of a program is none; "": it is one."""
     if not isinstance(description, dict) or "methods" not in description:
         return "it names no methods"
-    for name in ("mpi", "kind", "mpiexec"):
+    for name in ("mpi", "kind", "mpiexec", "version"):
         if not isinstance(description.get(name, ""), str):
             return f"its '{name}' is no text"
     if not isinstance(description["methods"], list):

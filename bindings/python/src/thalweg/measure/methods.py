@@ -1,5 +1,6 @@
 """The command ``thalweg methods``, and what `thalweg.measure.run` shares with it."""
 
+import argparse as _argparse
 import math as _math
 import os as _os
 import shutil as _shutil
@@ -71,48 +72,41 @@ def _extents_text(value):
     return value if isinstance(value, str) else joined(value) if hasattr(value, "__iter__") else str(value)
 
 
-def run_from_python(options, how, program, mpiexec, quiet, save):
-    """The run of `thalweg.measure.run`, whose arguments are given in two dicts and four values."""
-    ranks, size = options.pop("ranks"), options.pop("size")
+def run_from_python(save, **given):
+    """The run of `thalweg.measure.run`: the arguments become those of the command."""
+    ranks, size = given["ranks"], given["size"]
     if hasattr(ranks, "__iter__") and not isinstance(ranks, str):
         ranks = f"{','.join(map(str, ranks))},"
-    texts = {"ranks": "" if ranks is None else str(ranks),
-             "grid": _extents_text(options.pop("grid") or ""),
-             "sizes": tuple(map(_extents_text, size if isinstance(size, list) else () if size is None else [size])),
-             "orders": _words(options.pop("order")), "caches": _words(options.pop("cache"))}
-    plan = make_plan(plan_options(**texts, **options))
-    phases, methods, repetitions = _words(how.pop("phases")), _words(how.pop("methods")), how.pop("repetitions")
-    check_names(phases, PHASES, "phase")
-    if repetitions is None:
-        repetitions = 3 if options["quick"] else 7
-    for name, number in (("repeat", repetitions), ("files_per_folder", how["files_per_folder"]), ("patience", how["patience"])):
-        if not 1 <= number <= 1 << 20:
-            raise MeasureError(f"{name} is {number}, not a number from 1 to {1 << 20}", USAGE)
+    given.update(ranks="" if ranks is None else str(ranks), grid=_extents_text(given["grid"] or ""),
+                 size=tuple(map(_extents_text, size if isinstance(size, list) else () if size is None else [size])),
+                 **{name: _words(given[name]) for name in ("order", "cache", "methods", "phases")},
+                 **{name: _os.fspath(given[name] or "") for name in ("dir", "program", "mpiexec")})
+    for name in ("repeat", "files_per_folder", "patience"):
+        if given[name] is not None and not 1 <= given[name] <= 1 << 20:
+            raise MeasureError(f"{name} is {given[name]}, not a number from 1 to {1 << 20}", USAGE)
     replace = checked_file("save", _os.fspath(save or ""), False)
-    launcher = find_launcher(_os.fspath(program or ""), mpiexec or "")
-    chosen = How(_os.fspath(how.pop("folder")), methods, phases, repetitions, **how)
-    run, stopped = measure(launcher, plan, chosen, "thalweg.measure.run", quiet)
+    run, stopped = _measured(_argparse.Namespace(**given), "thalweg.measure.run")
     if save:
         replace_file(save, run.text(), replace)
-    if stopped.signal:
-        _signal.raise_signal(stopped.signal)
-    if stopped.error:
-        raise stopped.error
+    if isinstance(stopped, signals.Interrupted):
+        _signal.raise_signal(stopped.number)
+    elif stopped:
+        raise stopped
     return run
 
 
 # ---- The command ------------------------------------------------------------------------------------------------------
 
-def _measured(arguments):
+def _measured(arguments, command):
     """The run that was asked for, and why it ended early."""
+    check_names(split_words(arguments.phases), PHASES, "--phases")
     options = plan_options(arguments.ranks, arguments.grid, arguments.size or (), split_words(arguments.order),
                            split_words(arguments.cache), arguments.strong, arguments.weak, arguments.quick, arguments.ragged)
     plan = make_plan(options)
     launcher = find_launcher(arguments.program, arguments.mpiexec)
     how = How(arguments.dir, split_words(arguments.methods), split_words(arguments.phases),
               arguments.repeat or (3 if arguments.quick else 7), arguments.files_per_folder, arguments.patience)
-    command = command_text(["thalweg", *_sys.argv[1:]])
-    return measure(launcher, plan, how, command, arguments.quiet or arguments.json)
+    return measure(launcher, plan, how, command, arguments.quiet)
 
 
 def _columns():
@@ -135,7 +129,6 @@ def _write_files(arguments, run, save, html):
 
 
 def _run(arguments):
-    check_names(split_words(arguments.phases), PHASES, "--phases")
     kept = [arguments.source] if arguments.source else []
     html = checked_file("--html", arguments.html, arguments.force, kept)
     save = checked_file("--save", arguments.save, arguments.force, kept)
@@ -145,7 +138,8 @@ def _run(arguments):
     if arguments.source:
         run = load(arguments.source)
     else:
-        run, stopped = _measured(arguments)
+        arguments.quiet |= arguments.json
+        run, stopped = _measured(arguments, command_text(["thalweg", *_sys.argv[1:]]))
     failure = _write_files(arguments, run, save, html)
     if arguments.json:
         put_records(run.lines)
@@ -155,10 +149,8 @@ def _run(arguments):
         put(methods_table(run, _columns(), _sys.stdout.isatty()))
     if failure:
         raise failure
-    if stopped and stopped.signal:
-        raise signals.Interrupted(stopped.signal)
-    if stopped and stopped.error:
-        raise stopped.error
+    if stopped:
+        raise stopped
     return IO_ERROR if any(mishap.failed for mishap in run.mishaps) else FINE
 
 
