@@ -14,15 +14,16 @@ import jinja2 as _jinja2
 from plotly.offline import get_plotlyjs as _get_plotlyjs
 
 from . import conclusions, figures, statistics
+from .decision import AS_GOOD
 from .report import FAMILIES, Report, mib_per_second, seconds_text, speed_text
 from .text import count_text, printable, short_size
+from .validation import errors_of
 
 __all__ = ["html", "figure"]
 
 _HERE = _pathlib.Path(__file__).parent
 _SEVERAL = {"write": "writing", "read": "reading", "restart": "a restart on other ranks", "serial": "one plain reader"}
 _NOT_BUILT = "not built: "
-_GOOD_CHOICE = 1.1  # the recommended method takes at most so many times the best
 # A snippet that differs from another one in a word: method, the other one, its word, the word instead.
 _VARIANTS = {
     "hdf5-chunked-independent": ("hdf5-chunked-collective", "MPIO_COLLECTIVE", "MPIO_INDEPENDENT"),
@@ -87,7 +88,7 @@ def html(run, points=None):
         "groupings": _groupings(report, shown),
         "judged": _judged(run, report),
         "wholes": report.ranked_wholes(),
-        "validation": _validation(points),
+        "validation": list(_validation(points)),
         "cards": _cards(),
         "facts": {(fact["method"], fact["cell"]): fact
                   for fact in run.facts},
@@ -236,25 +237,11 @@ def _judged(run, report):
 
 def _validation(points):
     """Errors of predictions: [(name, number of times, median error, largest error, good choices, choices)]."""
-    found = []
     for used, name in ((False, "not used for the fit"), (True, "used for the fit")):
-        chosen = [
-            point for point in points
-            if bool(point["used_for_fit"]) == used and point["predicted"] > 0 and point["measured"] > 0
-        ]
-        if not chosen:
-            continue
-        errors = [abs(point["predicted"] / point["measured"] - 1) for point in chosen]
-        cells = {}
-        for point in chosen:
-            cells.setdefault((point["phase"], point["cell"]), []).append(point)
-        choices = [own for own in cells.values() if len(own) > 1]
-        good = sum(
-            min(own, key=lambda point: point["predicted"])["measured"] <= _GOOD_CHOICE * min(point["measured"]
-                                                                                             for point in own)
-            for own in choices)
-        found.append((name, len(chosen), _numbers.median(errors), max(errors), good, len(choices)))
-    return found
+        errors, losses = errors_of(points, used)
+        if errors:
+            good = sum(loss <= 1 + AS_GOOD for loss in losses)
+            yield name, len(errors), _numbers.median(errors), max(errors), good, len(losses)
 
 
 def _hints(report):

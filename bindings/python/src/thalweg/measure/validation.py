@@ -9,7 +9,7 @@ from .decision import AS_GOOD
 from .evaluation import evaluate
 from .model import fit_of, predicted, tables_of
 
-__all__ = ["points_of", "summary_of", "validation_text"]
+__all__ = ["errors_of", "points_of", "summary_of", "validation_text"]
 
 
 def points_of(results, calibration):
@@ -36,21 +36,33 @@ def points_of(results, calibration):
     return points
 
 
+def errors_of(points, used):
+    """Errors of the points that were used for the fit, or of the others.
+
+    Returns
+    -------
+    errors : list of float
+        Relative errors of the times.
+    losses : list of float
+        For each cell and phase: the measured time of the method that is predicted to be the fastest, over the shortest.
+    """
+    cells = {}
+    for point in points:
+        if bool(point["used_for_fit"]) == used and point["predicted"] > 0 and point["measured"] > 0:
+            cells.setdefault((point["cell"], point["phase"]), []).append(point)
+    errors = [abs(point["predicted"] / point["measured"] - 1) for own in cells.values() for point in own]
+    losses = [min(own, key=lambda point: point["predicted"])["measured"] / min(point["measured"] for point in own)
+              for own in cells.values() if len(own) > 1]
+    return errors, losses
+
+
 def summary_of(points, results, calibration):
     """The errors of predictions, a dict: those of points that were not used for the fit, unless there are no others; choices of the
     fastest predicted method; and decisions in the cells of `results`, as of `Evaluation.summary`."""
     only_fitted = all(point["used_for_fit"] for point in points)
-    chosen = [point for point in points if point["used_for_fit"] == only_fitted]
-    cells = {}
-    for point in points:
-        cells.setdefault((point["cell"], point["phase"]), []).append(point)
-    losses = []
-    for own in cells.values():
-        if len(own) > 1 and any(point["used_for_fit"] for point in own) == only_fitted:
-            named = min(own, key=lambda point: point["predicted"])
-            losses.append(named["measured"] / min(point["measured"] for point in own))
-    return {"points": len(chosen), "median_error": _statistics.median(abs(point["predicted"] / point["measured"] - 1) for point in chosen),
-            "choices": len(losses), "good_choices": sum(loss <= 1 + AS_GOOD for loss in losses), "worst_choice": max(losses, default=1.0),
+    errors, losses = errors_of(points, only_fitted)
+    return {"points": len(errors), "median_error": _statistics.median(errors), "choices": len(losses),
+            "good_choices": sum(loss <= 1 + AS_GOOD for loss in losses), "worst_choice": max(losses, default=1.0),
             "only_tuning_cells": only_fitted, **evaluate(results, calibration).summary()}
 
 
