@@ -186,11 +186,8 @@ def _validate(arguments):
         replace_file(arguments.html, page.html(results, points), replace)
     summary = summary_of(points, results, run)
     if arguments.json:
-        told = [{**point, "cell": point["cell"].to_json(), "predicted_seconds": point["predicted"], "measured_seconds": point["measured"],
-                 "used_for_tuning": point["used_for_fit"]} for point in points]
-        for point in told:
-            for name in ("predicted", "measured", "used_for_fit"):
-                del point[name]
+        told = [{"method": point["method"], "phase": point["phase"], "cell": point["cell"].to_json(), "predicted_seconds": point["predicted"],
+                 "measured_seconds": point["measured"], "used_for_tuning": point["used_for_fit"]} for point in points]
         put(_json.dumps({"command": "advise", "file": arguments.source, "storage": identity, "notes": notes, "validation": summary,
                          "points": told, "exit_code": 0}, indent=2) + "\n")
     elif not arguments.quiet:
