@@ -1,5 +1,6 @@
 """Text for people: characters that a terminal hides, sizes, counts, similar words."""
 
+import difflib as _difflib
 import re as _re
 import unicodedata as _unicodedata
 
@@ -65,14 +66,5 @@ def joined(numbers):
 
 
 def nearest(word, known):
-    """The word of `known` that is nearest to `word` by edit distance; "" where none is similar."""
-    best, least = "", None
-    for candidate in known:
-        row = list(range(len(candidate) + 1))
-        for i, char in enumerate(word, 1):
-            diagonal, row[0] = row[0], i
-            for j, other in enumerate(candidate, 1):
-                diagonal, row[j] = row[j], min(diagonal + (char != other), row[j] + 1, row[j - 1] + 1)
-        if 3 * row[-1] <= len(candidate) and (least is None or row[-1] < least):
-            best, least = candidate, row[-1]
-    return best
+    """The word of `known` that is the most similar one to `word`; "" where none is similar."""
+    return next(iter(_difflib.get_close_matches(word, known, 1, 0.75)), "")
