@@ -111,9 +111,7 @@ class Run:
         if name not in self._frames:
             import pandas
 
-            frame = pandas.DataFrame({column: pandas.Series([row[column] for row in rows], dtype=kind)
-                                      for column, kind in columns.items()})
-            self._frames[name] = frame
+            self._frames[name] = pandas.DataFrame(rows, columns=list(columns)).astype(columns)
         return self._frames[name]
 
     def rows(self):

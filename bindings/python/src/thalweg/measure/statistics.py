@@ -93,10 +93,7 @@ def rows(run):
 
 
 def _frame(table, columns):
-    values = zip(*table) if table else ((),) * len(columns)
-    return _pandas.DataFrame(
-        {name: _pandas.Series(list(column), dtype=kind)
-         for (name, kind), column in zip(columns.items(), values)})
+    return _pandas.DataFrame(table, columns=list(columns)).astype(columns)
 
 
 def _phase_place(phase):
