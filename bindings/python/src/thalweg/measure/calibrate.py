@@ -5,6 +5,7 @@ is fitted to them whenever it is asked (`thalweg.measure.model`).
 """
 
 import contextlib as _contextlib
+import dataclasses as _dataclasses
 import json as _json
 import os as _os
 import signal as _signal
@@ -145,8 +146,8 @@ class _Calibration:
     """Measurements with ranks; what fails becomes a remark, and what was measured before it stays."""
 
     def __init__(self, launcher, folder, entry, quick, progress):
-        self._launcher, self._entry, self._quick, self._progress = launcher, entry, quick, progress
-        self._folder, self._profile_path = _os.path.join(folder, "ranks"), _os.path.join(folder, "profile.json")
+        self._entry, self._quick, self._progress, self._folder = entry, quick, progress, _os.path.join(folder, "ranks")
+        self._launcher = _dataclasses.replace(launcher, variables={"THALWEG_PROFILE": _os.path.join(folder, "profile.json")})
         _os.mkdir(self._folder)
         self.network, self.costs, self.remarks, self.run, self.cut_off = [], {}, [], Run(), False
 
@@ -229,8 +230,9 @@ class _Calibration:
         patience = max(1, min(_PATIENCE_S, round(self._progress.left)))
         how = How(self._folder, methods, phases, repetitions, patience=patience, limit=False)
         try:
-            with self._profile_of_ranks(entry):
-                Runner(self._launcher, how, self._folder, self._progress, run).run((plan,))
+            with open(self._launcher.variables["THALWEG_PROFILE"], "w", encoding="utf-8") as file:
+                _json.dump({"version": 1, "file_systems": [entry]}, file)
+            Runner(self._launcher, how, self._folder, self._progress, run).run((plan,))
         except MeasureError as error:
             self.cut_off = True
             self.remarks.append(f"a measurement with {count_text(plan.ranks, 'rank')} ended early: {error}")
@@ -240,21 +242,6 @@ class _Calibration:
                     what, _, why = mishap.message.partition(": ")
                     self.remarks.append(f"{mishap.method or 'what was started'} {what} failed: {why}")
             self.cut_off |= len(run.times) == had
-
-    @_contextlib.contextmanager
-    def _profile_of_ranks(self, entry):
-        """Ranks that are started within use this entry."""
-        with open(self._profile_path, "w", encoding="utf-8") as file:
-            _json.dump({"version": 1, "file_systems": [entry]}, file)
-        former = _os.environ.get("THALWEG_PROFILE")
-        _os.environ["THALWEG_PROFILE"] = self._profile_path
-        try:
-            yield
-        finally:
-            if former is None:
-                del _os.environ["THALWEG_PROFILE"]
-            else:
-                _os.environ["THALWEG_PROFILE"] = former
 
 
 # ---- Keeping it ------------------------------------------------------------------------------------------------------

@@ -42,11 +42,12 @@ os._exit(127)
 
 @_dataclasses.dataclass(frozen=True)
 class Launcher:
-    """The program that measures, the words before "-n RANKS", and the program's description of itself."""
+    """The program that measures, the words before "-n RANKS", the program's description of itself, and variables for the ranks."""
 
     program: str
     mpiexec: tuple
     description: dict
+    variables: dict = _dataclasses.field(default_factory=dict)
 
     @property
     def kind(self):
@@ -187,7 +188,7 @@ def environment_for(launcher, ranks):
         # Hydra starts local ranks over ssh by default; a batch system has its own launcher.
         if not any(name in _os.environ for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "HYDRA_HOST_FILE")):
             wanted["HYDRA_LAUNCHER"] = "fork"
-    return wanted | dict(_os.environ)
+    return wanted | dict(_os.environ) | launcher.variables
 
 
 # ---- A child --------------------------------------------------------------------------------------------------------
