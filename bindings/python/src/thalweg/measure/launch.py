@@ -227,25 +227,9 @@ class _Child:
             return self._process.wait(_GRACE_S)
 
 
-class _Lines:
-    """Splits bytes into whole lines, as text in which bytes that are no UTF-8 are surrogates."""
-
-    def __init__(self, see):
-        self._see, self._rest = see, b""
-
-    def add(self, data):
-        *whole, self._rest = (self._rest + data).split(b"\n")
-        for line in whole:
-            self._see(line.decode("utf-8", "surrogateescape"))
-
-    def end(self):
-        if self._rest:
-            self.add(b"\n")
-
-
 def _listen(child, see, patience):
     """Read both streams to their ends. Returns the end of standard error, and whether there was no output for too long."""
-    lines, error_text, heard = _Lines(see), b"", _time.monotonic()
+    rest, error_text, heard = b"", b"", _time.monotonic()
     with _selectors.DefaultSelector() as streams:
         for stream in (child.out, child.err):
             streams.register(stream, _selectors.EVENT_READ)
@@ -259,10 +243,13 @@ def _listen(child, see, patience):
                 if not data:
                     streams.unregister(key.fileobj)
                 elif key.fileobj is child.out:
-                    lines.add(data)
+                    *lines, rest = (rest + data).split(b"\n")
+                    for line in lines:
+                        see(line.decode("utf-8", "surrogateescape"))
                 else:
                     error_text = (error_text + data)[-_MOST_ERROR_TEXT:]
-    lines.end()
+    if rest:
+        see(rest.decode("utf-8", "surrogateescape"))
     return error_text, False
 
 
