@@ -313,24 +313,22 @@ def series(cells, asked=""):
     return found or _sizes(cells)
 
 
-def _layout(cell):
-    return f"{'ragged, ' if cell.ragged else ''}order {cell.order}, {cell.cache}"
+def _curve(kind, what, cells, variant=0):
+    """A curve of sorted cells, which have a variant of their grid in common."""
+    first, grid = cells[0], f", grid {joined(cells[-1].grid)}" if variant else ""
+    layout = f"{'ragged, ' if first.ragged else ''}order {first.order}, {first.cache}"
+    return Series(kind, f"{what}, {layout}{grid}", tuple(cells))
 
 
-def _grid_text(cell, variant):
-    return f", grid {joined(cell.grid)}" if variant else ""
+def _together(cells, key):
+    """Lists of the cells of equal key, by key; cells keep their order."""
+    return [list(own) for _, own in _itertools.groupby(sorted(cells, key=key), key)]
 
 
 def _strong(cells, variants):
-    found = {}
-    for cell in cells:
-        found.setdefault((cell.shape, cell.ragged, cell.order, cell.cache, variants[cell]), []).append(cell)
-    return [
-        Series("strong",
-               f"{joined(own[0].shape)} ({short_size(own[0].bytes)}), {_layout(own[0])}{_grid_text(own[-1], key[-1])}",
-               tuple(own)) for key, own in sorted(found.items()) if len({cell.ranks
-                                                                         for cell in own}) > 1
-    ]
+    found = _together(cells, lambda cell: (cell.shape, cell.ragged, cell.order, cell.cache, variants[cell]))
+    return [_curve("strong", f"{joined(own[0].shape)} ({short_size(own[0].bytes)})", own, variants[own[0]])
+            for own in found if own[-1].ranks > own[0].ranks]
 
 
 def _weak(cells, variants):
@@ -344,19 +342,12 @@ def _weak(cells, variants):
                 break
         else:
             found.append((key, [cell]))
-    return [
-        Series("weak",
-               f"{short_size(own[0].bytes_per_rank)} a rank, {key[0]}-D, {_layout(own[0])}{_grid_text(own[-1], key[-1])}",
-               tuple(own)) for key, own in found if len({cell.ranks
-                                                         for cell in own}) > 1 and len({cell.shape
-                                                                                        for cell in own}) > 1
-    ]
+    return [_curve("weak", f"{short_size(own[0].bytes_per_rank)} a rank, {key[0]}-D", own, key[-1])
+            for key, own in found if len({cell.shape for cell in own}) > 1]
 
 
 def _sizes(cells):
-    found = {}
-    for cell in cells:
-        found.setdefault((cell.ranks, len(cell.shape), cell.grid, cell.ragged, cell.order, cell.cache), []).append(cell)
-    return [Series("size", f"{count_text(key[0], 'rank')} as {joined(key[2])}, {_layout(own[0])}",
-                   tuple(sorted(own, key=lambda cell: (cell.bytes, cell))))
-            for key, own in sorted(found.items()) if len({cell.bytes for cell in own}) > 1]
+    found = _together(sorted(cells, key=lambda cell: (cell.bytes, cell)),
+                      lambda cell: (cell.ranks, len(cell.shape), cell.grid, cell.ragged, cell.order, cell.cache))
+    return [_curve("size", f"{count_text(own[0].ranks, 'rank')} as {joined(own[0].grid)}", own)
+            for own in found if own[-1].bytes > own[0].bytes]
