@@ -14,7 +14,7 @@ from .output import checked_file, put, replace_file
 from .plan import parse_extents
 from .records import load
 from .request import PATTERNS, Request
-from .text import count_text, printable, short_size
+from .text import count_text, printable, seconds_text, short_size
 from .validation import points_of, summary_of, validation_text
 
 __all__ = ["add"]
@@ -73,17 +73,6 @@ def _request_of(arguments):
 
 # ---- Text ------------------------------------------------------------------------------------------------------------
 
-def _time_text(seconds):
-    if seconds is None:
-        return ""
-    if seconds < 0.5e-6:
-        return "< 1 us"
-    for below, factor, unit in ((1e-3, 1e6, "us"), (1, 1e3, "ms"), (600, 1, "s")):
-        if seconds < below:
-            return f"{seconds * factor:.{0 if unit == 'us' else 3}{'f' if unit == 'us' else 'g'}} {unit}"
-    return f"{seconds / 60:.3g} min"
-
-
 def _headline(advice):
     request = advice.request
     what = advice.cell.text if request.is_array else request.pattern
@@ -100,8 +89,8 @@ def _choice_lines(advice):
         if advice.refusal:
             yield f"    {choice.title}"
         else:
-            interval = f"{_time_text(choice.low)} - {_time_text(choice.high)}"
-            yield f"{place:>3} {choice.title:<40} {_time_text(choice.seconds):>9} {interval:>19}  {choice.reason}"
+            interval = f"{seconds_text(choice.low)} - {seconds_text(choice.high)}"
+            yield f"{place:>3} {choice.title:<40} {seconds_text(choice.seconds):>9} {interval:>19}  {choice.reason}"
     for _, title, why in advice.out:
         yield f"  - {title:<40} {why}"
 

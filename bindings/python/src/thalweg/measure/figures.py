@@ -7,8 +7,8 @@ Colours are those of light displays; `PALETTE` names the ones for dark displays.
 import html as _html
 import math as _math
 
-from .report import FAMILIES, label_of, mib_per_second, seconds_text, speed_text
-from .text import count_text, printable
+from .report import FAMILIES, label_of, mib_per_second, speed_text
+from .text import count_text, printable, seconds_text
 
 __all__ = ["as_figure", "curve", "bars", "whole", "overlap", "model", "all_curves", "PALETTE", "SYMBOLS", "GLYPHS"]
 

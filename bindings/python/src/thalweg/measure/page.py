@@ -15,8 +15,8 @@ from plotly.offline import get_plotlyjs as _get_plotlyjs
 
 from . import conclusions, figures, statistics
 from .decision import AS_GOOD
-from .report import FAMILIES, Report, mib_per_second, seconds_text, speed_text
-from .text import count_text, printable, short_size
+from .report import FAMILIES, Report, mib_per_second, speed_text
+from .text import count_text, printable, seconds_text, short_size
 from .validation import errors_of
 
 __all__ = ["html", "figure"]

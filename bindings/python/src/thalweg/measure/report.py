@@ -5,7 +5,7 @@ import math as _math
 from . import statistics
 from .text import count_text, joined, printable, short_size
 
-__all__ = ["Report", "FAMILIES", "speed_text", "seconds_text", "label_of"]
+__all__ = ["Report", "FAMILIES", "speed_text", "label_of"]
 
 # Name, colour on a light display, colour on a dark one.
 FAMILIES = (("Thalweg", "#0072b2", "#58b4f5"), ("File per task", "#009e73", "#2fd0a0"),
@@ -20,11 +20,6 @@ _MIB = float(1 << 20)
 def speed_text(mib_per_second):
     """A bandwidth with three digits or more, without its unit."""
     return f"{mib_per_second:.1f}" if mib_per_second < 99.95 else f"{mib_per_second:.0f}"
-
-
-def seconds_text(seconds):
-    """A time with three digits: "1.23 ms", "4.56 s"."""
-    return f"{seconds * 1e3:#.3g} ms".replace(". ", " ") if seconds < 0.9995 else f"{seconds:#.3g} s".replace(". ", " ")
 
 
 def label_of(method):

@@ -4,7 +4,7 @@ import difflib as _difflib
 import re as _re
 import unicodedata as _unicodedata
 
-__all__ = ["printable", "short_size", "count_text", "joined", "nearest"]
+__all__ = ["printable", "short_size", "seconds_text", "count_text", "joined", "nearest"]
 
 _PLAIN = _re.compile(r"[ -\[\]-~]*\Z")  # ASCII without control characters and backslash
 _HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -53,6 +53,12 @@ def short_size(n_bytes):
     while value >= 1023.95 and unit < 6:
         value, unit = value / 1024, unit + 1
     return f"{value:.1f} {('B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB')[unit]}"
+
+
+def seconds_text(seconds):
+    """A time with three digits: "12.3 us", "1.23 ms", "4.56 s", "15.0 min"."""
+    factor, unit = (1e6, "us") if seconds < 1e-4 else (1e3, "ms") if seconds < 0.9995 else (1, "s") if seconds < 600 else (1 / 60, "min")
+    return f"{seconds * factor:#.3g} {unit}".replace(". ", " ")
 
 
 def count_text(n, thing):
