@@ -166,26 +166,24 @@ def curve(report, phase, one, small):
 
 
 def all_curves(report, phase):
-    """All curves of a phase in one plot with a legend; the bars of one cell where the run has no curve. Returns a dict."""
+    """All curves of a phase in one plot with a legend, or the bars of one cell where the run has no curve. Returns a plotly Figure."""
     wanted = [(one, size == "small") for size, found in report.curves() for one in found]
     if not wanted:
-        return bars(report, phase, report.largest)
+        return as_figure(bars(report, phase, report.largest))
+    from plotly.subplots import make_subplots
+
     across = min(2, len(wanted))
-    down, data, layout, seen = -(-len(wanted) // across), [], {}, set()
+    down, seen = -(-len(wanted) // across), set()
+    titles = [_safe(f"{phase}, {one.kind} scaling: {one.label}{', small' if small else ''}") for one, small in wanted]
+    figure = make_subplots(down, across, subplot_titles=titles)
     for i, (one, small) in enumerate(wanted):
-        traces, number = _curve_traces(report, phase, one, small), "" if i == 0 else str(i + 1)
+        traces, place = _curve_traces(report, phase, one, small), {"row": i // across + 1, "col": i % across + 1}
         for trace in traces:
-            data.append({**trace, "xaxis": f"x{number}", "yaxis": f"y{number}", "legendgroup": str(trace["meta"]),
-                         "showlegend": trace["meta"] not in seen})
+            figure.add_trace({**trace, "legendgroup": str(trace["meta"]), "showlegend": trace["meta"] not in seen}, **place)
             seen.add(trace["meta"])
         x, y = _curve_axes(traces, one, small)
-        left, top = i % across / across, 1 - i // across / down
-        layout[f"xaxis{number}"] = {**x, "anchor": f"y{number}", "domain": [left + 0.06 * (left > 0), left + 0.94 / across]}
-        layout[f"yaxis{number}"] = {**y, "anchor": f"x{number}", "domain": [top - 0.8 / down, top]}
-        title = _safe(f"{phase}, {one.kind} scaling: {one.label}{', small' if small else ''}")
-        layout.setdefault("annotations", []).append({"x": left, "y": top, "xref": "paper", "yref": "paper", "text": title,
-                                                     "xanchor": "left", "yanchor": "bottom", "showarrow": False})
-    return _figure(data, **layout, height=400 * down + 40, showlegend=True)
+        figure.update_xaxes(x, **place).update_yaxes(y, **place)
+    return figure.update_layout({**_figure([])["layout"], "template": "none", "height": 400 * down + 40, "showlegend": True})
 
 
 # ---- Bars -------------------------------------------------------------------------------------------------------------

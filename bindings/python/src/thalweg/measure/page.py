@@ -50,7 +50,7 @@ def figure(run, phase="write"):
     plotly.graph_objects.Figure
         A subplot for each curve; bars of one cell where the run has no curve.
     """
-    return figures.as_figure(figures.all_curves(Report(run), phase))
+    return figures.all_curves(Report(run), phase)
 
 
 def html(run, points=None):
