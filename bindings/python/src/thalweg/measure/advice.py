@@ -7,7 +7,6 @@
 
 import dataclasses as _dataclasses
 import html as _html
-import json as _json
 import os as _os
 
 import numpy as _np
@@ -16,7 +15,7 @@ from . import profile as _profile
 from .decision import REFUSED, Decision, decide
 from .errors import IO_ERROR, USAGE, MeasureError
 from .example import example_of
-from .launch import find_program, lines_of
+from .launch import described_by, find_program
 from .model import fit_of
 from .pitfalls import impossible, ruled_out, warnings_of
 from .prediction import Predictor, ranked
@@ -214,14 +213,12 @@ def _known_methods(run):
     """The methods of a calibration, or those that the program describes where one is found; a list of dict."""
     if run is not None:
         return run.methods
-    lines = []
     try:
-        lines_of(find_program(), ["--describe"], lines.append, 60)
-        described = _json.loads("".join(lines))["methods"]
-        return [method for method in described if all(isinstance(method[name], str) for name in ("id", "title", "outcome"))
-                and isinstance(method["collective"], bool)]
-    except (MeasureError, ValueError, RecursionError, TypeError, KeyError):
+        methods = described_by(find_program())["methods"]
+    except MeasureError:
         return []
+    return [method for method in methods if isinstance(method.get("title"), str) and isinstance(method.get("outcome"), str)
+            and isinstance(method.get("collective"), bool)]
 
 
 # ---- The answer ------------------------------------------------------------------------------------------------------

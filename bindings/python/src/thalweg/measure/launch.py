@@ -16,7 +16,7 @@ from .errors import IO_ERROR, MeasureError
 from .progress import say
 from .surroundings import cores
 
-__all__ = ["Launcher", "Ended", "find_program", "find_launcher", "launch", "how_it_ended", "lines_of"]
+__all__ = ["Launcher", "Ended", "described_by", "find_program", "find_launcher", "launch", "how_it_ended", "lines_of"]
 
 PROGRAM = "thalweg-probe"
 _GRACE_S = 5.0  # for MPI to end its ranks
@@ -101,7 +101,8 @@ def _wrong_in(description):
     return ""
 
 
-def _described(program):
+def described_by(program):
+    """What a program tells about itself, a dict. Raises MeasureError."""
     lines = []
     ended = _run_child([program, "--describe"], dict(_os.environ), lines.append, _DESCRIBE_PATIENCE_S)
     description = None
@@ -136,7 +137,7 @@ def find_launcher(program="", mpiexec=""):
         A part is missing; the message has the remedy.
     """
     path = find_program(program)
-    description = _described(path)
+    description = described_by(path)
     own = description.get("mpiexec", "")  # one path, which may contain blanks
     words = [own] if own and not mpiexec else mpiexec.split() or ["mpiexec"]
     if not (_is_program(words[0]) if "/" in words[0] else _shutil.which(words[0])):
