@@ -96,7 +96,7 @@ def put_records(lines):
     put("".join(f"{line}\n" for line in lines))
 
 
-def _report(message, status, code, words):
+def _report(message, code, words, status=None):
     """Tell a failure on standard error and, with --json, as an object on standard output."""
     say(message)
     if "--json" in words and not _has_printed:
@@ -122,24 +122,25 @@ def _run(words):
     try:
         arguments = _parsed(words)
         return arguments.run(arguments)
+    except BrokenPipeError:
+        raise
     except MeasureError as error:
-        _report(str(error), None, error.exit_code, words)
-        return error.exit_code
-    except (MemoryError, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        _report("out of memory" if isinstance(error, MemoryError) else str(error), None, IO_ERROR, words)
-        return IO_ERROR
+        message, code = str(error), error.exit_code
+    except MemoryError:
+        message, code = "out of memory", IO_ERROR
+    except OSError as error:
+        message, code = str(error), IO_ERROR
     except ModuleNotFoundError as error:
         install = f"{_sys.executable} -m pip install 'thalweg[measure]'"
-        _report(f"the Python package '{error.name}' is missing; install it with: {install}", None, IO_ERROR, words)
-        return IO_ERROR
+        message, code = f"the Python package '{error.name}' is missing; install it with: {install}", IO_ERROR
+    _report(message, code, words)
+    return code
 
 
 def _report_interrupted(number, words):
     done = work_text()
     message = f"stopped by {_signal.Signals(number).name}{'; ' if done else ''}{done}"
-    _report(message, "TW_ERR_STOPPED", 128 + number, words)
+    _report(message, 128 + number, words, "TW_ERR_STOPPED")
 
 
 def main(words=None):
