@@ -149,34 +149,26 @@ class Report:
             sums = {index: sum(whole) for index, whole in wholes.items() if whole and sum(whole) > 0}
             for index, seconds in sums.items():
                 found.setdefault(index, []).append((_math.log(seconds / min(sums.values())), wholes[index][1] > 0))
-        ranked = [(self.methods[index], _math.exp(_math.fsum(log
-                                                             for log, _ in own) / len(own)), any(merged for _, merged in own))
-                  for index, own in found.items()]
-        return sorted(ranked, key=lambda one: (one[1], one[0]["index"]))
+        means = {index: _math.exp(_math.fsum(log for log, _ in own) / len(own)) for index, own in found.items()}
+        return [(self.methods[index], means[index], any(merged for _, merged in found[index]))
+                for index in sorted(found, key=lambda index: (means[index], index))]
 
     def headings(self):
         """What all cells have in common, a str, and the lines above each cell's column, a list of lists of str."""
         cells = self.cells
         if not cells:
             return "", []
-        same = {name: len({getattr(cell, name) for cell in cells}) == 1 for name in ("shape_text", "order", "cache")}
         grids = len({(cell.ranks, cell.shape, cell.order, cell.cache, cell.ragged) for cell in cells}) < len(cells)
-        first = cells[0]
-        common = [
-            text for text, shown in ((f"{first.shape_text} ({short_size(first.bytes)})", same["shape_text"]),
-                                     (f"order {first.order}", same["order"]), (f"cache {first.cache}", same["cache"]))
-            if shown
-        ]
+        told = [((f"{cell.shape_text} ({short_size(cell.bytes)})", cell.shape_text), (f"order {cell.order}", f"order {cell.order}"),
+                 (f"cache {cell.cache}", cell.cache)) for cell in cells]  # for all cells, and for a column
+        same = [len(set(forms)) == 1 for forms in zip(*told)]
         columns = []
-        for cell in cells:
-            lines = [
-                count_text(cell.ranks,
-                           "rank"), f"as {joined(cell.grid)}" if grids else "", "" if same["shape_text"] else cell.shape_text,
-                "" if same["order"] else f"order {cell.order}", "" if same["cache"] else cell.cache,
-                "small" if cell in self.small else "", "simulated" if self.is_simulated(cell) else ""
-            ]
+        for cell, forms in zip(cells, told):
+            lines = [count_text(cell.ranks, "rank"), f"as {joined(cell.grid)}" if grids else ""]
+            lines += [short for (_, short), is_same in zip(forms, same) if not is_same]
+            lines += ["small" if cell in self.small else "", "simulated" if self.is_simulated(cell) else ""]
             columns.append([line for line in lines if line])
-        return ", ".join(common), columns
+        return ", ".join(long for (long, _), is_same in zip(told[0], same) if is_same), columns
 
 
 def mib_per_second(row, seconds=None):
