@@ -256,14 +256,11 @@ def _hints(report):
 
 def _caches(report):
     """Meanings of the caches that were asked for, and those in effect: [(phase, cache, ids of methods, or "all")]."""
-    asked = [(cache, _CACHES.get(cache, "not known to this program"))
-             for cache in sorted({cell.cache
-                                  for cell in report.cells})]
-    found = {}
-    for phase, cache, method in zip(*(report.run.times[name] for name in ("phase", "cache", "method"))):
-        found.setdefault(phase, {}).setdefault(cache, set()).add(method)
-    real = [(phase, cache, ["all"] if len(found[phase]) == 1 else sorted(found[phase][cache])) for phase in report.phases
-            for cache in sorted(found[phase])]
+    asked = [(cache, _CACHES.get(cache, "not known to this program")) for cache in sorted({cell.cache for cell in report.cells})]
+    times, real = report.run.times, []
+    for phase in report.phases:
+        methods = times[times["phase"] == phase].groupby("cache")["method"].unique()
+        real += [(phase, cache, ["all"] if len(methods) == 1 else sorted(own)) for cache, own in methods.items()]
     return {"asked": asked, "real": real, "tmpfs": _known(report.run, "storage", "kind") == "tmpfs"}
 
 

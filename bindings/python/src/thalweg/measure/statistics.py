@@ -107,10 +107,8 @@ def phases(table):
 
 def limits(run):
     """The storage's own limit: {(cell, phase): (median seconds, bytes)}, with the phases write and read."""
-    found = {}
-    for cell, phase, seconds, n_bytes in zip(*(run.limits[name] for name in ("cell", "phase", "seconds", "bytes"))):
-        found.setdefault((cell, phase), []).append((seconds, n_bytes))
-    return {key: (_median([one for one, _ in values]), max(n for _, n in values)) for key, values in found.items()}
+    found = run.limits.groupby(["cell", "phase"]).agg({"seconds": "median", "bytes": "max"})
+    return {key: (seconds, n_bytes) for key, seconds, n_bytes in found.itertuples()}
 
 
 # ---- Ratios and groups ------------------------------------------------------------------------------------------------
