@@ -21,7 +21,7 @@ from .cli import add_command, help_texts
 from .errors import FINE, USAGE, MeasureError
 from .model import fit_of
 from .output import put
-from .parse import Cell
+from .parse import Cell, parse
 from .plan import Launch, grid_for
 from .progress import Progress
 from .records import Run
@@ -35,7 +35,6 @@ __all__ = ["add", "calibrated_ranks", "exchange_costs", "message_costs"]
 _PATIENCE_S = 30
 _NETWORK_RUNS = 3
 _MOST_RANKS = 16  # on the cores of this machine
-_NETWORK = ("ranks", "nodes", "barrier_seconds", "latency_seconds", "bytes_per_second")
 _BY_ROWS = "mpiio-global-1"  # a collective call for each row takes milliseconds where ranks share cores
 # The formulas of src/engine/plan/plan.cpp: a round has two exchanges, of a barrier and an allreduce each, times the bits of the number
 # of tasks; the engine's own work in a round is a default there. A receiver gets a length, a reply to it, and the data.
@@ -176,10 +175,9 @@ class _Calibration:
         found = []
 
         def see(line):
-            with _contextlib.suppress(ValueError, RecursionError):
-                record = _json.loads(line)
-                if isinstance(record, dict) and record.pop("kind", None) == "network":
-                    found.extend([record] * all(number_in(record, name, -1.0) >= 0 for name in _NETWORK))
+            with _contextlib.suppress(MeasureError):  # a library prints, too
+                kind, members = parse(line)
+                found.extend([members] * (kind == "network"))
 
         patience = max(1, min(_PATIENCE_S, round(self._progress.left)))
         ended = _launch.launch(self._launcher, ranks, ["--network"], see, patience)

@@ -244,6 +244,9 @@ _KINDS = {
     "failure": {**_WHERE, "message": (_text, _NEEDED)},
     "storage": {"path": (_word, _NEEDED), "file_system": (_word, _NEEDED), "identity": (_word, _NEEDED),
                 "free_bytes": (_count(0, _MOST), _NEEDED)},
+    "network": {**{name: (_count(1, _MOST_RANKS), _NEEDED) for name in ("ranks", "nodes")},
+                **{name: (_number, _NEEDED) for name in ("barrier_seconds", "latency_seconds", "bytes_per_second")}},
+    "prediction": {name: (_number, _NEEDED) for name in ("open_seconds", "transfer_seconds", "close_seconds")},
     "end": {"complete": (_truth, _NEEDED), "seconds": (_number, 0.0)},
 }
 

@@ -3,6 +3,7 @@
 Fewer tasks, pieces and bytes are simulated, and their times are scaled.
 """
 
+import contextlib as _contextlib
 import dataclasses as _dataclasses
 import json as _json
 import math as _math
@@ -11,7 +12,7 @@ import subprocess as _subprocess
 from . import signals
 from .errors import IO_ERROR, MeasureError
 from .launch import find_program
-from .terms import number_in
+from .parse import parse
 from .text import printable
 
 __all__ = ["Scale", "Seconds"]
@@ -145,21 +146,16 @@ def _key(access):
     return tuple(access.items())
 
 
-def _record_of(line):
-    try:
-        record = _json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return record if isinstance(record, dict) else {}
-
-
 def _answers(program, done, count):
-    records = [record for record in map(_record_of, done.stdout.splitlines()) if record.get("kind") in ("prediction", "failure")]
-    failed = next((record for record in records if record["kind"] == "failure"), None)
-    if failed:
-        raise MeasureError(f"'{program}' could not simulate the machine: {printable(str(failed.get('message')))}", IO_ERROR)
-    found = [[number_in(record, f"{part}_seconds", -1.0, 0.0, 1e15) for part in ("open", "transfer", "close")] for record in records]
-    if done.returncode != 0 or len(found) != count or any(seconds < 0 for parts in found for seconds in parts):
+    records = []
+    for line in done.stdout.splitlines():
+        with _contextlib.suppress(MeasureError):  # a library prints, too
+            records.append(parse(line))
+    for kind, members in records:
+        if kind == "failure":
+            raise MeasureError(f"'{program}' could not simulate the machine: {printable(members['message'])}", IO_ERROR)
+    found = [Seconds(*members.values()) for kind, members in records if kind == "prediction"]
+    if done.returncode != 0 or len(found) != count:
         why = next((line for line in done.stderr.splitlines() if line.strip()), f"{len(found)} answers to {count} questions")
         raise MeasureError(f"'{program}' could not simulate the machine: {printable(why)}; is it thalweg-probe of this version?", IO_ERROR)
-    return [Seconds(*parts) for parts in found]
+    return found
