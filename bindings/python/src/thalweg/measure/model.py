@@ -114,21 +114,15 @@ class _Phase:
         self.groups = twins_of(table.logs, table.kinds)
 
     @_functools.cached_property
-    def ratio_error(self):
-        rows = self.errors[_np.isfinite(self.errors).sum(axis=1) >= _SEVERAL]
-        return _median(_np.abs(_np.expm1(rows - _row_median(rows))))
-
-    @_functools.cached_property
-    def time_error(self):
-        return _median(_np.abs(_np.expm1(-self.errors)))
-
-    @_functools.cached_property
-    def fitted_error(self):
+    def median_errors(self):
+        """As of `Fit.errors`."""
         fitted = _np.full_like(self.errors, _np.nan)
         for j, name in enumerate(self.table.ids):
             if self.constants[name] is not None:
-                fitted[:, j] = predicted(self.table.terms[:, j], self.constants[name])
-        return _median(_np.abs(_np.expm1(fitted - self.table.logs)))
+                fitted[:, j] = predicted(self.table.terms[:, j], self.constants[name]) - self.table.logs[:, j]
+        rows = self.errors[_np.isfinite(self.errors).sum(axis=1) >= _SEVERAL]
+        logs = {"fitted": fitted, "times": -self.errors, "ratios": rows - _row_median(rows)}
+        return {name: _median(_np.abs(_np.expm1(values))) for name, values in logs.items()}
 
     def trials(self):
         """Decisions about each cell left out by the errors of the others: pairs of a chance and whether it was right."""
@@ -198,9 +192,7 @@ class Fit:
         `fitted`: of times in the cells of the fit. `times`: of times in cells left out. `ratios`: there, of a time relative to that
         of the cell's median method, which is what ranks methods.
         """
-        of = self._phases.get(phase)
-        names = {"fitted": "fitted_error", "times": "time_error", "ratios": "ratio_error"}
-        return {name: getattr(of, attribute) if of else float("nan") for name, attribute in names.items()}
+        return self._phases[phase].median_errors if phase in self._phases else dict.fromkeys(("fitted", "times", "ratios"), float("nan"))
 
     def constants(self, method, phase):
         """The constants of a method, an array in the order of `terms.TERMS`, seconds; None where too few times were measured."""
@@ -213,8 +205,8 @@ class Fit:
         count = len(of.table.cells) if of else 0
         if count < LEAST_CELLS:
             return f"{phase} was measured in {count} cells, and {LEAST_CELLS} are needed"
-        if not of.ratio_error <= MOST_ERROR:
-            return (f"in cells left out of the fit the model errs by {of.ratio_error:.0%} in the median, more than {MOST_ERROR:.0%}: "
+        if not self.errors(phase)["ratios"] <= MOST_ERROR:
+            return (f"in cells left out of the fit the model errs by {self.errors(phase)['ratios']:.0%} in the median, more than {MOST_ERROR:.0%}: "
                     "the machine was too busy for the measurement, or the cells were too few").replace("%", " %")
         return ""
 
