@@ -85,14 +85,13 @@ class _Tables:
         from rich.table import Table
         from rich.text import Text
 
-        most = max(map(len, lines))
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True, header_style="bold")
-        table.add_column("\n" * (most - 1) + "#", justify="right", min_width=2)
-        table.add_column("\n" * (most - 1) + "method", overflow="fold", min_width=6, max_width=27)
-        table.add_column("\n" * (most - 1) + "group", no_wrap=True)
-        for line in lines:
-            heading = "\n".join([""] * (most - len(line)) + line)
-            table.add_column(Text(heading, justify="right"), justify="right", no_wrap=True, min_width=_CELL - 1)
+        table.add_column("#", justify="right", min_width=2, vertical="bottom")
+        table.add_column("method", overflow="fold", min_width=6, max_width=27, vertical="bottom")
+        table.add_column("group", no_wrap=True, vertical="bottom")
+        for own in lines:
+            heading = Text("\n".join(own), justify="right")
+            table.add_column(heading, justify="right", no_wrap=True, min_width=_CELL - 1, vertical="bottom")
         return table
 
     @staticmethod
