@@ -4,6 +4,7 @@ import contextlib as _contextlib
 import errno as _errno
 import fcntl as _fcntl
 import os as _os
+import pathlib as _pathlib
 import re as _re
 import stat as _stat
 import struct as _struct
@@ -124,7 +125,7 @@ def replace_file(path, text, replace):
     passing = f"{path}.part-{_os.getpid()}"
     try:
         with open(passing, "x", encoding="utf-8", errors="backslashreplace") as file, _contextlib.ExitStack() as cleanup:
-            cleanup.callback(_remove, passing)
+            cleanup.callback(_pathlib.Path(passing).unlink, missing_ok=True)
             file.write(text)
             file.flush()
             if replace:
@@ -144,11 +145,6 @@ def _move(passing, path):
         if error.errno == _errno.EEXIST or _os.path.lexists(path):
             raise OSError(_errno.EEXIST, _os.strerror(_errno.EEXIST)) from None
         _os.rename(passing, path)  # a file system without links
-
-
-def _remove(passing):
-    with _contextlib.suppress(OSError):
-        _os.unlink(passing)
 
 
 def put(text):
