@@ -245,11 +245,10 @@ def _plain(text):
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def run_record(launcher, storage, command, repetitions, caches=("warm",), scaling="none", series=()):
+def run_record(launcher, storage, command, repetitions, caches=("warm",), scaling="none"):
     """The first record of a run, a dict."""
     return {"kind": "run", "version": launcher.description.get("version", "unknown"), "begun": utc_now(), "command": _plain(command),
-            "machine": machine_facts(), "storage": storage, "scaling": scaling, "cache": ",".join(caches), "repetitions": repetitions,
-            "series": [one.to_json() for one in series]}
+            "machine": machine_facts(), "storage": storage, "scaling": scaling, "cache": ",".join(caches), "repetitions": repetitions}
 
 
 def finish(run, complete, seconds):
@@ -291,7 +290,7 @@ def measure(launcher, plan, how, command, quiet=False):
     check_room_and_memory(storage, 2.2 * plan.most_bytes + (16 << 20), 4 * plan.most_bytes)
     run, stopped = Run(), None
     caches = dict.fromkeys(launch.cache for launch in plan.launches)
-    run.add_record(run_record(launcher, storage, command, how.repetitions, caches, plan.scaling, plan.series))
+    run.add_record(run_record(launcher, storage, command, how.repetitions, caches, plan.scaling))
     with signals.noted(), scratch_folder(how.folder) as folder:
         begin = _time.monotonic()
         try:

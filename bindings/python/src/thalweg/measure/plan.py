@@ -1,13 +1,14 @@
 """The measurements of a run: from options to launches, each with its number of ranks, its cache and its cells. Pure."""
 
 import dataclasses as _dataclasses
+import itertools as _itertools
 import math as _math
 
 from .errors import USAGE, MeasureError
 from .parse import Cell
 from .text import count_text, joined
 
-__all__ = ["Series", "Launch", "Plan", "PlanOptions", "doubling_ranks", "grid_for", "make_plan", "parse_extents", "parse_ranks"]
+__all__ = ["Launch", "Plan", "PlanOptions", "doubling_ranks", "grid_for", "make_plan", "parse_extents", "parse_ranks"]
 
 _MOST_RANKS = 1 << 20
 _MOST_EXTENT = 1 << 40
@@ -45,19 +46,6 @@ class PlanOptions:
 
 
 @_dataclasses.dataclass(frozen=True)
-class Series:
-    """A curve: one task with increasing numbers of ranks. `scaling` is "strong", "weak", or "none" for one number of ranks."""
-
-    scaling: str
-    name: str
-    cells: tuple
-
-    def to_json(self):
-        """The series as an entry of the member `series` of a `run` record."""
-        return {"scaling": self.scaling, "name": self.name, "cells": [cell.to_json() for cell in self.cells]}
-
-
-@_dataclasses.dataclass(frozen=True)
 class Launch:
     """The cells of one start of the program; all have its number of ranks and its cache."""
 
@@ -68,21 +56,15 @@ class Launch:
 
 @_dataclasses.dataclass(frozen=True)
 class Plan:
-    """All curves, and the launches that measure their cells, each cell once."""
+    """The launches that measure all cells, each once, and the kinds of scaling: "strong", "weak", "strong and weak" or "none"."""
 
-    series: tuple
     launches: tuple
+    scaling: str
 
     @property
     def most_bytes(self):
         """Bytes of the largest array."""
         return max((cell.bytes for launch in self.launches for cell in launch.cells), default=0)
-
-    @property
-    def scaling(self):
-        """Kinds of scaling in words: "strong", "weak", "strong and weak" or "none"."""
-        kinds = {series.scaling for series in self.series}
-        return " and ".join(kind for kind in ("strong", "weak") if kind in kinds) or "none"
 
 
 def doubling_ranks(most):
@@ -156,18 +138,13 @@ def _weak_shape(shape, grid):
     return whole
 
 
-def _series_of(options, scaling, shape, order, cache, ragged):
-    cells, weak = [], scaling == "weak"
-    for ranks in options.ranks:
-        grid = _grid_of(options, ranks, shape, ragged)
-        cells.append(Cell(ranks, grid, _weak_shape(shape, grid) if weak else shape, order, cache, ragged))
-    named = joined(_weak_shape(shape, (1,) * len(shape)) if weak else shape)
-    name = f"{named}{' each' if weak else ''}{' ragged' if ragged else ''}, {order}"
-    return Series(scaling, name if len(options.caches) == 1 else f"{name}, {cache}", tuple(cells))
+def _cell_of(options, kind, ranks, shape, order, cache, ragged):
+    grid = _grid_of(options, ranks, shape, ragged)
+    return Cell(ranks, grid, _weak_shape(shape, grid) if kind == "weak" else shape, order, cache, ragged)
 
 
 def make_plan(options):
-    """The curves and launches of options.
+    """The launches of options.
 
     Parameters
     ----------
@@ -188,16 +165,12 @@ def make_plan(options):
         kinds = ["none"]
     else:
         kinds = [kind for kind, wanted in (("strong", options.strong), ("weak", options.weak)) if wanted]
-    series = []
+    launches = {(ranks, cache): {} for ranks in options.ranks for cache in options.caches}  # dicts as ordered sets of cells
     for shape in map(_shape_of, options.shapes):
         arrays = [(order, False) for order in options.orders] + [("c", True)] * (options.ragged and len(shape) == 2)
-        series += [_series_of(options, kind, shape, order, cache, ragged)
-                   for order, ragged in arrays for kind in kinds for cache in options.caches]
-    if options.ragged and not any(cell.ragged for one in series for cell in one.cells):
+        for (order, ragged), kind, (ranks, cache) in _itertools.product(arrays, kinds, launches):
+            launches[ranks, cache][_cell_of(options, kind, ranks, shape, order, cache, ragged)] = None
+    if options.ragged and not any(cell.ragged for cells in launches.values() for cell in cells):
         raise MeasureError("--ragged needs an array of two dimensions, rows and their mean length, such as --size 4096x512",
                            USAGE)
-    launches = {(ranks, cache): {} for ranks in options.ranks for cache in options.caches}
-    for one in series:
-        for cell in one.cells:
-            launches[cell.ranks, cell.cache][cell] = None  # a dict as an ordered set
-    return Plan(tuple(series), tuple(Launch(ranks, cache, tuple(cells)) for (ranks, cache), cells in launches.items()))
+    return Plan(tuple(Launch(ranks, cache, tuple(cells)) for (ranks, cache), cells in launches.items()), " and ".join(kinds))
