@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from thalweg.measure.parse import parse
 
 ROOT = pathlib.Path(__file__).parents[4]
 GOLDEN = pathlib.Path(__file__).parent / "golden"
@@ -22,6 +23,11 @@ needs_statistics = pytest.mark.skipif(importlib.util.find_spec("thalweg.measure.
                                       reason="thalweg.measure.statistics is missing")
 needs_page = pytest.mark.skipif(importlib.util.find_spec("thalweg.measure.page") is None,
                                 reason="thalweg.measure.page is missing")
+
+
+def cell_of(value):
+    """The cell of the member `cell` of a record."""
+    return parse(line({**TIME, "cell": value}))[1]["cell"]
 
 
 def line(record):

@@ -6,7 +6,7 @@ import pathlib
 import random
 
 import pytest
-from measure_support import CELL, GOLDEN, TIME, line
+from measure_support import CELL, GOLDEN, TIME, cell_of, line
 from thalweg.measure import MeasureError, Run, load, parse
 from thalweg.measure.records import Cell, Mishap
 
@@ -39,7 +39,7 @@ def test_a_time_is_taken_as_it_is():
     assert (time["method"], time["phase"], time["cache"], time["asked_cache"]) == ("gather", "write", "sync", "warm")
     assert (time["seconds"], time["open"], time["close"], time["bytes"], time["predicted"]) == (0.5, 0.1, 0, 512, False)
     cell = time["cell"]
-    assert cell == Cell(4, (2, 2), (8, 16), "c", "warm") and hash(cell) == hash(Cell.from_json(CELL))
+    assert cell == Cell(4, (2, 2), (8, 16), "c", "warm") and hash(cell) == hash(cell_of(CELL))
     assert (cell.bytes, cell.bytes_per_rank, cell.text) == (512, 128, "4 ranks as 2x2, 8x16, c, warm")
     assert cell.argument() == "shape=8x16,grid=2x2,order=c" and cell.to_json() == CELL
     assert run.lines == [line(TIME)]
@@ -54,11 +54,10 @@ def test_ragged_cells_limits_and_new_members_of_methods():
                     "collective": True, "nonblocking": False, "needs": "HDF5"})
 
     cell = run.times["cell"][0]
-    assert cell.ragged and cell != Cell.from_json(CELL) and cell.to_json() == ragged
+    assert cell.ragged and cell != cell_of(CELL) and cell.to_json() == ragged
     assert cell.argument() == "shape=8x16,grid=2x2,order=c,ragged=1" and "8x16 ragged" in cell.text
     assert bool(run.times["predicted"][0])
-    assert run.limits.to_dict("records") == [{"cell": Cell.from_json(
-        CELL), "phase": "write", "repetition": 2, "seconds": 0.25, "bytes": 512}]
+    assert run.limits.to_dict("records") == [{"cell": cell_of(CELL), "phase": "write", "repetition": 2, "seconds": 0.25, "bytes": 512}]
     assert run.methods == [{"id": "a", "number": 2, "title": "A", "built": True, "library": None, "reason": None,
                             "outcome": "chunks", "collective": True, "nonblocking": False, "needs": "HDF5"}]
 
@@ -167,7 +166,7 @@ def test_failures_skips_and_the_end():
     assert not run.complete
     run.add_record({"kind": "end", "complete": True, "seconds": 3})
 
-    assert run.mishaps == [Mishap(True, "a", "read", Cell.from_json(CELL), "m"), Mishap(False, "b", "", None, "r")]
+    assert run.mishaps == [Mishap(True, "a", "read", cell_of(CELL), "m"), Mishap(False, "b", "", None, "r")]
     assert run.complete and run.seconds == 3
 
 

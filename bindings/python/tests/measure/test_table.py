@@ -3,9 +3,8 @@
 import re
 
 import pytest
-from measure_support import CELL, GOLDEN, TIME, needs_page, needs_statistics
+from measure_support import CELL, GOLDEN, TIME, cell_of, needs_page, needs_statistics
 from thalweg.measure import Run, load
-from thalweg.measure.records import Cell
 
 pytestmark = needs_statistics
 
@@ -94,7 +93,7 @@ def test_skipped_methods_with_one_reason_share_a_line():
     text = table(run)
 
     assert text.startswith("nothing was measured\n") and "incomplete" not in text
-    assert "  read, 2 methods: no\n" in text and f"  c, {Cell.from_json(CELL).text}: never\n" in text
+    assert "  read, 2 methods: no\n" in text and f"  c, {cell_of(CELL).text}: never\n" in text
     assert "\nfailed\n  the run: lost\n" in text and "\nnot built\n  3 x: no X\n" in text
 
 

@@ -81,14 +81,6 @@ class Cell:
                  "cache": self.cache}
         return {**found, "ragged": True} if self.ragged else found
 
-    @classmethod
-    def from_json(cls, value):
-        """The cell of a dict as `to_json` makes it. Raises MeasureError where it is none."""
-        try:
-            return _cell("cell", value)
-        except _Wrong as wrong:
-            raise wrong.as_error("cell") from None
-
 
 @_dataclasses.dataclass(frozen=True)
 class Mishap:
