@@ -14,6 +14,7 @@ import dataclasses as _dataclasses
 import math as _math
 
 from . import statistics
+from .report import Report
 from .text import count_text, short_size
 
 __all__ = ["judge", "Conclusion", "Claim", "STUDY_GROUPS", "CONFIRMED", "REFUTED", "UNDECIDED"]
@@ -111,38 +112,26 @@ def judge(run, predicted=False):
     ]
 
 
-class _Data:
-    """The medians of one kind, by method, phase and cell, and sets of cells with the words for them."""
+class _Data(Report):
+    """The times of one kind, and sets of cells with the words for them."""
 
     def __init__(self, run, predicted):
-        table = statistics.rows(run)
-        self.table = table = table[table["predicted"] == predicted]
-        self.run = run
-        self.rows = {(row.method, row.phase, row.cell): row for row in table.itertuples(index=False)}
-        self.cells = sorted(set(table["cell"]))
+        super().__init__(run, predicted)
         several = [cell for cell in self.cells if cell.ranks > 1]
-        small = statistics.small_cells(table)
-        large = [cell for cell in several if cell not in small]
+        large = [cell for cell in several if cell not in self.small]
         most = max((cell.ranks for cell in large), default=0)
         self.chosen = {
             "several": (large, "large cells of several ranks"),
-            "scattered": ([cell for cell in large
-                           if statistics.is_scattered(cell)], "large cells with blocks that interleave"),
-            "most": ([cell for cell in large
-                      if cell.ranks == most], f"large cells of the most ranks{f' ({most})' if most else ''}"),
+            "scattered": (list(filter(statistics.is_scattered, large)), "large cells with blocks that interleave"),
+            "most": ([cell for cell in large if cell.ranks == most], f"large cells of the most ranks{f' ({most})' if most else ''}"),
             "small files": ([cell for cell in several if cell.bytes < _SMALL_FILE], "cells of several ranks below 100 MB"),
             "large files": ([cell for cell in several if cell.bytes >= _SMALL_FILE], "cells of several ranks from 100 MB on"),
         }
 
-    def fastest(self, methods, phase, cell):
-        """The row of the fastest of some methods; None where none has a time."""
-        found = [self.rows[method, phase, cell] for method in methods if (method, phase, cell) in self.rows]
-        return min((row for row in found if row.median > 0), key=lambda row: row.median, default=None)
-
     def compare(self, slow, fast, phase, cells):
         """Time of the fastest of `slow` relative to the fastest of `fast`, a `_Number` for each cell that has both."""
-        pairs = ((self.fastest(slow, phase, cell), self.fastest(fast, phase, cell)) for cell in cells)
-        return [_Number(a.median / b.median, _variance(a) + _variance(b)) for a, b in pairs if a and b]
+        pairs = ((self.best(phase, cell, slow), self.best(phase, cell, fast)) for cell in cells)
+        return [_Number(a.median / b.median, _variance(a) + _variance(b)) for a, b in pairs if a and b and a.median and b.median]
 
 
 class _Number(float):
@@ -198,10 +187,12 @@ def _decide(number, confirmed, refuted, absent):
     return (verdict, "") if sure else (UNDECIDED, f"The times scatter too much: {least:.2f} to {most:.2f}.")
 
 
-def _limits_text(what, confirmed, refuted):
-    if confirmed > refuted:
-        return f"{what}: confirmed from {confirmed:g}, refuted below {refuted:g}."
-    return f"{what}: confirmed up to {confirmed:g}, refuted above {refuted:g}."
+def _claim(text, value, limits, what, evidence, absent):
+    """A claim about a `_Number`, which has the two limits of `_decide`."""
+    verdict, missing = _decide(value, *limits, absent)
+    begin, beyond = ("from", "below") if limits[0] > limits[1] else ("up to", "above")
+    criterion = f"{what}: confirmed {begin} {limits[0]:g}, refuted {beyond} {limits[1]:g}."
+    return Claim(text, verdict, float(value), tuple(evidence), criterion, missing)
 
 
 # ---- Claims that are a ratio of times ---------------------------------------------------------------------------------
@@ -223,18 +214,15 @@ class _Ratio:
 def _ratio_claim(data, spec):
     cells, words = data.chosen[spec.cells]
     values = data.compare(spec.slow, spec.fast, "write", cells)
-    value = _mean(values)
     what = f"Write time of {_any_of(spec.slow)} to that of {_any_of(spec.fast)}, {words}"
     absent = _what_is_missing(data, (spec.slow, spec.fast), cells, words)
-    verdict, missing = _decide(value, spec.confirmed, spec.refuted, absent)
     evidence = [f"Write: {_times(values)}."] if values else []
     for method in spec.apart:
         alone = data.compare((method,), spec.fast, "write", cells)
         evidence += [f"{method} alone: {_times(alone)}."] if alone else []
     reads = data.compare(spec.slow, spec.fast, "read", cells)
     evidence += [f"Read: {_times(reads)}."] if reads else []
-    criterion = _limits_text(what, spec.confirmed, spec.refuted)
-    return Claim(spec.text, verdict, float(value), tuple(evidence), criterion, missing)
+    return _claim(spec.text, _mean(values), (spec.confirmed, spec.refuted), what, evidence, absent)
 
 
 def _any_of(methods):
@@ -244,7 +232,7 @@ def _any_of(methods):
 
 
 def _what_is_missing(data, sides, cells, words):
-    measured = set(data.table["method"][data.table["phase"] == "write"])
+    measured = set(data.rows["method"][data.rows["phase"] == "write"])
     absent = [_any_of(side) for side in sides if not measured & set(side)]
     if absent:
         return f"Missing: write times of {' and of '.join(absent)}."
@@ -256,7 +244,7 @@ def _what_is_missing(data, sides, cells, words):
 
 def _groups(data):
     cells, words = data.chosen["scattered"]
-    table = data.table[(data.table["phase"] == "write") & data.table["method"].isin(_STUDY) & data.table["cell"].isin(cells)]
+    table = data.rows[(data.rows["phase"] == "write") & data.rows["method"].isin(_STUDY) & data.rows["cell"].isin(cells)]
     found = statistics.groups(table)
     ratio = dict(zip(found.table["method"], found.table["ratio"]))
     group, missing = found.by_method, _missing_groups(found.by_method, words)
@@ -300,8 +288,8 @@ def _files_do_not_decay(data):
     growth, evidence = [], []
     for curve in statistics.series([cell for cell in data.cells if cell.ranks == 1 or cell in set(cells)],
                                    str(data.run.info.get("scaling") or "")):
-        ends = [data.fastest(FILES, "write", cell) for cell in curve.cells if cell in set(cells)]
-        ends = [row for row in ends if row]
+        ends = [data.best("write", cell, FILES) for cell in curve.cells if cell in set(cells)]
+        ends = [row for row in ends if row and row.median > 0]
         if curve.kind == "size" or len(ends) < 2 or ends[-1].cell.ranks < 2 * ends[0].cell.ranks:
             continue
         first, last = ends[0], ends[-1]
@@ -309,30 +297,22 @@ def _files_do_not_decay(data):
         growth.append(_Number(speeds[1] / speeds[0], _variance(first) + _variance(last)))
         evidence.append(f"{curve.kind.capitalize()} scaling, {curve.label}: {growth[-1]:.2f} times from "
                         f"{first.cell.ranks} to {last.cell.ranks} ranks.")
-    value = _mean(growth)
     absent = f"Missing: a file per task on 2 ranks and on twice as many or more, {words}."
-    verdict, missing = _decide(value, *_DECAY, absent)
     what = f"Bandwidth of the faster file per task on the most ranks to that on the fewest, {words}"
-    return Claim("The bandwidth of a file per task does not fall when ranks are added.", verdict, float(value),
-                 tuple(evidence), _limits_text(what, *_DECAY), missing)
+    return _claim("The bandwidth of a file per task does not fall when ranks are added.", _mean(growth), _DECAY, what, evidence, absent)
 
 
 def _gather_needs_memory(data):
-    known = [
-        fact for fact in data.run.facts if fact["method"] == "gather" and fact["cell"].ranks > 1 and fact["memory_bytes"]
-    ]
+    known = [fact for fact in data.run.facts if fact["method"] == "gather" and fact["cell"].ranks > 1 and fact["memory_bytes"]]
     largest = max(known, key=lambda fact: (fact["cell"].bytes, fact["cell"]), default=None)
     value, evidence = _math.nan, []
     if largest:
         cell = largest["cell"]
         value = largest["memory_bytes"] / cell.bytes
-        evidence.append(
-            f"{short_size(largest['memory_bytes'])} for an array of {short_size(cell.bytes)} on "
-            f"{count_text(cell.ranks, 'rank')}: {value:.2f} arrays."
-        )
-    verdict, missing = _decide(_Number(value), *_WHOLE_ARRAY, "Missing: the memory of gather on 2 ranks or more.")
-    return Claim("A gather is bounded by memory: one rank holds the whole array.", verdict, value, tuple(evidence),
-                 _limits_text("Growth of the memory of one rank, in arrays", *_WHOLE_ARRAY), missing)
+        evidence.append(f"{short_size(largest['memory_bytes'])} for an array of {short_size(cell.bytes)} on "
+                        f"{count_text(cell.ranks, 'rank')}: {value:.2f} arrays.")
+    return _claim("A gather is bounded by memory: one rank holds the whole array.", _Number(value), _WHOLE_ARRAY,
+                  "Growth of the memory of one rank, in arrays", evidence, "Missing: the memory of gather on 2 ranks or more.")
 
 
 # The counts are bytes of system calls, of an array in a chunk per rank and in 64 of them.

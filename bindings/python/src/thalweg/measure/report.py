@@ -37,6 +37,12 @@ class Report:
 
     Measured times come first: simulated ones count in a cell without measured ones, and for groups in a run without any.
 
+    Parameters
+    ----------
+    run : Run
+    predicted : bool, optional
+        Take simulated times only, or measured ones only.
+
     Attributes
     ----------
     run : Run
@@ -51,8 +57,10 @@ class Report:
         As of `statistics.limits`.
     """
 
-    def __init__(self, run):
+    def __init__(self, run, predicted=None):
         self.run, self.rows, self.limits = run, statistics.rows(run), statistics.limits(run)
+        if predicted is not None:
+            self.rows = self.rows[self.rows["predicted"] == predicted]
         measured = self.rows[~self.rows["predicted"]]
         self.grouped_rows = self.rows if measured.empty else measured
         self.cells = sorted(set(self.rows["cell"]))
