@@ -91,15 +91,11 @@ class Scale:
         MeasureError
             The program is missing or fails.
         """
-        plans = {access: self._plan(*access) for access in dict.fromkeys(accesses)}
-        wanted = {}  # by the factor by which a machine is shrunk: accesses of the program
-        for shrunk, simulated, _ in plans.values():
-            known = wanted.setdefault(shrunk, [])
-            known += [one for one in simulated if one not in known]
-        found = {(shrunk, _key(one)): seconds for shrunk, all_of in wanted.items()
-                 for one, seconds in zip(all_of, self._predict(shrunk, all_of))}
-        return {access: self._scaled([found[shrunk, _key(one)] for one in simulated], simulated, pieces)
-                for access, (shrunk, simulated, pieces) in plans.items()}
+        found = {}
+        for access in dict.fromkeys(accesses):
+            shrunk, simulated, pieces = self._plan(*access)
+            found[access] = self._scaled(self._predict(shrunk, simulated), simulated, pieces)
+        return found
 
     def _plan(self, way, runs, in_turn):
         """How an access is simulated: the factor of all bytes, as many pieces as fit and half of them, and the number of all pieces."""
@@ -140,10 +136,6 @@ class Scale:
             raise MeasureError(f"'{program}' could not simulate the machine: {error}", IO_ERROR) from error
         signals.stop_if_caught()
         return _answers(program, done, len(accesses))
-
-
-def _key(access):
-    return tuple(access.items())
 
 
 def _answers(program, done, count):
