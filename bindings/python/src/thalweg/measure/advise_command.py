@@ -3,12 +3,11 @@
 import argparse as _argparse
 import dataclasses as _dataclasses
 import json as _json
-import math as _math
 import re as _re
 
 from . import profile as _profile
 from .advice import advise_on, calibration_for
-from .cli import add_command, help_texts, whole_number
+from .cli import add_command, help_texts, positive_number, whole_number
 from .errors import FINE, IO_ERROR, USAGE, MeasureError
 from .output import checked_file, put, replace_file
 from .plan import parse_extents
@@ -25,7 +24,6 @@ _SHOWN = 3  # methods whose warnings are all printed
 _POWERS = {letter: power for power, letter in enumerate("KMGTPE", 1)}
 _TIMES = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 _SIZE = _re.compile(r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*([KMGTPE]?)(i?)(B?)\Z", _re.IGNORECASE | _re.ASCII)
-_TIME = _re.compile(r"(\d*\.?\d+(?:e[+-]?\d+)?)\s*([a-z]*)\Z", _re.IGNORECASE | _re.ASCII)
 
 
 def _size(least, whole=True):
@@ -41,24 +39,6 @@ def _size(least, whole=True):
                 return value
         raise _argparse.ArgumentTypeError(f"'{text}' is not a {'whole ' if whole else ''}number of bytes up to 2^60, as 64MiB")
     return number
-
-
-def _seconds(text):
-    found = _TIME.match(text)
-    value = float(found[1]) * _TIMES.get(found[2].lower(), _math.nan) if found else _math.nan
-    if not (0 < value < _math.inf):
-        raise _argparse.ArgumentTypeError(f"'{text}' is not a time above 0, as 60s or 5min")
-    return value
-
-
-def _positive(text):
-    try:
-        value = float(text)
-    except ValueError:
-        value = _math.nan
-    if not (0 < value < _math.inf):
-        raise _argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
-    return value
 
 
 def _request_of(arguments):
@@ -214,8 +194,9 @@ def _add_program(parser):
     parser.add_argument("--phase", choices=("write", "read", "restart"), default="write", help="Phase to optimise; default write")
     parser.add_argument("--readers", type=ranks, default=0, metavar="N",
                         help="With --phase restart: ranks that read; default: half of --ranks")
-    parser.add_argument("--every", type=_seconds, default=0.0, metavar="TIME", help="Computation time between two outputs, as 60s or 5min")
-    parser.add_argument("--compute-seconds-per-step", type=_positive, default=0.0, metavar="S",
+    parser.add_argument("--every", type=positive_number("time, as 60s or 5min,", _TIMES), default=0.0, metavar="TIME",
+                        help="Computation time between two outputs, as 60s or 5min")
+    parser.add_argument("--compute-seconds-per-step", type=positive_number("number"), default=0.0, metavar="S",
                         help="Computation time of the program in each step, in seconds")
     parser.add_argument("--language", choices=("c", "fortran", "python"), default="c", help="Language of the printed code; default c")
 
@@ -228,7 +209,7 @@ def _add_machine(parser):
     parser.add_argument("--memory-per-node", type=_size(0), default=0, metavar="SIZE", help="Default: not checked")
     parser.add_argument("--storage-bandwidth", type=_size(0, whole=False), default=0.0, metavar="SIZE",
                         help="Bytes per second of the whole storage: 50GiB, 1.5GiB, or 50GB for 50e9 bytes")
-    parser.add_argument("--storage-create-rate", type=_positive, default=0.0, metavar="N",
+    parser.add_argument("--storage-create-rate", type=positive_number("number"), default=0.0, metavar="N",
                         help="File creations per second of the whole storage")
     parser.add_argument("--mpi", choices=("mpich", "openmpi"), default="", help="MPI of the program")
 

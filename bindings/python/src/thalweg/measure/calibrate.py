@@ -17,7 +17,7 @@ from . import launch as _launch
 from . import profile as _profile
 from . import signals
 from .campaign import How, Runner, run_record, scratch_folder
-from .cli import add_command, help_texts
+from .cli import add_command, help_texts, positive_number
 from .errors import FINE, USAGE, MeasureError
 from .model import fit_of
 from .output import put
@@ -334,18 +334,11 @@ def _run(arguments):
 
 
 
-def _limit(text):
-    value = number_in({"s": float(text)}, "s", 0.0, 1e-3, 1e6)
-    if not value:
-        raise ValueError(text)
-    return value
-
-
 def add(subparsers):
     """Add the parser of the command."""
     parser = add_command(subparsers, "calibrate", _run, *help_texts("calibrate"))
     parser.add_argument("folder", metavar="DIR", help="A folder on the file system")
-    parser.add_argument("--seconds", type=_limit, default=60.0, metavar="S", help="Time limit; default 60")
+    parser.add_argument("--seconds", type=positive_number("number"), default=60.0, metavar="S", help="Time limit; default 60")
     parser.add_argument("--quick", action="store_true", help="Fewer cells and repetitions")
     parser.add_argument("--dry-run", action="store_true", help="Measure without keeping the records")
     parser.add_argument("--program", default="", metavar="FILE", help="The measuring program; default: thalweg-probe beside this command")

@@ -7,8 +7,10 @@ parsed arguments that returns the exit code.
 import argparse as _argparse
 import importlib as _importlib
 import json as _json
+import math as _math
 import os as _os
 import pathlib as _pathlib
+import re as _re
 import signal as _signal
 import sys as _sys
 
@@ -18,7 +20,7 @@ from .output import put
 from .progress import say, work_text
 from .text import nearest
 
-__all__ = ["add_command", "help_texts", "main", "put_records", "split_words", "whole_number"]
+__all__ = ["add_command", "help_texts", "main", "positive_number", "put_records", "split_words", "whole_number"]
 
 COMMANDS = {"methods": "methods", "advise": "advise_command", "calibrate": "calibrate"}  # name: module
 _EXIT_CODES = """
@@ -30,6 +32,7 @@ Exit codes:
   4  refused for safety: would overwrite a file
 """
 
+_NUMBER = _re.compile(r"(\d*\.?\d+(?:e[+-]?\d+)?)\s*([a-z]*)\Z", _re.IGNORECASE | _re.ASCII)
 _has_printed = False  # records are on standard output, which then takes no further object
 
 
@@ -81,6 +84,17 @@ def whole_number(least, most):
         if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
             raise _argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least} to {most}")
         return int(text)
+    return number
+
+
+def positive_number(what, units=None):
+    """A type for argparse: a number above 0, with one of the units, a dict of factors, where there are some."""
+    def number(text):
+        found = _NUMBER.match(text)
+        value = float(found[1]) * (units or {"": 1}).get(found[2].lower(), _math.nan) if found else _math.nan
+        if not 0 < value < _math.inf:
+            raise _argparse.ArgumentTypeError(f"'{text}' is not a {what} above 0")
+        return value
     return number
 
 
