@@ -44,19 +44,16 @@ class Run:
         """Add one record, a str. Raises MeasureError, and adds nothing, where it is wrong."""
         kind, members = parse(line)
         self.lines.append(line)
-        if kind == "run":
+        self._frames.clear()
+        known = {"launch": self.launches, "limit": self._limits, "facts": self.facts}
+        if kind in known:
+            known[kind].append(members)
+        elif kind == "run":
             self.info = members
-        elif kind == "launch":
-            self.launches.append(members)
         elif kind == "method":
             self._add_method(members)
         elif kind == "time":
             self._add_time(members)
-        elif kind == "limit":
-            self._limits.append(members)
-            self._frames.pop("limits", None)
-        elif kind == "facts":
-            self.facts.append(members)
         elif kind in ("skipped", "failure"):
             message = members.pop("message" if kind == "failure" else "reason")
             self.mishaps.append(Mishap(kind == "failure", members["method"], members["phase"], members["cell"], message))
@@ -83,7 +80,6 @@ class Run:
         row["cache"] = time["cache"] or cell.cache
         row["hidden"] = min(time["hidden"], 1.0)
         self._times.append(row)
-        self._frames.pop("times", None)
 
     @property
     def has_times(self):
