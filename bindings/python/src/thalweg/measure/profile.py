@@ -8,7 +8,7 @@ from .output import replace_file
 from .records import Run, add_lines
 from .text import printable
 
-__all__ = ["calibration_path", "entry_of", "identity_in", "load_profile", "profile_path", "store", "stored_runs"]
+__all__ = ["calibration_path", "entry_of", "identity_in", "profile_path", "store", "stored_runs"]
 
 _CALIBRATION = "methods.jsonl"
 _KEPT = ("run", "launch", "method", "time", "end")  # kinds of records that a calibration needs
@@ -31,14 +31,14 @@ def calibration_path():
     return _os.path.join(_os.path.dirname(path), _CALIBRATION) if path else ""
 
 
-def load_profile():
-    """The entries of the profile, a list of dict; [] without one. Raises MeasureError where the file is no profile."""
+def entry_of(identity):
+    """The entry of the profile for a file system, a dict; {} without one. Raises MeasureError where the file is no profile."""
     path = profile_path()
     try:
         with open(path, encoding="utf-8") as file:
             profile = _json.load(file)
     except (FileNotFoundError, NotADirectoryError):
-        return []
+        return {}
     except OSError as error:
         raise failed_call("read", path, error) from error
     except (ValueError, RecursionError):
@@ -46,13 +46,7 @@ def load_profile():
     entries = profile.get("file_systems") if isinstance(profile, dict) and profile.get("version") == 1 else None
     if not isinstance(entries, list):
         raise MeasureError(f"'{printable(path)}' is not a profile of this version; move it out of the way, or set THALWEG_PROFILE", IO_ERROR)
-    return [entry for entry in entries if isinstance(entry, dict)]
-
-
-def entry_of(identity):
-    """The entry of the profile for a file system, a dict; {} without one."""
-    found = [entry for entry in load_profile() if entry.get("id") == identity]
-    return found[-1] if found else {}
+    return next((entry for entry in reversed(entries) if isinstance(entry, dict) and entry.get("id") == identity), {})
 
 
 def identity_in(run):
