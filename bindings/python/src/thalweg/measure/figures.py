@@ -75,6 +75,10 @@ def _value(row, seconds, small):
     return seconds * 1e3 if small else mib_per_second(row, seconds)
 
 
+def _shown(row, small):
+    return seconds_text(row.median) if small else f"{speed_text(mib_per_second(row))} MiB/s"
+
+
 def _told(row):
     """A row in words, for the pointer."""
     text = f"{speed_text(mib_per_second(row))} MiB/s, {seconds_text(row.median)}"
@@ -96,20 +100,22 @@ def _errors(values, ends, colour, thickness, width):
 # ---- Curves -----------------------------------------------------------------------------------------------------------
 
 
+def _points(rows, one, small, name, **more):
+    """A trace of rows."""
+    return _scatter([_x(row.cell, one.kind) for row in rows], [_short(_value(row, row.median, small)) for row in rows], "lines+markers",
+                    name=name, text=[_told(row) for row in rows], hovertemplate="<b>%{fullData.name}</b><br>%{text}<extra></extra>", **more)
+
+
 def _curve_trace(report, method, phase, one, small):
     rows = [row for row in (report.find(method["id"], phase, cell) for cell in one.cells) if row and row.median > 0]
     if not rows:
         return None
     colour = FAMILIES[method["family"]][1]
     dash, symbol = (names[method["member"] % len(names)] for names in (_DASHES, SYMBOLS))
-    y = [_value(row, row.median, small) for row in rows]
-    errors = _errors(y, _ends(rows, small), colour, 1, 0)
-    return _scatter(
-        [_x(row.cell, one.kind) for row in rows], list(map(_short, y)), "lines+markers", error_y=errors,
-        name=_safe(label_of(method)), meta=method["index"],
-        line={"color": colour, "width": 3 if method["family"] == 0 else 1.8, "dash": dash},
-        marker={"color": colour, "size": 8, "symbol": [symbol + "-open" * row.predicted for row in rows]},
-        text=[_told(row) for row in rows], hovertemplate="<b>%{fullData.name}</b><br>%{text}<extra></extra>")
+    errors = _errors([_value(row, row.median, small) for row in rows], _ends(rows, small), colour, 1, 0)
+    return _points(rows, one, small, _safe(label_of(method)), meta=method["index"], error_y=errors,
+                   line={"color": colour, "width": 3 if method["family"] == 0 else 1.8, "dash": dash},
+                   marker={"color": colour, "size": 8, "symbol": [symbol + "-open" * row.predicted for row in rows]})
 
 
 def _x(cell, kind):
@@ -117,17 +123,9 @@ def _x(cell, kind):
 
 
 def _limit_trace(report, phase, one, small):
-    found = [(cell, report.limit(phase, cell)) for cell in one.cells]
-    found = [(cell, seconds, n_bytes) for cell, (seconds, n_bytes) in ((cell, limit) for cell, limit in found if limit)
-             if seconds > 0]
-    if not found:
-        return None
-    y = [_short(seconds * 1e3 if small else n_bytes / 2**20 / seconds) for _, seconds, n_bytes in found]
-    return _scatter(
-        [_x(cell, one.kind) for cell, _, _ in found], y, "lines+markers", name=_LIMIT_NAME, meta="limit",
-        line={"color": LIMIT, "width": 2.5, "dash": "longdash"}, marker={"color": LIMIT, "size": 9, "symbol": "line-ew-open"},
-        text=[f"{speed_text(n_bytes / 2**20 / seconds)} MiB/s, {seconds_text(seconds)}" for _, seconds, n_bytes in found],
-        hovertemplate=f"<b>{_LIMIT_NAME}</b><br>%{{text}}<extra></extra>")
+    rows = [row for row in (report.limit(phase, cell) for cell in one.cells) if row]
+    return rows and _points(rows, one, small, _LIMIT_NAME, meta="limit", line={"color": LIMIT, "width": 2.5, "dash": "longdash"},
+                            marker={"color": LIMIT, "size": 9, "symbol": "line-ew-open"})
 
 
 def _curve_axes(traces, one, small):
@@ -227,16 +225,16 @@ def bars(report, phase, cell):
     small = cell in report.small
     methods, rows = _found(report, phase, cell, lambda row: row.median)
     values, ends = [_value(row, row.median, small) for row in rows], _ends(rows, small)
-    shown = [seconds_text(row.median) if small else f"{speed_text(mib_per_second(row))} MiB/s" for row in rows]
+    shown = [_shown(row, small) for row in rows]
     trace = _bar(methods, values, map(_told, rows), error_x=_errors(values, ends, INK, 1.2, 3))
     limit = report.limit(phase, cell)
-    at = None if not limit or limit[0] <= 0 else limit[0] * 1e3 if small else limit[1] / 2**20 / limit[0]
+    at = _value(limit, limit.median, small) if limit else None
     span = [end for pair in ends for end in pair if end > 0] + ([at] if at else []) or [1]
     unit = "milliseconds" if small else "MiB/s"
     axis = _axis(type="log", range=_range(span, 2, 1.1), **_ticks(span))
     plot = _bar_figure(methods, shown, [trace], axis, f"{unit} (logarithmic)")
     if at:
-        _add_limit(plot, at, f"{_LIMIT_NAME}: {seconds_text(limit[0]) if small else speed_text(at) + ' MiB/s'} ")
+        _add_limit(plot, at, f"{_LIMIT_NAME}: {_shown(limit, small)} ")
     return plot
 
 

@@ -1,6 +1,7 @@
 """What figures and page need of a run: methods with families, medians by method, phase and cell, groups, curves."""
 
 import math as _math
+import types as _types
 
 from . import statistics
 from .text import count_text, joined, printable, short_size
@@ -134,8 +135,10 @@ class Report:
         return [(name, found[name]) for name in ("large", "small") if found[name]]
 
     def limit(self, phase, cell):
-        """Seconds and bytes of the storage's own limit for a phase, or None."""
-        return self.limits.get((cell, "write" if phase in ("write", "merge", "overlap") else "read"))
+        """The storage's own limit for a phase, as a row of one time, or None."""
+        seconds, n_bytes = self.limits.get((cell, "write" if phase in ("write", "merge", "overlap") else "read"), (0, 0))
+        row = _types.SimpleNamespace(cell=cell, n=1, median=seconds, low=seconds, high=seconds, bytes=n_bytes, predicted=False)
+        return row if seconds > 0 else None
 
     @property
     def largest(self):

@@ -70,15 +70,11 @@ class _Tables:
                 rows = [self._report.find(method, phase, cell) for cell in chosen]
                 self._add_row(table, self._numbers.get(method, 0), method, "" if phase == "overlap" else group,
                               [_entry(row, phase, row is least) for row, least in zip(rows, best)])
-            limits = [self._limit(phase, cell) for cell in chosen]
+            limits = [self._report.limit(phase, cell) for cell in chosen if phase in ("write", "read")]
             if any(limits):
-                self._add_row(table, "", "the storage itself", "", [limit or "-" for limit in limits])
+                speeds = [_speed(mib_per_second(limit)) if limit else "-" for limit in limits]
+                self._add_row(table, "", "the storage itself", "", speeds)
             self._print(table)
-
-    def _limit(self, phase, cell):
-        """The storage's own speed; "" where it was not measured."""
-        seconds, n_bytes = self._report.limits.get((cell, phase), (0, 0))
-        return _speed(n_bytes / 2**20 / max(seconds, 1e-9)) if n_bytes else ""
 
     @staticmethod
     def _empty(lines):
