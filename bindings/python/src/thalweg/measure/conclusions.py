@@ -101,15 +101,12 @@ def judge(run, predicted=False):
         The groups, then conclusions 1 to 5.
     """
     data = _Data(run, predicted)
-    return [
-        Conclusion(
-            0, "Three groups: gather, files and level 3 are efficient, level 2 is moderate, levels 0 and 1 are inefficient",
-            _groups(data))
-    ] + [
-        Conclusion(number, title,
-                   tuple(_ratio_claim(data, spec) for spec in specs) + tuple(more(data) for more in others), note)
-        for number, title, specs, others, note in _CONCLUSIONS
-    ]
+    title = "Three groups: gather, files and level 3 are efficient, level 2 is moderate, levels 0 and 1 are inefficient"
+    found = [Conclusion(0, title, _groups(data))]
+    for number, title, ratios, others, note in _CONCLUSIONS:
+        claims = [_ratio_claim(data, spec) for spec in ratios] + [judged(data) for judged in others]
+        found.append(Conclusion(number, title, tuple(claims), note))
+    return found
 
 
 class _Data(Report):
@@ -265,7 +262,7 @@ def _group_claim(name, members, group, ratio, missing):
     here = {method for method in group if group[method] == name}
     alike = here == set(measured)
     verdict = UNDECIDED if missing else CONFIRMED if alike else REFUTED
-    stay = sum(method in here for method in measured)
+    stay = len(here & set(measured))
     evidence = [f"{method}: {ratio[method]:.2f} times the fastest, {group[method]} here." for method in measured]
     strangers = sorted(here - set(measured), key=ratio.get)
     if strangers and measured:
@@ -273,11 +270,9 @@ def _group_claim(name, members, group, ratio, missing):
     left_out = [method for method in members if method not in group]
     if left_out and measured:
         evidence.append(f"Not measured: {', '.join(left_out)}.")
-    return Claim(
-        f"{name.capitalize()}: {', '.join(members)}", verdict, stay / len(measured) if measured else _math.nan,
-        tuple(evidence),
-        "Confirmed: clustering the write times of the nine methods puts these into this group, and no others; else refuted.",
-        missing)
+    criterion = "Confirmed: clustering the write times of the nine methods puts these into this group, and no others; else refuted."
+    return Claim(f"{name.capitalize()}: {', '.join(members)}", verdict, stay / len(measured) if measured else _math.nan,
+                 tuple(evidence), criterion, missing)
 
 
 # ---- Other claims -----------------------------------------------------------------------------------------------------
