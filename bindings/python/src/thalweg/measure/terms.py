@@ -47,11 +47,21 @@ class Load:
     cuts: float
 
 
-
-
-def runs_of(cell, grid, other=None):
+def runs_of(cell, grid, other=()):
     """Count the contiguous stretches of the array of `cell`, in its order, for the blocks of one grid or of two overlaid ones."""
-    return _stretches(cell, grid, grid if other is None else other)
+    # Dimensions that no grid cuts belong to a stretch, the first that is cut ends it, and each index of slower ones starts another.
+    # Rows of a ragged array belong to the parts in turn.
+    other = other or grid
+    if cell.ragged:
+        return cell.shape[0] if max(grid[0], other[0]) > 1 else 1
+    runs, cut = 1, False
+    for d in _fast_to_slow(cell):
+        if cut:
+            runs *= cell.shape[d]
+        elif _parts(grid, d) > 1 or _parts(other, d) > 1:
+            runs = len(_begins(cell.shape[d], _parts(grid, d)) | _begins(cell.shape[d], _parts(other, d)))
+            cut = True
+    return runs
 
 
 def chunk_runs_of(cell, grid):
@@ -163,18 +173,3 @@ def _parts(grid, d):
 
 def _begins(n, parts):
     return {n * part // parts for part in range(min(parts, n))} if parts <= n else set(range(n))
-
-
-def _stretches(cell, grid, other):
-    # Dimensions that no grid cuts belong to a stretch, the first that is cut ends it, and each index of slower ones starts another.
-    # Rows of a ragged array belong to the parts in turn.
-    if cell.ragged:
-        return cell.shape[0] if max(grid[0], other[0]) > 1 else 1
-    runs, cut = 1, False
-    for d in _fast_to_slow(cell):
-        if cut:
-            runs *= cell.shape[d]
-        elif _parts(grid, d) > 1 or _parts(other, d) > 1:
-            runs = len(_begins(cell.shape[d], _parts(grid, d)) | _begins(cell.shape[d], _parts(other, d)))
-            cut = True
-    return runs
