@@ -326,14 +326,11 @@ def advise_on(request, identity="", run=None, program=""):
     decision = _decided(fit, request, predictor, ids)
     arrays = [name for name in ids if by_id[name]["outcome"] == "array"]
     choices = tuple(_choice(by_id[name], predictor, fit, request, cell) for name in ids)
-    notes = (*notes_of(request, machine, fit, predictor, _mpi_of(run)), *_limit_note(choices, decision))
+    mpi = next((launch["mpi"] for launch in run.launches if isinstance(launch.get("mpi"), str)), "")
+    notes = (*notes_of(request, machine, fit, predictor, mpi), *_limit_note(choices, decision))
     named = decision.best or decision.ties[0]
     duty = duty_of(request, {choice.method: choice.seconds for choice in choices}, named)
     return Advice(request, cell, machine, decision, _decided(fit, request, predictor, arrays), choices, out, "", notes, tuple(duty), model)
-
-
-def _mpi_of(run):
-    return next((launch["mpi"] for launch in run.launches if isinstance(launch.get("mpi"), str)), "")
 
 
 def advise(ranks, bytes, *, dir=None, calibration=None, program="", **options):

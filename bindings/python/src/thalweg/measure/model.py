@@ -240,11 +240,6 @@ class Fit:
 
 # ---- Runs ------------------------------------------------------------------------------------------------------------
 
-def _cores_of(run):
-    machine = run.info.get("machine")
-    return int(_terms.number_in(machine, "cores", 1, 1, 1 << 20))
-
-
 def usable_methods(run):
     """The methods whose work is known, by id. Raises MeasureError where none is."""
     found = {method["id"]: method for method in run.methods if method.get("outcome") and method.get("collective") is not None}
@@ -282,7 +277,7 @@ def tables_of(run, cache="warm", ragged=False, known=_terms.Primitives(), quanti
     MeasureError
         The records do not tell what methods make.
     """
-    methods, cores = usable_methods(run), _cores_of(run)
+    methods, cores = usable_methods(run), int(_terms.number_in(run.info.get("machine"), "cores", 1, 1, 1 << 20))
     times = run.times
     times = times[~times["predicted"] & (times["seconds"] > 0) & times["method"].isin(list(methods))]
     times = times[[cell.cache == cache and cell.ragged == ragged for cell in times["cell"]]]

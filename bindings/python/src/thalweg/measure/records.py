@@ -3,6 +3,7 @@
 import os as _os
 
 from .errors import DAMAGED, MeasureError, failed_call
+from .output import may_replace, replace_file
 from .parse import CACHES, PHASES, Cell, Mishap, parse, record_line
 from .text import count_text, printable
 
@@ -128,15 +129,11 @@ class Run:
 
     def save(self, path, force=False):
         """Write the records, lines of JSON; they replace records and pages that Thalweg made, other files by `force` only."""
-        from . import output
-
-        output.replace_file(path, self.text(), output.may_replace(path, force))
+        replace_file(path, self.text(), may_replace(path, force))
 
     def page(self, path, force=False):
         """Write the page with plots, groups and conclusions, one file of HTML that loads nothing. `force`: as of `save`."""
-        from . import output
-
-        output.replace_file(path, self.html(), output.may_replace(path, force))
+        replace_file(path, self.html(), may_replace(path, force))
 
     def plot(self, phase="write"):
         """Draw one phase: bandwidth over ranks, or over sizes. Returns a plotly Figure."""
