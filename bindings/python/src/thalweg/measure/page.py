@@ -130,18 +130,18 @@ def _plots(report, phases, points):
         drawn[key] = [plot for _, plot in made]
         return {"key": key, "title": title, "note": note, "labels": [label for label, _ in made]}
 
-    titles = {"strong": "Strong scaling", "weak": "Weak scaling", "size": "Over the size of the array"}
-    notes = {"strong": "One array, on more and more ranks.", "weak": "Equal bytes per rank: the array grows with the ranks.",
-             "size": "One number of ranks, larger and larger arrays."}
+    kinds = {"strong": ("Strong scaling", "One array, on more and more ranks."),
+             "weak": ("Weak scaling", "Equal bytes per rank: the array grows with the ranks."),
+             "size": ("Over the size of the array", "One number of ranks, larger and larger arrays.")}
     for number, phase in enumerate(phases):
         parts = []
         for size, found in report.curves():
             curves = []
-            for kind in titles:
+            for kind, words in kinds.items():
                 made = [(one.label, figures.curve(report, phase, one, size == "small")) for one in found if one.kind == kind]
                 made = [(label, plot) for label, plot in made if plot["data"]]
                 if made:
-                    curves.append(add(f"p{number}-{size}-{kind}", titles[kind], notes[kind], made))
+                    curves.append(add(f"p{number}-{size}-{kind}", *words, made))
             if curves:
                 parts.append({"size": size, "plots": curves})
         cells = [cell for cell in _by_interest(report) if report.best(phase, cell)]
