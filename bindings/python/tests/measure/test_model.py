@@ -154,8 +154,8 @@ def test_cells_of_another_run_are_decided_by_the_first():
     found = evaluation.evaluate(made_run(OTHERS, phases=("write", "read")), made_run())
 
     assert found.summary()["wrong"] == 0
-    assert len(found.frame()) == found.summary()["cells"] == 6
-    assert set(found.frame()["outcome"]) <= {"right", "silent"}
+    assert len(found.judged) == found.summary()["cells"] == 6
+    assert {one.outcome for one in found.judged} <= {"right", "silent"}
 
 
 @pytest.mark.parametrize("noise, common", [(0.05, 0.0), (0.1, 0.3), (0.2, 0.5)])
@@ -163,7 +163,7 @@ def test_it_is_right_or_silent_in_noise(noise, common):
     found = evaluation.evaluate(made_run(noise=noise, common=common, phases=("write", "read")))
     summary = found.summary()
 
-    assert summary["right"] + summary["silent"] >= 0.9 * summary["cells"], found.frame().to_string()
+    assert summary["right"] + summary["silent"] >= 0.9 * summary["cells"], found.judged
 
 
 def test_methods_that_are_equal_but_for_noise_are_told_as_ties():

@@ -27,18 +27,15 @@ class Decision:
         Those of `ties` that are the best one's equals in all that was measured.
     chance : float
         Share of the possible times in which the likeliest method, or one of its twins, is within 10 % of the best one.
-    needed : float
-        Chance from which on a method is named.
     """
 
     best: "str | None"
     ties: tuple
     twins: tuple
     chance: float
-    needed: float
 
 
-REFUSED = Decision(None, (), (), float("nan"), float("nan"))
+REFUSED = Decision(None, (), (), float("nan"))
 
 
 def kind_of(method):
@@ -124,7 +121,7 @@ def decide(ids, scenarios, logs, groups, needed):
     if chance >= needed:
         ties = [j for j in order if j != best and (chances[j] >= 0.5 or groups[j] == groups[best])]
         twins = [j for j in ties if groups[j] == groups[best]]
-        return Decision(ids[best], tuple(ids[j] for j in ties), tuple(ids[j] for j in twins), chance, needed)
+        return Decision(ids[best], tuple(ids[j] for j in ties), tuple(ids[j] for j in twins), chance)
     chosen = _tied(good, chances)
     named = chosen + [j for j in order if j not in chosen and groups[j] in groups[chosen]]
-    return Decision(None, tuple(ids[j] for j in named), (), chance, needed)
+    return Decision(None, tuple(ids[j] for j in named), (), chance)

@@ -59,14 +59,6 @@ class Evaluation:
         return {"cells": len(self.judged), **counted, "exact": exact, "clear": len(clear),
                 "decided": sum(one.decision.best is not None for one in clear)}
 
-    def frame(self):
-        """The decisions as a pandas DataFrame, a row each."""
-        import pandas
-
-        return pandas.DataFrame([{"cell": one.cell.text, "phase": one.phase, "best": one.decision.best, "outcome": one.outcome,
-                                  "loss": one.loss, "gap": one.gap, "chance": one.decision.chance, "needed": one.decision.needed,
-                                  "ties": ", ".join(one.decision.ties)} for one in self.judged])
-
 
 def _judge(cell, phase, kinds, ids, measured, decision):
     """Compare a decision with measured logarithms (M,)."""
