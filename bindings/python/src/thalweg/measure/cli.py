@@ -151,12 +151,6 @@ def _run(words):
     return code
 
 
-def _report_interrupted(number, words):
-    done = work_text()
-    message = f"stopped by {_signal.Signals(number).name}{'; ' if done else ''}{done}"
-    _report(message, 128 + number, words, "TW_ERR_STOPPED")
-
-
 def main(words=None):
     """Run a command.
 
@@ -178,8 +172,9 @@ def main(words=None):
             try:
                 return _run(words)
             except signals.Interrupted as interrupted:
-                number = interrupted.number
-                _report_interrupted(number, words)
+                number, done = interrupted.number, work_text()
+                message = f"stopped by {_signal.Signals(number).name}{'; ' if done else ''}{done}"
+                _report(message, 128 + number, words, "TW_ERR_STOPPED")
     except BrokenPipeError:  # the reader has gone
         _os.dup2(_os.open(_os.devnull, _os.O_WRONLY), 1)
         return FINE if number == 0 else _die(number)
