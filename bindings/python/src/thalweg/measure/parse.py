@@ -224,7 +224,7 @@ _KINDS = {
     "begin": {"method": (_word, _NEEDED), "cell": (_cell, _NEEDED)},
     "time": {"method": (_word, _NEEDED), "phase": (_word, _NEEDED), "cell": (_cell, _NEEDED), "cache": (_text, None),
              "repetition": (_count(1, 1_000_000), _NEEDED), "seconds": (_number, _NEEDED), "bytes": (_count(0, _MOST), _NEEDED),
-             "parts": (_part(_PARTS), {}), "readers": (_count(0, _MOST_RANKS), 0), "compute_seconds": (_number, 0.0),
+             "parts": (_part(_PARTS), dict.fromkeys(_PARTS, 0.0)), "readers": (_count(0, _MOST_RANKS), 0), "compute_seconds": (_number, 0.0),
              "hidden": (_number, 0.0), "predicted": (_truth, False)},
     "limit": {"cell": (_cell, _NEEDED), "phase": (_one_of("write", "read"), _NEEDED),
               "repetition": (_count(1, 1_000_000), _NEEDED),

@@ -9,8 +9,6 @@ from .text import count_text, printable
 
 __all__ = ["Cell", "Mishap", "Run", "load", "parse", "record_line", "PHASES", "CACHES"]
 
-_PARTS = ("open", "transfer", "close")
-
 
 class Run:
     """The records of one or more launches.
@@ -75,9 +73,8 @@ class Run:
         self.methods.sort(key=lambda known: (known["number"], known["id"]))
 
     def _add_time(self, time):
-        parts = {name: 0.0 for name in _PARTS} | time.pop("parts")
         cell = time["cell"]
-        row = {**time, **parts, "ranks": cell.ranks, "order": cell.order, "asked_cache": cell.cache}
+        row = {**time, **time["parts"], "ranks": cell.ranks, "order": cell.order, "asked_cache": cell.cache}
         row["cache"] = time["cache"] or cell.cache
         row["hidden"] = min(time["hidden"], 1.0)
         self._times.append(row)
