@@ -104,7 +104,7 @@ def _wrong_in(description):
 def described_by(program):
     """What a program tells about itself, a dict. Raises MeasureError."""
     lines = []
-    ended = _run_child([program, "--describe"], dict(_os.environ), lines.append, _DESCRIBE_PATIENCE_S)
+    ended = lines_of(program, ["--describe"], lines.append, _DESCRIBE_PATIENCE_S)
     description = None
     with _contextlib.suppress(ValueError, RecursionError):
         description = _json.loads("".join(lines))

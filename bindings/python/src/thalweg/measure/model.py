@@ -17,7 +17,7 @@ from . import terms as _terms
 from .decision import as_good, decide, kind_of, likeliest, twins_of
 from .errors import DAMAGED, MeasureError
 
-__all__ = ["Fit", "LEAST_CELLS", "MOST_ERROR", "fit_of", "Table", "predicted", "tables_of", "usable_methods"]
+__all__ = ["Fit", "LEAST_CELLS", "MOST_ERROR", "fit_of", "Table", "predicted", "tables_of"]
 
 MOST_ERROR = 0.30  # median error of ratios in cells left out, above which methods are not ranked
 LEAST_CELLS = 6  # of a phase: fewer say nothing about errors
@@ -240,15 +240,6 @@ class Fit:
 
 # ---- Runs ------------------------------------------------------------------------------------------------------------
 
-def usable_methods(run):
-    """The methods whose work is known, by id. Raises MeasureError where none is."""
-    found = {method["id"]: method for method in run.methods if method.get("outcome") and method.get("collective") is not None}
-    if run.methods and not found:
-        raise MeasureError("the records do not tell what their methods make ('outcome', 'collective'): measure again, with this version",
-                           DAMAGED)
-    return found
-
-
 def tables_of(run, cache="warm", ragged=False, known=_terms.Primitives(), quantile=_QUARTILE):
     """The times of a run in one state of the cache.
 
@@ -277,7 +268,11 @@ def tables_of(run, cache="warm", ragged=False, known=_terms.Primitives(), quanti
     MeasureError
         The records do not tell what methods make.
     """
-    methods, cores = usable_methods(run), int(_terms.number_in(run.info.get("machine"), "cores", 1, 1, 1 << 20))
+    cores = int(_terms.number_in(run.info.get("machine"), "cores", 1, 1, 1 << 20))
+    methods = {method["id"]: method for method in run.methods if method.get("outcome") and method.get("collective") is not None}
+    if run.methods and not methods:
+        raise MeasureError("the records do not tell what their methods make ('outcome', 'collective'): measure again, with this version",
+                           DAMAGED)
     times = run.times
     times = times[~times["predicted"] & (times["seconds"] > 0) & times["method"].isin(list(methods))]
     times = times[[cell.cache == cache and cell.ragged == ragged for cell in times["cell"]]]

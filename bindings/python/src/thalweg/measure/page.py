@@ -179,9 +179,8 @@ def _choices(report, phases):
         best.append(sorted(first.values()))
     fixed = [("all", timed), ("those of the study", [method for method in timed if method["id"] in study]),
              ("Thalweg", [method for method in timed if method["family"] == 0])]
-    return [{"name": "best of each family", "methods": best}
-            ] + [{"name": name, "methods": [[method["index"] for method in methods]] * len(phases)}
-                 for name, methods in fixed if methods]
+    choices = [(name, [[method["index"] for method in methods]] * len(phases)) for name, methods in fixed if methods]
+    return [{"name": name, "methods": methods} for name, methods in [("best of each family", best), *choices]]
 
 
 # ---- Words ------------------------------------------------------------------------------------------------------------

@@ -161,10 +161,9 @@ def make_plan(options):
         The product of the grid is not the number of ranks, a shape has more than three dimensions, or an array would have more
         than 2^62 bytes.
     """
-    if len(options.ranks) == 1:
-        kinds = ["none"]
-    else:
-        kinds = [kind for kind, wanted in (("strong", options.strong), ("weak", options.weak)) if wanted]
+    kinds = ["none"]
+    if len(options.ranks) > 1:
+        kinds = [kind for kind in ("strong", "weak") if getattr(options, kind)]
     launches = {(ranks, cache): {} for ranks in options.ranks for cache in options.caches}  # dicts as ordered sets of cells
     for shape in map(_shape_of, options.shapes):
         arrays = [(order, False) for order in options.orders] + [("c", True)] * (options.ragged and len(shape) == 2)
