@@ -66,7 +66,6 @@ TEST(MethodsPieces, KnowWhereTheyBeginAndWhetherTheyAreAll) {
   EXPECT_EQ(pieces[0].writer, 2);
   EXPECT_EQ(pieces[0].offset, 12);
   EXPECT_TRUE(pieces[0].wanted_whole);
-  EXPECT_EQ(elements_before(array, {2, 2}, 2), 12);
   EXPECT_FALSE(pieces_of(array, {2, 2}, block_of(array, {1, 1}, 0))[0].wanted_whole);
   EXPECT_EQ(pieces_of(array, {2, 2}, {{0, 0}, {0, 0}}).size(), 0U);
 }

@@ -209,10 +209,6 @@ void for_each_run(const Array& array, const Block& block, const std::function<vo
   });
 }
 
-std::int64_t count_runs(const Array& array, const Block& block) {
-  return count_shared_runs(array, block, whole(array));
-}
-
 void fill(const Array& array, const Block& block, std::uint32_t seed, std::span<std::byte> memory) {
   if (std::cmp_less(memory.size(), block.bytes())) throw std::logic_error("fill: the buffer is smaller than the block");
   auto* const elements = reinterpret_cast<float*>(memory.data());

@@ -47,7 +47,6 @@ struct Run {
 };
 // In rising order. Whole neighbouring rows are one run.
 void for_each_run(const Array& array, const Block& block, const std::function<void(const Run&)>& see);
-std::int64_t count_runs(const Array& array, const Block& block);
 
 // A run of elements common to two blocks of an array, contiguous in the memory of both.
 struct SharedRun {

@@ -22,7 +22,6 @@ struct MethodInfo {
   std::string_view title;  // for display
   std::string_view needs;  // required library: "", "HDF5", "PnetCDF", "SIONlib"
   Outcome outcome;
-  bool ours;        // Thalweg's
   bool collective;  // all ranks make the transfer call together
 };
 

@@ -20,7 +20,6 @@ struct Cell {
 };
 
 enum class Phase { write, read, restart, serial, merge, overlap };
-inline constexpr int kPhases = 6;
 const char* name_of(Phase phase);
 const char* name_of(Cache cache);
 

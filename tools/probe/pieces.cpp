@@ -16,12 +16,6 @@ int ranks_of(const std::vector<int>& grid) {
   return ranks;
 }
 
-std::int64_t elements_before(const Array& array, const std::vector<int>& grid, int rank) {
-  std::int64_t before = 0;
-  for (int r = 0; r < rank; ++r) before += block_of(array, grid, r).elements();
-  return before;
-}
-
 std::vector<Piece> pieces_of(const Array& array, const std::vector<int>& grid, const Block& wanted) {
   std::vector<Piece> pieces;
   std::int64_t offset = 0;

@@ -17,8 +17,6 @@ struct Piece {
 // In order of ranks; writers without a part are omitted.
 std::vector<Piece> pieces_of(const Array& array, const std::vector<int>& grid, const Block& wanted);
 
-// Elements before the block of `rank` in the consecutive blocks of all ranks.
-std::int64_t elements_before(const Array& array, const std::vector<int>& grid, int rank);
 int ranks_of(const std::vector<int>& grid);
 
 // Reads a block from its first to its last element, in pieces of bounded memory, and passes on stretches of the array.

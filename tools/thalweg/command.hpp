@@ -44,9 +44,8 @@ std::unique_ptr<CLI::App> make_parser(Chosen& chosen, Common& common);
 std::vector<std::string> prepared_arguments(int argc, char** argv);
 CLI::Option* plain_word(CLI::Option* option);
 
-// Replace a size and its unit by bytes. Units are those of hints: a kB is 1000 bytes; a KiB or a K 1024.
+// Replaces a size and its unit by bytes. Units are those of hints: a kB is 1000 bytes; a KiB or a K 1024.
 CLI::Validator as_size();
-CLI::Validator as_fractional_size();
 
 // Choices of an option, from its check; empty: any text.
 std::vector<std::string> choices_of(const CLI::Option& option);

@@ -76,10 +76,6 @@ void catch_signals() {
   }
 }
 
-void ignore_signals() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_IGN);
-}
-
 EndAtOnce::EndAtOnce(std::function<void()> undo) { g_undo = std::move(undo); }
 EndAtOnce::~EndAtOnce() { g_undo = nullptr; }
 

@@ -34,7 +34,6 @@ struct Interrupted {
   int signal;
 };
 void catch_signals();
-void ignore_signals();       // during cleanup after a signal
 int caught_signal();         // 0: none
 void stop_if_interrupted();  // throws Interrupted
 

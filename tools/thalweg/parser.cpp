@@ -57,17 +57,6 @@ bool looks_like_ranks(std::string_view word) {
          word.find_first_not_of("0123456789-,") == std::string_view::npos;
 }
 
-template <class Number>
-CLI::Validator size_in() {
-  std::map<std::string, Number> units = {{"b", 1}};
-  Number decimal = 1, binary = 1;
-  for (const std::string prefix : {"k", "m", "g", "t", "p", "e"}) {
-    units[prefix + "b"] = decimal *= 1000;
-    units[prefix] = units[prefix + "i"] = units[prefix + "ib"] = binary *= 1024;
-  }
-  return CLI::AsNumberWithUnit(units).description("SIZE [b, kb(=1000b), kib(=1024b), ...]");
-}
-
 std::string footer(const Command& command) {
   std::string text = wrapped(command.details) + "\n";
   if (command.json != nullptr) text += fmt::format("\nKeys of --json:\n{}", command.json);
@@ -151,8 +140,15 @@ CLI::Option* plain_word(CLI::Option* option) {
       "");
 }
 
-CLI::Validator as_size() { return size_in<uint64_t>(); }
-CLI::Validator as_fractional_size() { return size_in<double>(); }
+CLI::Validator as_size() {
+  std::map<std::string, uint64_t> units = {{"b", 1}};
+  uint64_t decimal = 1, binary = 1;
+  for (const std::string prefix : {"k", "m", "g", "t", "p", "e"}) {
+    units[prefix + "b"] = decimal *= 1000;
+    units[prefix] = units[prefix + "i"] = units[prefix + "ib"] = binary *= 1024;
+  }
+  return CLI::AsNumberWithUnit(units).description("SIZE [b, kb(=1000b), kib(=1024b), ...]");
+}
 
 std::vector<std::string> choices_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();  // "TEXT:{a,b}" for CLI::IsMember

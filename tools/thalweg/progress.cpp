@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -39,11 +38,6 @@ bool capable_terminal() {
 int terminal_columns() {
   winsize size = {};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20 ? size.ws_col : 80;
-}
-
-std::string duration_text(double seconds) {
-  const int64_t whole = std::llround(seconds);
-  return whole < 120 ? fmt::format("{} s", whole) : fmt::format("{} min", (whole + 30) / 60);
 }
 
 void erase_bar() {
@@ -95,26 +89,11 @@ void Progress::add(int64_t n, int64_t total) {
   stop_if_interrupted();
 }
 
-void Progress::update_share(double share, const std::string& doing) {
-  note_work(label_, std::llround(share * 100), 100, "per cent");
-  stop_if_interrupted();
-  if (!is_time_to_draw()) return;
-  const double seconds = std::chrono::duration<double>(drawn_ - started_).count();
-  const double left = share > 0.01 ? seconds * (1 - share) / share : 0;
-  const std::string when = left > 0 ? fmt::format(", {} left", duration_text(left)) : std::string();
-  draw_bar(share, fmt::format(" {:3.0f} %{}  {}", share * 100, when, doing));
-}
-
-bool Progress::is_time_to_draw() {
-  if (!shown_) return false;
-  const auto now = steady_clock::now();
-  if (g_bar && now - drawn_ < std::chrono::milliseconds(100)) return false;
-  drawn_ = now;
-  return true;
-}
-
 void Progress::show(int64_t done, int64_t total) {
-  if (is_time_to_draw()) draw(done, total);
+  const auto now = steady_clock::now();
+  if (!shown_ || (g_bar && now - drawn_ < std::chrono::milliseconds(100))) return;
+  drawn_ = now;
+  draw(done, total);
 }
 
 int Progress::callback(int64_t done, int64_t total, void* user) {
@@ -134,10 +113,6 @@ void Progress::draw(int64_t done, int64_t total) {
   const std::string numbers =
       fmt::format(" {:3.0f} %  {} of {}{}  {}/s", share * 100, amount(done), amount(total),
                   thing_ == nullptr ? std::string() : fmt::format(" {}", thing_), amount(speed));
-  draw_bar(share, numbers);
-}
-
-void Progress::draw_bar(double share, const std::string& numbers) {
   const int room = terminal_columns() - static_cast<int>(std::strlen(label_) + numbers.size()) - 4;
   const auto width = static_cast<size_t>(std::clamp(room, 0, 40));
   const auto full = static_cast<size_t>(share * static_cast<double>(width));

@@ -35,18 +35,12 @@ class Progress {
   // From any thread: adds `n` to the amount that is done, at most INT64_MAX. Draws on the thread that made the bar.
   void add(int64_t n, int64_t total);
 
-  // For work not counted in bytes: the completed share, 0 to 1, and the current step; shows the remaining time.
-  void update_share(double share, const std::string& doing);
-
   // A tw_progress_fn; `user` is the Progress. Stops the work after a signal.
   static int callback(int64_t done, int64_t total, void* user);
 
  private:
   void show(int64_t done, int64_t total);
   void draw(int64_t done, int64_t total);
-  void draw_bar(double share, const std::string& numbers);
-  bool is_time_to_draw();
-
   std::string amount(int64_t done) const;
 
   const char* label_;

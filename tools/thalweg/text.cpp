@@ -263,7 +263,7 @@ std::string json_text(const Json& value) {
   return with_hidden_escaped(value.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
-std::string json_line(const Json& value) {
+static std::string json_line(const Json& value) {
   return with_hidden_escaped(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -275,8 +275,6 @@ static void put_as(Printed now, const std::string& text) {
 }
 
 void put_json(const Json& value) { put_as(Printed::all, json_text(value)); }
-
-void put_json_lines(const std::string& lines) { put_as(Printed::all, lines); }
 
 void begin_json_list(const Json& head, const char* key) {
   std::string text = json_line(head);

@@ -38,9 +38,7 @@ void flush_output();
 void flush_last_output();
 // Characters that a terminal interprets or hides are escaped.
 std::string json_text(const Json& value);  // with line end
-std::string json_line(const Json& value);  // on one line, without line end
 void put_json(const Json& value);
-void put_json_lines(const std::string& lines);  // all records of a command that prints one a line
 
 // Prints an object item by item, as there may be millions: its first keys, then the list `key`. Other keys follow and
 // end it.
