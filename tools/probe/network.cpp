@@ -16,7 +16,6 @@ namespace {
 constexpr int kRepetitions = 11;
 constexpr int kSmall = 8;
 constexpr int kLarge = 4 << 20;
-constexpr int kEach = 1 << 20;
 
 // One kind of exchange, repeated by all ranks. Only the time of rank 0 counts.
 struct Exchange {
@@ -38,13 +37,6 @@ class Messages {
   void barrier() const { must_mpi(MPI_Barrier(ranks_.all()), "MPI_Barrier"); }
   void round_trip() const { exchange(kSmall); }
   void large() const { exchange(kLarge); }
-  // All ranks at once, each to the next.
-  void ring() const {
-    const int n = ranks_.size();
-    must_mpi(MPI_Sendrecv(out_.span().data(), kEach, MPI_BYTE, (ranks_.rank() + 1) % n, 0, in_.span().data(), kEach,
-                          MPI_BYTE, (ranks_.rank() + n - 1) % n, 0, ranks_.all(), MPI_STATUS_IGNORE),
-             "MPI_Sendrecv");
-  }
 
  private:
   // A message from rank 0 to the last rank, and a short one back.
@@ -87,24 +79,18 @@ void measure_network(const Ranks& ranks) {
   if (ranks.size() > 1) {
     exchanges.push_back({200, [&] { messages.round_trip(); }});
     exchanges.push_back({4, [&] { messages.large(); }});
-    exchanges.push_back({4, [&] { messages.ring(); }});
   }
   for (Exchange& exchange : exchanges) run_once(ranks, exchange);  // warm-up: connects, and touches pages
   for (Exchange& exchange : exchanges) exchange.seconds.clear();
   for (int repetition = 0; repetition < kRepetitions; ++repetition)
     for (Exchange& exchange : exchanges) run_once(ranks, exchange);
   if (!ranks.first()) return;
-  Json out = {{"kind", "network"},
-              {"ranks", ranks.size()},
-              {"nodes", ranks.nodes()},
-              {"barrier_seconds", median(exchanges[0].seconds)},
-              {"latency_seconds", nullptr},
-              {"bytes_per_second", nullptr},
-              {"all_bytes_per_second", nullptr}};
+  Json out = {{"kind", "network"},          {"ranks", ranks.size()},
+              {"nodes", ranks.nodes()},     {"barrier_seconds", median(exchanges[0].seconds)},
+              {"latency_seconds", nullptr}, {"bytes_per_second", nullptr}};
   if (ranks.size() > 1) {
     out["latency_seconds"] = median(exchanges[1].seconds) / 2;
     out["bytes_per_second"] = kLarge / median(exchanges[2].seconds);
-    out["all_bytes_per_second"] = static_cast<double>(kEach) * ranks.size() / median(exchanges[3].seconds);
   }
   print_record(out);
 }

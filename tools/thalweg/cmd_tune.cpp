@@ -60,19 +60,38 @@ Json measurements(const Measured& found) {
                         {"buffered_mib_per_s", json_of(each.buffered)},
                         {"direct_mib_per_s", json_of(each.direct)},
                         {"direct_gain", each.gain}});
-  Json accesses = Json::array();
-  for (const AccessSpeed& each : found.accesses)
-    accesses.push_back({{"direction", each.writes ? "write" : "read"},
-                        {"files", each.files},
-                        {"tasks", each.tasks},
-                        {"transfer_bytes", each.transfer_bytes},
-                        {"mib_per_s", json_of(each.mib_per_s)}});
-  return {{"page_cache", speeds}, {"direct", points}, {"contests", contests}, {"accesses", accesses}};
+  Json files = Json::array();
+  for (const FilesSpeed& each : found.files)
+    files.push_back({{"files", each.files}, {"tasks", each.tasks}, {"mib_per_s", json_of(each.mib_per_s)}});
+  return {{"page_cache", speeds}, {"direct", points}, {"contests", contests}, {"files", files}};
 }
 
-std::string speed_text(const Spread& spread) {
-  if (spread.median <= 0) return "-";
-  return fmt::format("{:.0f} ({:.0f}..{:.0f})", spread.median, spread.least, spread.most);
+// A speed as "median (least..most)".
+std::string cell_text(const Json& value) {
+  if (value.is_object() && value["median"] > 0)
+    return fmt::format("{:.0f} ({:.0f}..{:.0f})", value["median"].get<double>(), value["least"].get<double>(),
+                       value["most"].get<double>());
+  if (value.is_object()) return "-";
+  if (value.is_number_float()) return fmt::format("{:.4g}", value.get<double>());
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// Objects as a table: a column for each member.
+void print_table(const std::string& title, const Json& rows) {
+  if (rows.empty()) return;
+  std::vector<std::vector<std::string>> lines(rows.size() + 1);
+  for (const auto& [name, value] : rows[0].items()) lines[0].push_back(name);
+  for (size_t i = 0; i < rows.size(); ++i)
+    for (const Json& value : rows[i]) lines[i + 1].push_back(printable(cell_text(value)));
+  put(fmt::format("\n{}\n", title));
+  for (const std::vector<std::string>& line : lines) {
+    for (size_t c = 0; c < line.size(); ++c) {
+      size_t width = 0;
+      for (const auto& other : lines) width = std::max(width, c < other.size() ? other[c].size() : 0);
+      put(fmt::format("  {:>{}}", line[c], width));
+    }
+    put("\n");
+  }
 }
 
 void print_costs(const char* name, const Json& costs) {
@@ -85,41 +104,15 @@ void print_costs(const char* name, const Json& costs) {
   put("\n");
 }
 
-void print_tables(const Measured& found) {
-  put(fmt::format("\n{:<36} {:>28}\n", "page cache, system calls", "MiB/s (least..most)"));
-  for (const Speed& speed : found.speeds) put(fmt::format("{:<36} {:>28}\n", speed.what, speed_text(speed.mib_per_s)));
-  if (!found.points.empty())
-    put(fmt::format("\n{:<24} {:>28} {:>28}\n", "direct, outstanding", "write, MiB/s", "read, MiB/s"));
-  for (const DirectPoint& point : found.points)
-    put(fmt::format("{:<24} {:>28} {:>28}\n", fmt::format("{:>2} of {}", point.depth, short_size(point.transfer_bytes)),
-                    speed_text(point.write), speed_text(point.read)));
-  put(fmt::format("\n{:<28} {:>24} {:>24} {:>24} {:>6}\n", "MiB/s", "pread, pwrite", "library", "library, direct",
-                  "gain"));
-  for (const Contest& each : found.contests) {
-    const std::string what =
-        fmt::format("{}, {}", each.writes ? (each.fresh ? "write new" : "overwrite") : "read cached",
-                    count_text(each.tasks, "task"));
-    put(fmt::format("{:<28} {:>24} {:>24} {:>24} {:>6}\n", what, speed_text(each.plain), speed_text(each.buffered),
-                    speed_text(each.direct), each.gain > 0 ? fmt::format("{:.2f}", each.gain) : "-"));
-  }
-}
-
-void print_accesses(const Measured& found) {
-  put(fmt::format("\n{:<40} {:>28}\n", "calls of one size, cached", "MiB/s"));
-  for (const AccessSpeed& each : found.accesses)
-    put(fmt::format("{:<40} {:>28}\n",
-                    fmt::format("{} {} by {}, {}", each.writes ? "write" : "read", each.files,
-                                count_text(each.tasks, "thread"), short_size(each.transfer_bytes)),
-                    speed_text(each.mib_per_s)));
-  put(fmt::format("\n{:<40} {:>28.0f}\n", "new files per second", 1e9 / found.create_ns));
-}
-
-void print_ranks(const Json& ranks) {
-  for (const Json& record : ranks.value("network", Json::array()))
-    put(fmt::format("{:<40} {:>28}\n", fmt::format("{} ranks: barrier, message", record.value("ranks", 0)),
-                    fmt::format("{:.2f} us, {:.2f} us, {:.0f} MiB/s", 1e6 * record.value("barrier_seconds", 0.0),
-                                1e6 * record.value("latency_seconds", 0.0),
-                                record.value("bytes_per_second", 0.0) / static_cast<double>(kMiB))));
+void print_measurements(const Measured& found, const Json& ranks) {
+  const Json tables = measurements(found);
+  print_table("page cache, system calls", tables["page_cache"]);
+  print_table("direct I/O of the library", tables["direct"]);
+  print_table("system calls (plain), and the library through the page cache (buffered) and past it (direct)",
+              tables["contests"]);
+  print_table("all threads, writing to several files", tables["files"]);
+  put(fmt::format("\n{:.0f} new files per second\n", 1e9 / found.create_ns));
+  print_table("messages between ranks", ranks.value("network", Json::array()));
   if (ranks.contains("model_error") && ranks["model_error"].is_number())
     put(fmt::format("{} methods in {} cells: median error of the model in cells left out {:.0f} %\n",
                     ranks.value("methods", 0), ranks.value("cells", 0), 100 * ranks["model_error"].get<double>()));
@@ -210,9 +203,7 @@ struct Outcome {
 void print_outcome(const Options& options, const std::string& path, const Outcome& all) {
   put(fmt::format("'{}' is {}; {}, median of {}, {}\n", printable(options.folder), all.entry["id"].get<std::string>(),
                   short_size(all.how.bytes), all.how.repetitions, count_text(all.how.tasks, "thread")));
-  print_tables(all.found);
-  print_accesses(all.found);
-  print_ranks(all.ranks);
+  print_measurements(all.found, all.ranks);
   for (const std::string& remark : all.remarks) put(fmt::format("{}\n", printable(remark)));
   put("\n");
   print_entry(all.entry);
@@ -387,7 +378,7 @@ const Command kTune = {
     "  bytes, repetitions: of each measurement\n"
     "  entry: decisions for this file system (docs/design/storage.md)\n"
     "  changes: changed decisions, as text\n"
-    "  measured: page_cache, direct, contests, accesses: speeds in MiB/s; physical_files: the most that gain 20 %\n"
+    "  measured: page_cache, direct, contests, files: speeds in MiB/s; physical_files: the most that gain 20 %\n"
     "  model_error: median relative error of the model on cells left out of the fit, or null\n"
     "  remarks: failed measurements, and parts kept from the previous profile, as text\n"
     "  With --show: file_systems: entries; write, read: plan of the access, or null\n",

@@ -83,7 +83,9 @@ void run_team(LibraryTasks& all) {
   if (all.status != TW_OK) throw Failure(exit_code(all.status), all.message, all.status);
 }
 
-void after_write(const Workbench& bench, const ScratchFile& file, bool direct) {
+// Checks what was written, or read.
+void check_run(const Workbench& bench, const ScratchFile& file, bool writes, bool direct) {
+  if (!writes) return check_bytes(bench.target, bench.source, bench.target.size());
   check_bytes(file, bench.source, bench.options.bytes);
   file.sync();  // no dirty pages remain during later measurements
   if (direct) file.leave_cache();
@@ -183,26 +185,28 @@ std::string LibraryRun::hints() const {
   return fmt::format("io=direct,queue_depth={},transfer_bytes={}", depth, transfer_bytes);
 }
 
-double plain_run(Workbench& bench, bool writes, bool fresh, int64_t tasks) {
+double together(int64_t tasks, const std::function<void(int64_t rank)>& work) {
   stop_if_interrupted();
-  const int64_t bytes = bench.options.bytes;
-  if (writes && fresh) bench.cached.empty();
-  if (!writes) bench.target.clear();
   std::barrier all_there(tasks);
   Times times(tasks);
   on_threads(tasks, [&](int64_t rank, const std::atomic<bool>&) {
     all_there.arrive_and_wait();
     times.begin[static_cast<size_t>(rank)] = Clock::now();
-    const Stretch share = share_of(bytes, rank, tasks);
-    writes ? plain_write(bench.cached, bench.source, share) : plain_read(bench.cached, bench.target, share);
+    work(rank);
     times.end[static_cast<size_t>(rank)] = Clock::now();
   });
-  if (writes) {
-    after_write(bench, bench.cached, false);
-  } else {
-    check_bytes(bench.target, bench.source, bench.target.size());
-  }
   return times.seconds();
+}
+
+double plain_run(Workbench& bench, bool writes, bool fresh, int64_t tasks) {
+  if (writes && fresh) bench.cached.empty();
+  if (!writes) bench.target.clear();
+  const double seconds = together(tasks, [&](int64_t rank) {
+    const Stretch share = share_of(bench.options.bytes, rank, tasks);
+    writes ? plain_write(bench.cached, bench.source, share) : plain_read(bench.cached, bench.target, share);
+  });
+  check_run(bench, bench.cached, writes, false);
+  return seconds;
 }
 
 double library_run(Workbench& bench, const LibraryRun& run) {
@@ -212,11 +216,7 @@ double library_run(Workbench& bench, const LibraryRun& run) {
   if (!run.writes) bench.target.clear();
   LibraryTasks all{bench, file, run, Times(run.tasks), TW_OK, {}};
   run_team(all);
-  if (run.writes) {
-    after_write(bench, file, run.direct);
-  } else {
-    check_bytes(bench.target, bench.source, bench.target.size());
-  }
+  check_run(bench, file, run.writes, run.direct);
   return all.times.seconds();
 }
 

@@ -19,7 +19,7 @@ constexpr int kPieces = 256;
 constexpr size_t kPieceBytes = 64;
 constexpr size_t kPieceDistance = 320;  // in memory
 constexpr int64_t kCallDistance = 4096;
-constexpr int kProgressRuns = 102;  // per repetition, approximately
+constexpr int kProgressRuns = 86;  // per repetition, approximately
 
 size_t memory_bytes(int64_t bytes) { return static_cast<size_t>(std::min(bytes, kMostMemory)); }
 

@@ -49,12 +49,9 @@ struct Contest {
   double gain = 0;                 // direct relative to the better of the others: median within the repetitions
 };
 
-// Cached data, by calls of one size.
-struct AccessSpeed {
-  const char* files = "";  // "one file", "a file each"
-  int64_t tasks = 1, n_files = 1;
-  bool writes = true;
-  int64_t transfer_bytes = kMiB;
+// All threads write at once to so many files.
+struct FilesSpeed {
+  int64_t files = 1, tasks = 1;
   Spread mib_per_s = {};
 };
 
@@ -73,7 +70,7 @@ struct Measured {
   std::vector<Speed> speeds;
   std::vector<DirectPoint> points;
   std::vector<Contest> contests;
-  std::vector<AccessSpeed> accesses;
+  std::vector<FilesSpeed> files;
   double create_ns = 0;        // of a new file
   int64_t physical_files = 1;  // as many as are 20 % faster than fewer, written by all threads
   int64_t queue_depth = 4, transfer_bytes = 4 * kMiB, staging_bytes = kMiB;
@@ -96,6 +93,9 @@ Spread spread_of(Seconds seconds);
 Spread mib_per_s(const Seconds& seconds, int64_t bytes);
 // Median of a[i] / b[i].
 double median_ratio(const Seconds& a, const Seconds& b);
+
+// The seconds in which `tasks` threads make their calls of `work`, all at once.
+double together(int64_t tasks, const std::function<void(int64_t rank)>& work);
 
 // First start and last end of all tasks. A task that waits for a core starts late.
 using Clock = std::chrono::steady_clock;

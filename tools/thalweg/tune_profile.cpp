@@ -133,13 +133,6 @@ Json entry_of(const std::string& identity, const Measured& found) {
   entry["staging_bytes"] = found.staging_bytes;
   entry["physical_files"] = found.physical_files;
   entry["create_ns"] = rounded(found.create_ns);
-  entry["accesses"] = Json::array();
-  for (const AccessSpeed& each : found.accesses)
-    entry["accesses"].push_back({{"direction", each.writes ? "write" : "read"},
-                                 {"files", each.files},
-                                 {"tasks", each.tasks},
-                                 {"transfer_bytes", each.transfer_bytes},
-                                 {"mib_per_s", rounded(each.mib_per_s.median)}});
   return entry;
 }
 
