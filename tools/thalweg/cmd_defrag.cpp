@@ -41,18 +41,14 @@ int run(const Options& options, const Common& common) {
   NewMultifile target(options.to, options.force);
   const Copy made = target.write([&](const std::string& passing) { return copy(options, passing, common.quiet); });
   target.publish();
-  if (common.json) {
-    Json object = json_head("defrag", options.from);
-    object["to"] = options.to;
-    object["physical_bytes_before"] = before;
-    object["physical_bytes_after"] = made.bytes;
-    object["strategy"] = made.strategy;
-    object["exit_code"] = 0;
-    put_json(object);
-  } else if (!common.quiet) {
-    put(fmt::format("{}: {}, was {}\nstrategy: {}\n", printable(options.to), size_text(made.bytes), size_text(before),
-                    printable(made.strategy)));
-  }
+  put_result(common, json_head("defrag", options.from),
+             {{"to", options.to},
+              {"physical_bytes_before", before},
+              {"physical_bytes_after", made.bytes},
+              {"strategy", made.strategy},
+              {"exit_code", 0}},
+             fmt::format("{}: {}, was {}\nstrategy: {}\n", printable(options.to), size_text(made.bytes),
+                         size_text(before), printable(made.strategy)));
   return kFine;
 }
 

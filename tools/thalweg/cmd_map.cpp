@@ -24,21 +24,12 @@ bool wants_html(const Options& options) {
   throw Failure(kUsage, fmt::format("'{}' ends neither in .html nor in .svg; select one with --format", options.out));
 }
 
-void print_json(const Options& options, const Map& map, int code) {
-  Json object = json_head("map", options.file);
-  object["kind"] = map.vpfile ? "vpfile" : "multifile";
-  object["out"] = options.out;
-  object["closed"] = map.closed;
-  if (map.vpfile) {
-    object["vps"] = map.n_logical;
-  } else {
-    object["logical_files"] = map.n_logical;
-    object["physical_files"] = map.n_physical;
-  }
-  object["ranges"] = map.regions;
-  object["bytes"] = map.bytes;
-  object["exit_code"] = code;
-  put_json(object);
+Json members_of(const Options& options, const Map& map, int code) {
+  Json members = {{"kind", map.vpfile ? "vpfile" : "multifile"}, {"out", options.out}, {"closed", map.closed}};
+  members[map.vpfile ? "vps" : "logical_files"] = map.n_logical;
+  if (!map.vpfile) members["physical_files"] = map.n_physical;
+  members.update({{"ranges", map.regions}, {"bytes", map.bytes}, {"exit_code", code}});
+  return members;
 }
 
 // Whether OUT, which is none of the files that are drawn, replaces a picture.
@@ -75,11 +66,8 @@ int run(const Options& options, const Common& common) {
     put(picture);
   } else {
     write_picture(options.out, picture, replace);
-  }
-  if (common.json) {
-    print_json(options, map, code);
-  } else if (options.out != "-" && !common.quiet) {
-    put(fmt::format("{}: {} drawn\n", printable(options.out), count_text(map.regions, "byte range")));
+    put_result(common, json_head("map", options.file), members_of(options, map, code),
+               fmt::format("{}: {} drawn\n", printable(options.out), count_text(map.regions, "byte range")));
   }
   if (!closed) report_not_closed(options.file);
   return code;

@@ -250,18 +250,6 @@ void warn(const TreeWalk& walk) {
       count_text(n, "name"), n == 1 ? "is" : "are", first));
 }
 
-void print_json(const Options& options, const TreeWalk& walk, const Result& result) {
-  Json object = json_head("pack", options.file);
-  object["logical_files"] = walk.entries().size();
-  object["bytes"] = result.bytes;
-  object["skipped"] = walk.skipped();
-  object["changed"] = result.changed;
-  object["unsafe_names"] = unsafe_names(walk).second;
-  object["strategy"] = result.strategy;
-  object["exit_code"] = 0;
-  put_json(object);
-}
-
 int run(const Options& options, const Common& common) {
   NewMultifile target(options.file, options.force);
   const Descriptor base(open(options.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -271,13 +259,18 @@ int run(const Options& options, const Common& common) {
   const Result result = target.write(
       [&](const std::string& passing) { return write_multifile(options, passing, base.get(), walk, common.quiet); });
   target.publish();
-  if (common.json) {
-    print_json(options, walk, result);
-  } else if (!common.quiet) {
-    put(fmt::format("{}: {} with {}\nstrategy: {}\n", printable(options.file),
-                    count_text(static_cast<int64_t>(walk.entries().size()), "logical file"), size_text(result.bytes),
-                    result.strategy));
-  }
+  const size_t n = walk.entries().size();
+  put_result(
+      common, json_head("pack", options.file),
+      {{"logical_files", n},
+       {"bytes", result.bytes},
+       {"skipped", walk.skipped()},
+       {"changed", result.changed},
+       {"unsafe_names", unsafe_names(walk).second},
+       {"strategy", result.strategy},
+       {"exit_code", 0}},
+      fmt::format("{}: {} with {}\nstrategy: {}\n", printable(options.file),
+                  count_text(static_cast<int64_t>(n), "logical file"), size_text(result.bytes), result.strategy));
   return kFine;
 }
 

@@ -36,19 +36,15 @@ int run(const Options& options, const Common& common) {
   flatten(options, target, common.quiet);
   const tw_vpfile_stored made = look_at_vpfile(target.passing());
   target.publish();
-  if (common.json) {
-    Json object = json_head("vp-flatten", options.from);
-    object["to"] = options.to;
-    object["shape"] = shape_of(made);
-    object["vps"] = made.n_vps;
-    object["record_bytes"] = made.nb_record;
-    object["bytes"] = made.nb_bytes * made.n_vps;
-    object["exit_code"] = 0;
-    put_json(object);
-  } else if (!common.quiet) {
-    put(fmt::format("{}: {} of {} bytes, {}\n", printable(options.to), count_text(made.n_vps, "record"), made.nb_record,
-                    size_text(made.nb_bytes * made.n_vps)));
-  }
+  put_result(common, json_head("vp-flatten", options.from),
+             {{"to", options.to},
+              {"shape", shape_of(made)},
+              {"vps", made.n_vps},
+              {"record_bytes", made.nb_record},
+              {"bytes", made.nb_bytes * made.n_vps},
+              {"exit_code", 0}},
+             fmt::format("{}: {} of {} bytes, {}\n", printable(options.to), count_text(made.n_vps, "record"),
+                         made.nb_record, size_text(made.nb_bytes * made.n_vps)));
   return kFine;
 }
 

@@ -29,18 +29,11 @@ int run(const Options& options, const Common& common) {
   check(status);
   const tw_vpfile_stored made = look_at_vpfile(options.file);
   const int64_t records = made.nb_record > 0 ? made.nb_bytes / made.nb_record : 0;
-  if (common.json) {
-    Json object = json_head("vp-import", options.file);
-    object["shape"] = shape;
-    object["vps"] = made.n_vps;
-    object["record_bytes"] = made.nb_record;
-    object["records"] = records;
-    object["exit_code"] = 0;
-    put_json(object);
-  } else if (!common.quiet) {
-    put(fmt::format("{}: {}, {} of {} bytes each\n", printable(options.file),
-                    count_text(made.n_vps, "virtual processor"), count_text(records, "record"), made.nb_record));
-  }
+  put_result(
+      common, json_head("vp-import", options.file),
+      {{"shape", shape}, {"vps", made.n_vps}, {"record_bytes", made.nb_record}, {"records", records}, {"exit_code", 0}},
+      fmt::format("{}: {}, {} of {} bytes each\n", printable(options.file), count_text(made.n_vps, "virtual processor"),
+                  count_text(records, "record"), made.nb_record));
   return kFine;
 }
 

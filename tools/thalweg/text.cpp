@@ -11,7 +11,9 @@
 #include <climits>
 #include <cstring>
 #include <iterator>
+#include <map>
 
+#include "command.hpp"
 #include "common.hpp"
 
 namespace tool {
@@ -311,6 +313,14 @@ Json json_head(const char* command, const std::string& file) {
   object["command"] = command;
   object["file"] = file;
   return object;
+}
+
+void put_result(const Common& common, Json head, const Json& members, const std::string& text) {
+  head.update(members);
+  if (common.json)
+    put_json(head);
+  else if (!common.quiet)
+    put(text);
 }
 
 }  // namespace tool

@@ -9,6 +9,7 @@
 namespace tool {
 
 using Json = nlohmann::ordered_json;
+struct Common;
 
 // Length in bytes of the UTF-8 character at the start of `text`; 0 when invalid. *code is its number.
 size_t utf8_character(std::string_view text, uint32_t* code);
@@ -54,5 +55,8 @@ void add_name(Json& object, const std::string& name, uint32_t mode);
 
 // The first keys of every object of --json.
 Json json_head(const char* command, const std::string& file);
+
+// Prints the result of a command: with --json its members behind the first keys, otherwise `text`, unless --quiet.
+void put_result(const Common& common, Json head, const Json& members, const std::string& text);
 
 }  // namespace tool
