@@ -118,24 +118,11 @@ std::string short_size(int64_t bytes) {
 }
 
 std::string xml_text(std::string_view text) {
+  static const std::map<char, std::string> kEscapes = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
   std::string safe;
   for (const char c : printable(text, false)) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
+    const auto found = kEscapes.find(c);
+    safe += found == kEscapes.end() ? std::string(1, c) : found->second;
   }
   return safe;
 }
@@ -148,20 +135,9 @@ std::string size_text(int64_t bytes) {
 std::string mode_text(uint32_t mode) {
   if (mode == 0) return "-";
   std::string text = "?rwxrwxrwx";
-  switch (mode & S_IFMT) {
-    case 0:
-    case S_IFREG:
-      text[0] = '-';
-      break;
-    case S_IFDIR:
-      text[0] = 'd';
-      break;
-    case S_IFLNK:
-      text[0] = 'l';
-      break;
-    default:
-      break;
-  }
+  if (S_ISREG(mode) || (mode & S_IFMT) == 0) text[0] = '-';
+  if (S_ISDIR(mode)) text[0] = 'd';
+  if (S_ISLNK(mode)) text[0] = 'l';
   for (unsigned bit = 0; bit < 9; ++bit) {
     if ((mode >> bit & 1U) == 0) text[9 - bit] = '-';
   }
