@@ -89,7 +89,7 @@ const Command kMap = {
     "map",
     "Draw the byte ranges and their owners, as SVG or HTML",
     "Shows data by task, frames, unused tails, holes and metadata of each physical file, with a legend; pointing at a "
-    "range shows details. The HTML page also has tables. When a picture has too many ranges, each spot shows the "
+    "range shows details. When a picture has too many ranges, each spot shows the "
     "majority of its bytes. For an unclosed file the intact part is drawn, and the command exits with 1.\n"
     "\nFor a vpfile the data file is drawn: NB and CB segment, and in each superblock of the IB segment blocks by "
     "virtual processor, unused space, header and table. This reads all superblocks.\n"

@@ -38,12 +38,8 @@ int count_region(const MapRegion* region, Builder& builder) {
   map.bytes = sum_of(map.bytes, region->bytes);
   ++map.regions;
   note_work("map", map.regions, 0, "byte ranges");
-  if (region->kind == TW_REGION_DATA && region->rank >= 0 && region->rank < static_cast<int64_t>(map.tasks.size())) {
-    ++map.tasks[static_cast<size_t>(region->rank)].regions;
-  }
   if (region->physical < 0 || region->physical >= static_cast<int32_t>(map.strips.size())) return caught_signal();
   Strip& strip = map.strips[static_cast<size_t>(region->physical)];
-  strip.by_kind[kind] += region->bytes;
   strip.bytes = std::max(strip.bytes, region->offset + region->bytes);
   ++strip.regions;
   return caught_signal();
@@ -194,9 +190,8 @@ Map make_map(const Multifile& multifile, const std::string& path, bool closed) {
   map.n_physical = summary.n_physical;
   map.strips.resize(static_cast<size_t>(std::min(summary.n_planned, kMostStrips)));
   for (size_t i = 0; i < map.strips.size(); ++i) map.strips[i].physical = static_cast<int32_t>(i);
-  for (int64_t rank = 0; rank < std::min(summary.n_logical, kMostTaskRows); ++rank) {
-    map.tasks.push_back({rank, multifile.name(rank), multifile.bytes(rank), 0});
-  }
+  for (int64_t rank = 0; rank < std::min(summary.n_logical, kMostNames); ++rank)
+    map.names.push_back(multifile.name(rank));
   Map made = build(builder, [&](bool first) {
     check(tw_multifile_regions(multifile.get(), first ? of_multifile<count_region> : of_multifile<keep_region>,
                                &builder));
@@ -215,14 +210,9 @@ Map make_vp_map(const std::string& path) {
   map.n_logical = stored.n_vps;
   map.n_physical = 1;
   map.strips.resize(1);
-  const auto walk = [&](bool first) {
+  return build(builder, [&](bool first) {
     check(tw_vpfile_regions(path.c_str(), first ? of_vpfile<count_region> : of_vpfile<keep_region>, &builder));
-  };
-  if (!map.closed) return build(builder, walk);
-  const Vpfile file(path);
-  for (int64_t vp = 0; vp < std::min(stored.n_vps, kMostTaskRows); ++vp)
-    map.tasks.push_back({vp, {}, file.bytes(vp), 0});
-  return build(builder, walk);
+  });
 }
 
 }  // namespace tool

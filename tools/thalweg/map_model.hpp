@@ -43,17 +43,9 @@ struct Strip {
   int64_t rows = 1;   // lines of the picture
   bool exact = true;  // every region is a span; otherwise a span consists of cells that show the majority of their
                       // bytes
-  KindBytes by_kind = {};
   std::vector<Span> spans;  // by offset
 
   int64_t bytes_per_row() const { return rows > 0 ? (bytes + rows - 1) / rows : 0; }
-};
-
-struct TaskRow {
-  int64_t rank;
-  std::string name;
-  int64_t bytes;
-  int64_t regions;  // of data
 };
 
 struct Map {
@@ -65,12 +57,12 @@ struct Map {
   KindBytes by_kind = {};
   int64_t bytes = 0;
   int64_t regions = 0;
-  std::vector<Strip> strips;   // of the first physical files
-  std::vector<TaskRow> tasks;  // of the first ranks
+  std::vector<Strip> strips;       // of the first physical files
+  std::vector<std::string> names;  // of the first logical files
 };
 
 constexpr int32_t kMostStrips = 64;
-constexpr int64_t kMostTaskRows = 1000;
+constexpr int64_t kMostNames = 1000;
 constexpr int64_t kCellsPerRow = 500;
 
 Map make_map(const Multifile& multifile, const std::string& path, bool closed);
@@ -79,10 +71,9 @@ Map make_vp_map(const std::string& path);
 std::string region_name(const Map& map, int32_t kind);  // "data", "hole", ...
 inline const char* owner_name(const Map& map) { return map.vpfile ? "VP" : "task"; }
 
-// map_svg.cpp, map_html.cpp
 constexpr const char* kMapMark = "<!-- made by thalweg map -->";  // near the beginning of each picture: such a file may
                                                                   // be replaced
 std::string svg_picture(const Map& map);
-std::string html_page(const Map& map);
+std::string html_page(const Map& map);  // the picture in a page, without scripts
 
 }  // namespace tool

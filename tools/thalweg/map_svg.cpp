@@ -1,4 +1,4 @@
-// The map as SVG: each physical file is a block of rows, read from left to right and from top to bottom.
+// The map as SVG, by itself or in a page: each physical file is a block of rows, read from left to right and from top to bottom.
 //
 // Colours of tasks: Okabe and Ito, "Color Universal Design" (2008), distinguishable with colour vision deficiency.
 // Holes and tails differ from data by pattern, not by colour alone.
@@ -49,10 +49,8 @@ std::string owner(const Map& map, const Span& span) {
   if (span.rank < 0) return {};
   if (span.many_tasks()) return fmt::format(" of {}s {} to {}", owner_name(map), span.rank, span.last_rank);
   std::string text = fmt::format(" of {} {}", owner_name(map), span.rank);
-  if (span.rank < static_cast<int64_t>(map.tasks.size())) {
-    const std::string& name = map.tasks[static_cast<size_t>(span.rank)].name;
-    if (!name.empty()) text += fmt::format(" '{}'", name);
-  }
+  const bool named = span.rank < std::ssize(map.names) && !map.names[static_cast<size_t>(span.rank)].empty();
+  if (named) text += fmt::format(" '{}'", map.names[static_cast<size_t>(span.rank)]);
   return text;
 }
 
@@ -195,6 +193,18 @@ std::string svg_picture(const Map& map) {
       "<title>{2}</title>\n{3}<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
       "<text x=\"{4}\" y=\"20\" class=\"title\">{2}</text>\n{5}</svg>\n",
       width, y + 6, xml_text(headline(map)), kStyleAndPatterns, kLeft, body, kMapMark);
+}
+
+std::string html_page(const Map& map) {
+  const std::string warning =
+      fmt::format("<p><strong>Not closed: only the intact part is shown. Run: thalweg repair {}</strong></p>\n",
+                  xml_text(shell_word(map.file)));
+  return fmt::format(
+      "<!DOCTYPE html>\n{1}\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"/><title>Map of {0}</title>\n"
+      "<style>body{{font:14px sans-serif;margin:1.5em;color:#222;background:#fff}}svg{{max-width:100%;height:auto}}"
+      "</style></head>\n<body>\n<h1>Map of {0}</h1>\n{2}"
+      "<p>Each row continues the one above. Point at a range for details.</p>\n{3}</body>\n</html>\n",
+      xml_text(map.file), kMapMark, map.closed ? "" : warning, svg_picture(map));
 }
 
 }  // namespace tool
