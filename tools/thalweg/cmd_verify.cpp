@@ -97,47 +97,41 @@ const char* thing(const Outcome& outcome) { return outcome.vpfile ? "virtual pro
 
 std::string contents(const Outcome& outcome) {
   const tw_health& health = outcome.health;
-  return fmt::format("{} with {}", count_text(health.n_logical, thing(outcome)), size_text(health.logical_bytes));
+  const std::string text =
+      fmt::format("{} with {}", count_text(health.n_logical, thing(outcome)), size_text(health.logical_bytes));
+  if (health.damaged_logical == 0) return text;
+  return fmt::format("{}\ndamaged: {}", text, count_text(health.damaged_logical, thing(outcome)));
+}
+
+// `what` became of the file; null: it is not told.
+int report(const char* command, const Options& options, const Common& common, const Outcome& outcome,
+           const char* what) {
+  if (common.json) {
+    print_json(command, options.file, outcome);
+  } else {
+    print_findings(outcome);
+    if (what != nullptr && !common.quiet)
+      put(fmt::format("{}: {}: {}\n", printable(options.file), what, contents(outcome)));
+  }
+  flush_output();
+  if (outcome.status != TW_OK) say(outcome.message);
+  return exit_code(outcome.status);
 }
 
 int run_verify(const Options& options, const Common& common) {
-  const std::string& path = options.file;
   const Outcome outcome = examine(verify, "verify", options, common);
-  if (common.json) {
-    print_json("verify", path, outcome);
-  } else {
-    print_findings(outcome);
-    if (outcome.status == TW_OK && !common.quiet) {
-      put(fmt::format("{}: whole: {}\n", printable(path), contents(outcome)));
-    }
-  }
-  flush_output();
-  if (outcome.status != TW_OK) say(outcome.message);
-  return exit_code(outcome.status);
+  return report("verify", options, common, outcome, outcome.status == TW_OK ? "whole" : nullptr);
 }
 
 int run_repair(const Options& options, const Common& common) {
-  const std::string& path = options.file;
-  refuse_option_of_vpfiles(!options.shape.empty() && begins_as_multifile(path), "--shape", path);
+  const bool multifile = !options.shape.empty() && begins_as_multifile(options.file);
+  refuse_option_of_vpfiles(multifile, "--shape", options.file);
   const Outcome outcome = examine(repair, "repair", options, common);
-  const tw_health& health = outcome.health;
-  if (common.json) {
-    print_json("repair", path, outcome);
-  } else {
-    print_findings(outcome);
-    const bool opened = outcome.status == TW_OK || health.n_logical > 0;
-    if (!common.quiet && opened) {
-      const char* what = health.repaired != 0      ? "repaired"
-                         : outcome.status == TW_OK ? "sound, left alone"
-                                                   : "not repaired";
-      put(fmt::format("{}: {}: {}\n", printable(path), what, contents(outcome)));
-      if (health.damaged_logical > 0)
-        put(fmt::format("damaged: {}\n", count_text(health.damaged_logical, thing(outcome))));
-    }
-  }
-  flush_output();
-  if (outcome.status != TW_OK) say(outcome.message);
-  return exit_code(outcome.status);
+  const bool opened = outcome.status == TW_OK || outcome.health.n_logical > 0;
+  const char* what = outcome.health.repaired != 0 ? "repaired"
+                     : outcome.status == TW_OK    ? "sound, left alone"
+                                                  : "not repaired";
+  return report("repair", options, common, outcome, opened ? what : nullptr);
 }
 
 Run add_verify(CLI::App& app) {
