@@ -232,30 +232,29 @@ Result extract(const std::vector<Source>& sources, const Options& options, const
   return result;
 }
 
-void print_json(const Options& options, const Result& result, const ExtractPlan& plan, int code) {
-  Json object = json_head("extract", options.choice.file);
-  object["kind"] = options.vpfile ? "vpfile" : "multifile";
-  object["directory"] = options.directory;
-  object["closed"] = options.closed;
-  object["files"] = result.files;
-  object["directories"] = result.directories;
-  object["symlinks"] = result.symlinks;
-  object["bytes"] = result.bytes;
-  object["superseded"] = plan.superseded;
-  object["failed"] = Json::array();
+Json members_of(const Options& options, const Result& result, const ExtractPlan& plan, int code) {
+  Json members = {{"kind", options.vpfile ? "vpfile" : "multifile"},
+                  {"directory", options.directory},
+                  {"closed", options.closed},
+                  {"files", result.files},
+                  {"directories", result.directories},
+                  {"symlinks", result.symlinks},
+                  {"bytes", result.bytes},
+                  {"superseded", plan.superseded},
+                  {"failed", Json::array()},
+                  {"left_out", Json::array()}};
   const std::string number = options.vpfile ? "vp" : "rank";
   for (const auto& [job, message] : result.failed) {
     Json entry{{number, job->rank}};
     if (job->last != job->rank) entry["last_" + number] = job->last;
     add_name(entry, job->name, job->mode);
     entry["message"] = message;
-    object["failed"].push_back(entry);
+    members["failed"].push_back(entry);
   }
-  object["left_out"] = Json::array();
   for (const auto& [first, last] : plan.nothing)
-    object["left_out"].push_back({{number, first}, {"last_" + number, last}});
-  object["exit_code"] = code;
-  put_json(object);
+    members["left_out"].push_back({{number, first}, {"last_" + number, last}});
+  members["exit_code"] = code;
+  return members;
 }
 
 int report(const Options& options, const Common& common, const Result& result, const ExtractPlan& plan) {
@@ -268,14 +267,11 @@ int report(const Options& options, const Common& common, const Result& result, c
     say(fmt::format("{} {} have no stored data: no files are created for them",
                     options.vpfile ? "virtual processors" : "tasks", ranks_text(first, last)));
   }
-  if (common.json) {
-    print_json(options, result, plan, code);
-  } else if (!common.quiet) {
-    put(fmt::format(
-        "{}: {}, {} and {} with {} in '{}'\n", printable(options.choice.file), count_text(result.files, "file"),
-        fmt::format("{} director{}", result.directories, result.directories == 1 ? "y" : "ies"),
-        count_text(result.symlinks, "symbolic link"), size_text(result.bytes), printable(options.directory)));
-  }
+  put_result(
+      common, json_head("extract", options.choice.file), members_of(options, result, plan, code),
+      fmt::format("{}: {}, {} director{} and {} with {} in '{}'\n", printable(options.choice.file),
+                  count_text(result.files, "file"), result.directories, result.directories == 1 ? "y" : "ies",
+                  count_text(result.symlinks, "symbolic link"), size_text(result.bytes), printable(options.directory)));
   return code;
 }
 

@@ -134,7 +134,8 @@ Json attributes(const Multifile& multifile, Json& others) {
 const char* checksum_name(int32_t checksum) { return checksum == TW_CHECKSUM_CRC32C ? "crc32c" : "none"; }
 
 // All facts in output order; the text is made from them, too.
-Json describe(const Multifile& multifile, const Options& options, bool closed) {
+Json describe(const Options& options) {
+  const auto [multifile, closed] = open_in_any_state(options.file);
   const tw_multifile_summary summary = multifile.summarize();
   Json list = Json::array();
   const Sizes sizes = measure(multifile, summary.n_logical, options.tasks ? &list : nullptr);
@@ -229,16 +230,15 @@ void print_text(const Json& info) {
 }
 
 int run(const Options& options, const Common& common) {
-  if (is_vpfile(options.file)) return info_of_vpfile(options.file, options.tasks, common);
-  const auto [multifile, closed] = open_in_any_state(options.file);
-  const Json info = describe(multifile, options, closed);
+  const bool vpfile = is_vpfile(options.file);
+  const Json info = vpfile ? describe_vpfile(options.file, options.tasks) : describe(options);
   if (common.json) {
     put_json(info);
   } else {
-    print_text(info);
+    vpfile ? print_vpfile(info) : print_text(info);
   }
   flush_output();
-  if (!closed) report_not_closed(options.file);
+  if (!info["closed"].get<bool>()) report_not_closed(options.file);
   if (info.contains("error")) say(info["error"]["message"].get<std::string>());
   return info["exit_code"].get<int>();
 }

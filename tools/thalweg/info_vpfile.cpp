@@ -64,7 +64,9 @@ Json files_of(const std::string& path) {
   return files;
 }
 
-Json describe(const std::string& path, bool each) {
+}  // namespace
+
+Json describe_vpfile(const std::string& path, bool each) {
   const tw_vpfile_stored stored = look_at_vpfile(path);
   const bool closed = stored.closed != 0;
   Json info = json_head("info", path);
@@ -85,6 +87,8 @@ Json describe(const std::string& path, bool each) {
   return info;
 }
 
+namespace {
+
 void print_segments(const Json& segments) {
   const auto line = [](const char* name, const Json& segment, const std::string& made_of) {
     if (segment.is_null()) return;
@@ -104,7 +108,9 @@ void print_segments(const Json& segments) {
                                   short_size(ib["superblock_bytes"])));
 }
 
-void print_text(const Json& info) {
+}  // namespace
+
+void print_vpfile(const Json& info) {
   const auto text = [&](const char* key) { return info[key].get<std::string>(); };
   put(fmt::format("file            {}\n", printable(text("file"))));
   put(fmt::format("kind            vpfile, mode {}\n", text("mode")));
@@ -126,20 +132,6 @@ void print_text(const Json& info) {
     put(fmt::format("stored          {}: {}\n", printable(file["name"].get<std::string>()), size_text(file["bytes"])));
   if (!info.contains("vp_bytes")) return;
   print_each("vp", 12, info["vp_bytes"]);
-}
-
-}  // namespace
-
-int info_of_vpfile(const std::string& path, bool each, const Common& common) {
-  const Json info = describe(path, each);
-  if (common.json) {
-    put_json(info);
-  } else {
-    print_text(info);
-  }
-  flush_output();
-  if (!info["closed"].get<bool>()) report_not_closed(path);
-  return info["exit_code"].get<int>();
 }
 
 }  // namespace tool

@@ -3,11 +3,12 @@
 
 #include <string>
 
-#include "command.hpp"
+#include "text.hpp"
 
 namespace tool {
 
-// `each`: include the size of each stream. Returns the exit code.
-int info_of_vpfile(const std::string& path, bool each, const Common& common);
+// All facts in output order, the exit code last. `each`: include the size of each stream.
+Json describe_vpfile(const std::string& path, bool each);
+void print_vpfile(const Json& info);
 
 }  // namespace tool
