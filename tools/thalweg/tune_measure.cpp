@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "text.hpp"
+
 namespace tool {
 namespace {
 
@@ -128,18 +130,23 @@ size_t best_staging(std::span<const Seconds> seconds) {
 
 constexpr int64_t kStaging[] = {kMiB / 4, kMiB, 4 * kMiB};
 
-std::vector<Timed> large_runs(Workbench& bench, const std::vector<Memory>& staging) {
+// Gives each its name among the speeds.
+std::vector<Timed> large_runs(Workbench& bench, const std::vector<Memory>& staging, Measured& found) {
   const int64_t all = bench.options.tasks;
-  std::vector<Timed> runs = {
-      [&bench] { return plain_run(bench, true, true, 1); },
-      [&bench] { return plain_run(bench, true, false, 1); },
-      [&bench, all] { return plain_run(bench, true, false, all); },
-      [&bench] { return plain_run(bench, false, false, 1); },
-      [&bench, all] { return plain_run(bench, false, false, all); },
+  std::vector<Timed> runs;
+  const auto add = [&](const std::string& name, const Timed& run) {
+    found.speeds.push_back({name, {}});
+    runs.push_back(run);
   };
+  add("write, new file", [&bench] { return plain_run(bench, true, true, 1); });
+  add("write, overwriting", [&bench] { return plain_run(bench, true, false, 1); });
+  add("write, overwriting, all threads", [&bench, all] { return plain_run(bench, true, false, all); });
+  add("read", [&bench] { return plain_run(bench, false, false, 1); });
+  add("read, all threads", [&bench, all] { return plain_run(bench, false, false, all); });
   for (const Memory& buffer : staging) {
-    runs.emplace_back([&bench, &buffer] { return staged_write(bench, buffer); });
-    runs.emplace_back([&bench, &buffer] { return staged_read(bench, buffer); });
+    const std::string size = short_size(static_cast<int64_t>(buffer.size()));
+    add("write from " + size + " of staging", [&bench, &buffer] { return staged_write(bench, buffer); });
+    add("read to " + size, [&bench, &buffer] { return staged_read(bench, buffer); });
   }
   return runs;
 }
@@ -213,7 +220,7 @@ void measure_costs(Workbench& bench, Measured& found) {
   plain_run(bench, true, true, 1);
   measure_small(bench, staging[1], costs);
   // A read into staging returns the data of the last write, possibly of another buffer.
-  const auto seconds = bench.take_turns(large_runs(bench, staging));
+  const auto seconds = bench.take_turns(large_runs(bench, staging, found));
   const size_t best = best_staging(std::vector<Seconds>{seconds[5], seconds[7], seconds[9]});
   found.staging_bytes = kStaging[best];
   costs.write_byte_ns = byte_ns(seconds[1], bytes, kMiB, costs.call_ns);
@@ -223,18 +230,7 @@ void measure_costs(Workbench& bench, Measured& found) {
   // On a busy machine two threads get more time than one, so a parallel inode needs a clear speed-up.
   costs.parallel_writes = median_ratio(seconds[1], seconds[2]) > 1.25 ? 0 : 1;
   costs.parallel_reads = median_ratio(seconds[3], seconds[4]) < 0.9 ? 1 : 0;
-  const char* names[] = {"write, new file",
-                         "write, overwriting",
-                         "write, overwriting, all threads",
-                         "read",
-                         "read, all threads",
-                         "write from 256 KiB of staging",
-                         "read to 256 KiB",
-                         "write from 1 MiB",
-                         "read to 1 MiB",
-                         "write from 4 MiB",
-                         "read to 4 MiB"};
-  for (size_t i = 0; i < seconds.size(); ++i) found.speeds.push_back({names[i], mib_per_s(seconds[i], bytes)});
+  for (size_t i = 0; i < seconds.size(); ++i) found.speeds[i].mib_per_s = mib_per_s(seconds[i], bytes);
 }
 
 Measured measure_storage(const TuneOptions& options) {
