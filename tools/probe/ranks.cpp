@@ -97,9 +97,4 @@ std::string Ranks::told(const std::string& text) const {
   return out;
 }
 
-double Ranks::told(double value) const {
-  broadcast(all_, &value, sizeof value);
-  return value;
-}
-
 }  // namespace probe

@@ -44,7 +44,6 @@ class Ranks {
   std::int64_t sum(std::int64_t value) const;
   // Returns rank 0's text.
   std::string told(const std::string& text) const;
-  double told(double value) const;
 
  private:
   MPI_Comm all_ = MPI_COMM_NULL, half_ = MPI_COMM_NULL;

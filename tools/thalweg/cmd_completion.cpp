@@ -8,13 +8,6 @@
 namespace tool {
 namespace {
 
-std::vector<std::string> option_names(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
 // Words that may follow the option; "" for files or any text.
 std::string words_after(const CLI::Option& option) {
   if (option.check_lname("hint")) {
@@ -65,7 +58,7 @@ std::string bash_value_case(const CLI::Option& option) {
       break;
   }
   const bool unfinished = option.check_lname("hint");  // NAME= is followed by a value
-  return fmt::format("        {}) {}{}; return ;;\n", fmt::join(option_names(option), "|"), reply,
+  return fmt::format("        {}) {}{}; return ;;\n", fmt::join(names_of(option), "|"), reply,
                      unfinished ? "; compopt -o nospace" : "");
 }
 
@@ -78,7 +71,7 @@ std::string bash_command(const Command& command, const CLI::App& app) {
       positional_words += words_after(*option);
       continue;
     }
-    for (const std::string& name : option_names(*option)) names += (names.empty() ? "" : " ") + name;
+    for (const std::string& name : names_of(*option)) names += (names.empty() ? "" : " ") + name;
     cases += bash_value_case(*option);
   }
   if (app.get_allow_extras())  // its options are those of the Python program that it starts

@@ -45,9 +45,7 @@ std::string literal(std::string_view text) { return ".PP\n.nf\n" + roff(text) + 
 
 std::string option_head(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name(true, false);
-  std::string names;
-  for (const std::string& name : option.get_snames()) names += (names.empty() ? "-" : ", -") + name;
-  for (const std::string& name : option.get_lnames()) names += (names.empty() ? "--" : ", --") + name;
+  const std::string names = fmt::format("{}", fmt::join(names_of(option), ", "));
   const std::vector<std::string> choices = choices_of(option);
   if (option.get_items_expected_max() == 0) return names;
   if (choices.empty()) return names + " " + option.get_type_name();

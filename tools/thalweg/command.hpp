@@ -47,6 +47,7 @@ CLI::Option* plain_word(CLI::Option* option);
 // Replaces a size and its unit by bytes. Units are those of hints: a kB is 1000 bytes; a KiB or a K 1024.
 CLI::Validator as_size();
 
+std::vector<std::string> names_of(const CLI::Option& option);  // "-t", "--task"
 // Choices of an option, from its check; empty: any text.
 std::vector<std::string> choices_of(const CLI::Option& option);
 

@@ -150,6 +150,13 @@ CLI::Validator as_size() {
   return CLI::AsNumberWithUnit(units).description("SIZE [b, kb(=1000b), kib(=1024b), ...]");
 }
 
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
 std::vector<std::string> choices_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();  // "TEXT:{a,b}" for CLI::IsMember
   const size_t open = type.find('{');
