@@ -105,8 +105,6 @@ class _Wrong(Exception):
 
 
 def _seen(value):
-    if isinstance(value, (dict, list)) and len(value) > _SHOWN:
-        value = type(value)(list(value)[:_SHOWN]) if isinstance(value, list) else {"...": len(value)}
     text = _json.dumps(value, separators=(",", ":"))
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
