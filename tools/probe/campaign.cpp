@@ -13,7 +13,7 @@
 
 #include "file_per_task.hpp"
 #include "limit.hpp"
-#include "mpi_name.hpp"
+#include "mpi_info.hpp"
 #include "stage.hpp"
 #include "stopwatch.hpp"
 

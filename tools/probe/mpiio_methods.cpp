@@ -2,7 +2,7 @@
 #include <memory>
 #include <optional>
 
-#include "mpi_name.hpp"
+#include "mpi_info.hpp"
 #include "mpiio_access.hpp"
 #include "mpiio_file.hpp"
 #include "opened_direct.hpp"

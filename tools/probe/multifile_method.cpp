@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "group_of.hpp"
 #include "pieces.hpp"
 #include "stopwatch.hpp"
 #include "thalweg_methods.hpp"

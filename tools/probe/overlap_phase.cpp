@@ -4,11 +4,27 @@
 #include <cstring>
 
 #include "caches.hpp"
-#include "compute.hpp"
 #include "stage.hpp"
 #include "stopwatch.hpp"
 
 namespace probe {
+
+namespace {
+
+// Runs `turns` iterations of a loop on registers, which uses only a core, in slices; calls `between` after each slice.
+void compute(std::int64_t turns, const std::function<void()>& between) {
+  constexpr std::int64_t kSlices = 256;
+  static volatile double result = 0;  // keeps the loop from being optimised away
+  double x = result + 0.5;
+  for (std::int64_t slice = 0; slice < kSlices; ++slice) {
+    const std::int64_t end = turns * (slice + 1) / kSlices;
+    for (std::int64_t i = turns * slice / kSlices; i < end; ++i) x = x * 0.999999 + 1e-6;
+    between();
+  }
+  result = x;
+}
+
+}  // namespace
 
 // Iterations of the loop that take about `seconds` when all ranks compute.
 std::int64_t Stage::turns_for(double seconds) const {

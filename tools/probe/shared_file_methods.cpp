@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "group_of.hpp"
 #include "opened_direct.hpp"
 #include "stopwatch.hpp"
 #include "thalweg_methods.hpp"
