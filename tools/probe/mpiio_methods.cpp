@@ -1,57 +1,35 @@
 // Methods 4 to 11 and 16: MPI-IO without hints. The file is the array, or the consecutive blocks of the ranks.
 #include <memory>
-#include <optional>
 
+#include "direct_method.hpp"
 #include "mpi_info.hpp"
 #include "mpiio_access.hpp"
 #include "mpiio_file.hpp"
-#include "opened_direct.hpp"
 #include "pieces.hpp"
 #include "posix_file.hpp"
-#include "stopwatch.hpp"
 
 namespace probe {
 
 namespace {
 
-std::string file_of(const std::string& folder) { return folder + "/array"; }
-
-// Opens, acts, closes; keeps the library's hints.
-class Session {
+template <class Kind>
+class MpiioMethod : public DirectMethod<Kind> {  // if the MPI library supports the hint
  public:
+  std::string library() const override { return mpi_name(); }
+  std::map<std::string, std::string> hints() const override { return hints_; }
+
+ protected:
   Parts run(const Task& task, Direction direction, const std::function<void(MpiioFile&)>& act) {
-    Parts parts;
-    Lap lap;
-    const std::string path = file_of(task.folder);
-    MpiioFile file(task, path, direction);
-    parts.open = lap();
-    act(file);
-    parts.transfer = lap();
-    // Queried once: they stay constant, and the query takes time.
-    if (direction == Direction::write && hints_.empty()) hints_ = file.hints();
-    if (task.direct && !direct_) direct_ = opened_direct(path);
-    file.close();
-    parts.close = lap();
-    return parts;
+    const auto open = [&] { return MpiioFile(task, this->file_of(task.folder), direction); };
+    return this->use(task, open, [&](MpiioFile& file) {
+      act(file);
+      // Queried once, in a warm-up: they stay constant, and the query takes time.
+      if (direction == Direction::write && hints_.empty()) hints_ = file.hints();
+    });
   }
-  const std::map<std::string, std::string>& hints() const { return hints_; }
-  bool was_direct() const { return direct_.value_or(false); }
 
  private:
   std::map<std::string, std::string> hints_;
-  std::optional<bool> direct_;
-};
-
-template <class Kind>
-class MpiioMethod : public Kind {
- public:
-  std::string library() const override { return mpi_name(); }
-  bool can_direct() const override { return true; }  // if the MPI library supports the hint
-  bool was_direct() const override { return session_.was_direct(); }
-  std::map<std::string, std::string> hints() const override { return session_.hints(); }
-
- protected:
-  Session session_;
 };
 
 // Methods 4 to 11.
@@ -79,7 +57,7 @@ class LevelMethod : public MpiioMethod<Method> {
 
  private:
   Parts move(const Task& task, Direction direction) {
-    return session_.run(task, direction, [&](MpiioFile& file) {
+    return run(task, direction, [&](MpiioFile& file) {
       if (chunks_)
         move_in_chunks(file, task, level_);
       else
@@ -104,7 +82,7 @@ class NonblockingMethod : public MpiioMethod<OverlappingMethod> {
 
  private:
   Parts move(const Task& task, Direction direction, const Compute& compute) {
-    return session_.run(task, direction, [&](MpiioFile& file) {
+    return run(task, direction, [&](MpiioFile& file) {
       view_block(file, task);
       const MemoryType memory(task.block.elements());
       MPI_Request request = file.start_all(task.memory.data(), memory.count, memory.type);

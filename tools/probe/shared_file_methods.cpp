@@ -1,17 +1,12 @@
 // Methods 19 and 20: one shared file that is the array; each rank accesses its block through a view.
 #include <thalweg/thalweg.hpp>
 
-#include <optional>
-
-#include "opened_direct.hpp"
-#include "stopwatch.hpp"
+#include "direct_method.hpp"
 #include "thalweg_methods.hpp"
 
 namespace probe {
 
 namespace {
-
-std::string file_of(const std::string& folder) { return folder + "/array"; }
 
 thalweg::View view_of(const Array& array, const Block& block) {
   if (array.ragged) {
@@ -29,46 +24,27 @@ thalweg::View view_of(const Array& array, const Block& block) {
                                  array.order == Order::c ? TW_ROW_MAJOR : TW_COLUMN_MAJOR);
 }
 
-// Opens, sets the view, acts, closes.
-class Session {
- public:
-  Parts run(const Task& task, std::int32_t flags, const std::function<void(thalweg::File&)>& act) {
-    Parts parts;
-    Lap lap;
-    const std::string path = file_of(task.folder);
-    thalweg::File file(group_of(task.comm), path, flags | (task.direct ? TW_DIRECT : 0));
-    file.set_view(0, view_of(*task.array, task.block));
-    parts.open = lap();
-    act(file);
-    parts.transfer = lap();
-    if (task.direct && !direct_) direct_ = opened_direct(path);
-    file.close();
-    parts.close = lap();
-    return parts;
-  }
-  bool was_direct() const { return direct_.value_or(false); }
-
- private:
-  std::optional<bool> direct_;
-};
-
 constexpr std::int32_t kNew = TW_WRITE | TW_CREATE | TW_TRUNCATE;
 
-void must_have_read(std::size_t got, const Task& task) {
-  if (got != static_cast<std::size_t>(task.block.bytes()))
-    throw Failed("'" + file_of(task.folder) + "' is too short: a rank read " + std::to_string(got) + " of " +
-                 std::to_string(task.block.bytes()) + " bytes");
-}
-
 template <class Kind>
-class SharedFileMethod : public Kind {
+class SharedFileMethod : public DirectMethod<Kind> {
  public:
   std::string library() const override { return thalweg_name(); }
-  bool can_direct() const override { return true; }
-  bool was_direct() const override { return session_.was_direct(); }
 
  protected:
-  Session session_;
+  Parts run(const Task& task, std::int32_t flags, const std::function<void(thalweg::File&)>& act) {
+    const auto open = [&] {
+      thalweg::File file(group_of(task.comm), this->file_of(task.folder), flags | (task.direct ? TW_DIRECT : 0));
+      file.set_view(0, view_of(*task.array, task.block));
+      return file;
+    };
+    return this->use(task, open, act);
+  }
+  void must_have_read(std::size_t got, const Task& task) const {
+    if (got != static_cast<std::size_t>(task.block.bytes()))
+      throw Failed("'" + this->file_of(task.folder) + "' is too short: a rank read " + std::to_string(got) + " of " +
+                   std::to_string(task.block.bytes()) + " bytes");
+  }
 };
 
 class CollectiveMethod : public SharedFileMethod<Method> {
@@ -76,14 +52,13 @@ class CollectiveMethod : public SharedFileMethod<Method> {
   std::string plan() const override { return plan_; }
 
   Parts write(const Task& task) override {
-    return session_.run(task, kNew, [&](thalweg::File& file) {
+    return run(task, kNew, [&](thalweg::File& file) {
       file.write_view_all(task.memory);
       if (task.rank == 0) plan_ = file.last_plan();
     });
   }
   Parts read(const Task& task) override {
-    return session_.run(task, TW_READ,
-                        [&](thalweg::File& file) { must_have_read(file.read_view_all(task.memory), task); });
+    return run(task, TW_READ, [&](thalweg::File& file) { must_have_read(file.read_view_all(task.memory), task); });
   }
 
  private:
@@ -98,7 +73,7 @@ class NonblockingMethod : public SharedFileMethod<OverlappingMethod> {
     return write_while(task, [](const auto& /*between*/) {});
   }
   Parts write_while(const Task& task, const Compute& compute) override {
-    return session_.run(task, kNew, [&](thalweg::File& file) {
+    return run(task, kNew, [&](thalweg::File& file) {
       note_progress(file);
       thalweg::Request request = file.iwrite_view_all(task.memory);
       bool done = false;
@@ -109,8 +84,8 @@ class NonblockingMethod : public SharedFileMethod<OverlappingMethod> {
     });
   }
   Parts read(const Task& task) override {
-    return session_.run(task, TW_READ,
-                        [&](thalweg::File& file) { must_have_read(file.iread_view_all(task.memory).wait(), task); });
+    return run(task, TW_READ,
+               [&](thalweg::File& file) { must_have_read(file.iread_view_all(task.memory).wait(), task); });
   }
 
  private:

@@ -3,17 +3,12 @@
 // reversed.
 #include <thalweg/thalweg.hpp>
 
-#include <optional>
-
-#include "opened_direct.hpp"
-#include "stopwatch.hpp"
+#include "direct_method.hpp"
 #include "thalweg_methods.hpp"
 
 namespace probe {
 
 namespace {
-
-std::string file_of(const std::string& folder) { return folder + "/array"; }
 
 std::vector<std::int64_t> from_slow_to_fast(const Array& array, const std::vector<std::int64_t>& values) {
   std::vector<std::int64_t> out;
@@ -25,11 +20,9 @@ std::span<float> elements_of(const Task& task) {
   return {reinterpret_cast<float*>(task.memory.data()), task.memory.size() / sizeof(float)};
 }
 
-class VpfileMethod : public Method {
+class VpfileMethod : public DirectMethod<Method> {
  public:
   std::string library() const override { return thalweg_name(); }
-  bool can_direct() const override { return true; }
-  bool was_direct() const override { return direct_.value_or(false); }
   std::string plan() const override { return plan_; }
   std::string unfit_for(const Array& array) const override { return array.ragged ? "not programmed for vpfiles" : ""; }
 
@@ -45,21 +38,12 @@ class VpfileMethod : public Method {
 
  private:
   Parts run(const Task& task, const char* mode, const std::function<void(thalweg::vp::File&)>& act) {
-    Parts parts;
-    Lap lap;
-    const std::string path = file_of(task.folder);
     thalweg::Options options;
     if (task.direct) options.hints("io=direct");
     options.box(from_slow_to_fast(*task.array, task.block.start), from_slow_to_fast(*task.array, task.block.count));
     options.shape(from_slow_to_fast(*task.array, task.array->shape));
-    thalweg::vp::File file(group_of(task.comm), path, mode, options);
-    parts.open = lap();
-    act(file);
-    parts.transfer = lap();
-    if (task.direct && !direct_) direct_ = opened_direct(path);
-    file.close();
-    parts.close = lap();
-    return parts;
+    const auto open = [&] { return thalweg::vp::File(group_of(task.comm), file_of(task.folder), mode, options); };
+    return use(task, open, act);
   }
   void note_plan(thalweg::vp::File& file) {
     const bool plain = file.last_mode() == thalweg::vp::Mode::nb;
@@ -67,7 +51,6 @@ class VpfileMethod : public Method {
   }
 
   std::string plan_;
-  std::optional<bool> direct_;
 };
 
 }  // namespace
