@@ -25,7 +25,7 @@ struct Copy {
 Copy copy(const Options& options, const std::string& to, bool quiet) {
   Config config;
   for (const std::string& hint : options.hints) config.set_hint(hint);
-  if (!options.compress.empty()) config.set_hint("compression", options.compress);
+  if (!options.compress.empty()) config.hint("compression", options.compress);
   Progress progress("defrag", quiet);
   const tw_status status =
       tw_multifile_defrag(options.from.c_str(), to.c_str(), config.get(), Progress::callback, &progress);

@@ -171,11 +171,11 @@ int64_t fitting_chunk_bytes(const TreeWalk& walk) {
 
 Config config_of(const Options& options, const TreeWalk& walk) {
   Config config;
-  config.set_hint("chunk_bytes", std::to_string(fitting_chunk_bytes(walk)));
-  config.set_hint("physical_files", "1");
+  config.hint("chunk_bytes", std::to_string(fitting_chunk_bytes(walk)));
+  config.hint("physical_files", "1");
   for (const std::string& hint : options.hints) config.set_hint(hint);
-  if (!options.compress.empty()) config.set_hint("compression", options.compress);
-  config.serve(0, 0, 0);  // logical files are added by their names
+  if (!options.compress.empty()) config.hint("compression", options.compress);
+  config.range(0, 0, 0);  // logical files are added by their names
   return config;
 }
 

@@ -114,14 +114,11 @@ void check_folder_of(const std::string& path) {
 }
 
 Config::Config() {
-  tw_options* made = nullptr;
-  check(tw_options_create(&made));
-  config_.reset(made);
   const auto stop = [](int64_t done, int64_t total, void*) {
     if (total > 0) note_work("recovery", done, total, nullptr);
     return caught_signal();
   };
-  check(tw_options_set_progress(config_.get(), stop, nullptr));
+  progress(stop, nullptr);
 }
 
 void Config::set_hint(const std::string& assignment) {
@@ -130,27 +127,7 @@ void Config::set_hint(const std::string& assignment) {
     throw Failure(kUsage,
                   fmt::format("hint '{}' is not of the form NAME=VALUE; 'thalweg hints' lists all", assignment));
   }
-  set_hint(assignment.substr(0, at).c_str(), assignment.substr(at + 1));
-}
-
-void Config::set_hint(const char* name, const std::string& value) {
-  check(tw_options_set_hint(config_.get(), name, value.c_str()));
-}
-
-void Config::serve(int64_t n_logical, int64_t first, int64_t count) {
-  check(tw_options_set_range(config_.get(), n_logical, first, count));
-}
-
-Team::Team(int64_t threads) {
-  tw_team* made = nullptr;
-  check(tw_team_create(threads, &made));
-  team_.reset(made);
-}
-
-std::unique_ptr<tw_group, Team::Free> Team::group(int64_t rank) const {
-  tw_group* made = nullptr;
-  check(tw_group_team(team_.get(), rank, &made));
-  return std::unique_ptr<tw_group, Free>(made);
+  hint(assignment.substr(0, at), assignment.substr(at + 1));
 }
 
 Multifile::Multifile(const std::string& path, int mode, const tw_options* config, tw_group* group) {

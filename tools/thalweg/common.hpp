@@ -8,6 +8,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thalweg/base.hpp>
+#include <thalweg/open.hpp>
 #include <utility>
 #include <vector>
 
@@ -58,34 +60,25 @@ void check_folder_of(const std::string& path);
 // Call directly after the failing system call, as it reads errno. "cannot ACTION 'PATH': TEXT".
 [[noreturn]] void fail_with_errno(const std::string& action, const std::string& path);
 
-class Config {
+class Config : public thalweg::Options {
  public:
   Config();
   // "name=value"; throws Failure (usage) without '='.
   void set_hint(const std::string& assignment);
-  void set_hint(const char* name, const std::string& value);
-  void serve(int64_t n_logical, int64_t first, int64_t count);
-  const tw_options* get() const { return config_.get(); }
-
- private:
-  struct Free {
-    void operator()(tw_options* options) const { tw_options_free(&options); }
-  };
-  std::unique_ptr<tw_options, Free> config_;
 };
 
 // Threads that use one file together.
 class Team {
  public:
-  struct Free {
-    void operator()(tw_team* team) const { tw_team_free(&team); }
-    void operator()(tw_group* group) const { tw_group_free(&group); }
-  };
-  explicit Team(int64_t threads);
-  std::unique_ptr<tw_group, Free> group(int64_t rank) const;  // once for each rank, by its thread
+  explicit Team(int64_t threads) { thalweg::check(tw_team_create(threads, &team_)); }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  ~Team() { tw_team_free(&team_); }
+  // Once for each rank, by its thread.
+  thalweg::Group group(int64_t rank) const { return thalweg::Group::make(tw_group_team, team_, rank); }
 
  private:
-  std::unique_ptr<tw_team, Free> team_;
+  tw_team* team_ = nullptr;
 };
 
 constexpr const char* kStrategyKey = "thalweg.strategy";  // an attribute that the library sets

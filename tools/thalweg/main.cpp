@@ -177,6 +177,9 @@ int run(int argc, char** argv) {
   } catch (const Failure& failure) {
     code = report(failure, words);
     flush_after(failure);
+  } catch (const thalweg::Error& error) {
+    code = report(Failure(exit_code(error.status()), error.what(), error.status()), words);
+    flush_output();
   } catch (const Interrupted& interrupted) {
     report_interrupted(interrupted.signal, words);
     throw;

@@ -222,13 +222,12 @@ double library_run(Workbench& bench, const LibraryRun& run) {
 
 double small_direct_run(Workbench& bench, bool writes) {
   stop_if_interrupted();
-  tw_group* group = nullptr;
-  check(tw_group_self(&group));
+  const thalweg::Group group = thalweg::Group::self();
   thalweg::Options options;
   options.hints("io=direct");
   tw_file* file = nullptr;
   const std::string& path = bench.past_cache.path();
-  tw_status status = tw_file_open(group, path.c_str(), writes ? TW_WRITE : TW_READ, options.get(), &file);
+  tw_status status = tw_file_open(group.get(), path.c_str(), writes ? TW_WRITE : TW_READ, options.get(), &file);
   const auto begin = Clock::now();
   for (int64_t i = 0; i < kSmallCalls && status == TW_OK; ++i) {
     const int64_t at = i * 17 % (bench.options.bytes / kSmallBytes) * kSmallBytes;
@@ -239,7 +238,6 @@ double small_direct_run(Workbench& bench, bool writes) {
   const double seconds = seconds_since(begin);
   const std::string message = status == TW_OK ? "" : tw_last_error();
   const tw_status closed = file != nullptr ? tw_file_close(&file) : TW_OK;
-  tw_group_free(&group);
   if (status == TW_OK) status = closed;
   if (status != TW_OK) throw Failure(exit_code(status), message, status);
   return seconds / kSmallCalls;
