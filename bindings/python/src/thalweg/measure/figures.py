@@ -173,7 +173,7 @@ def all_curves(report, phase):
     across = min(2, len(wanted))
     down, seen = -(-len(wanted) // across), set()
     titles = [_safe(f"{phase}, {one.kind} scaling: {one.label}{', small' if small else ''}") for one, small in wanted]
-    figure = make_subplots(down, across, subplot_titles=titles)
+    figure = make_subplots(down, across, subplot_titles=titles, vertical_spacing=0.25 / down).update_annotations(font_size=12)
     for i, (one, small) in enumerate(wanted):
         traces, place = _curve_traces(report, phase, one, small), {"row": i // across + 1, "col": i % across + 1}
         for trace in traces:
