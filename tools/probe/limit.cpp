@@ -34,8 +34,6 @@ double timed(const Ranks& ranks, const std::function<void()>& act) {
 
 void measure_limit(const Options& options, const Ranks& ranks, const Cell& cell, int repetition,
                    const std::string& folder) {
-  const bool syncs = options.cache != Cache::warm;
-  const bool drops = options.cache == Cache::drop || options.cache == Cache::direct;
   const bool direct = options.cache == Cache::direct && !lives_in_memory(folder);
   const Block block = block_of(cell.array, cell.grid, ranks.rank());
   const auto bytes = static_cast<std::size_t>(block.bytes());
@@ -55,16 +53,16 @@ void measure_limit(const Options& options, const Ranks& ranks, const Cell& cell,
   PosixFile made(path, PosixFile::Use::create, direct);
   const auto write = [&](std::span<std::byte> piece, std::int64_t offset) { made.write(piece, offset); };
   in_pieces(written.span(), write);  // from now on the file has its blocks and pages
-  if (syncs) made.sync();
+  if (options.syncs()) made.sync();
   const double write_seconds = timed(ranks, [&] {
     in_pieces(written.span(), write);
-    if (syncs) made.sync();
+    if (options.syncs()) made.sync();
   });
   made.close();
   record("write", write_seconds);
 
   ranks.meet();
-  if (drops && ranks.first_of_node()) (void)drop_pages(folder);
+  if (options.drops() && ranks.first_of_node()) (void)drop_pages(folder);
   ranks.meet();
   const Buffer found(bytes);
   std::memset(found.span().data(), 0xFF, found.size());

@@ -37,6 +37,9 @@ struct Options {
   Cache cache = Cache::warm;
   std::uint32_t seed = 1;
   int files_per_folder = 32;
+
+  bool syncs() const { return cache != Cache::warm; }
+  bool drops() const { return cache == Cache::drop || cache == Cache::direct; }
 };
 
 // Invalid options: the error and the valid values.

@@ -46,7 +46,7 @@ void Stage::overlap_phase(OverlappingMethod& method) {
     return timed([&] {
       Parts parts = method.write_while(task, meanwhile);
       Lap lap;
-      if (syncs()) sync_folder(ranks_, task.folder);
+      if (options_.syncs()) sync_folder(ranks_, task.folder);
       parts.close += lap();
       return parts;
     });

@@ -21,11 +21,12 @@ void Stage::run(const std::string& scratch, const Turn& turn, Where& where) {
   where_ = &where;
   seed_ = options_.seed + static_cast<std::uint32_t>(turn.repetition);
   folder_ = scratch + "/" + std::string(info_.id);
+  Json begin = head("begin");
   where.method = info_.id;
-  where.cell = json_of(cell_, ranks_.size(), options_.cache);
+  where.cell = begin["cell"];
   where.phase = nullptr;
-  if (ranks_.first())
-    print_record({{"kind", "begin"}, {"method", info_.id}, {"cell", where.cell}, {"repetition", turn.repetition}});
+  begin["repetition"] = turn.repetition;
+  if (ranks_.first()) print_record(begin);
   make_folder(folder_);
   run_phases();
   remove_folder(folder_);
@@ -73,7 +74,7 @@ void Stage::remove_folder(const std::string& path) const {
 
 // Collective. Returns whether the pages are gone on all nodes.
 bool Stage::drop_before_read(const std::string& folder) const {
-  if (!drops()) return false;
+  if (!options_.drops()) return false;
   ranks_.meet();
   const bool stayed = ranks_.first_of_node() && !drop_pages(folder);
   return ranks_.most(std::int64_t{stayed}) == 0;
@@ -85,7 +86,7 @@ bool Stage::any_direct() const {
 
 Cache Stage::write_cache() const {
   if (options_.cache == Cache::direct && any_direct()) return Cache::direct;
-  return syncs() ? Cache::sync : Cache::warm;
+  return options_.syncs() ? Cache::sync : Cache::warm;
 }
 
 Cache Stage::read_cache(bool dropped) const {
@@ -104,28 +105,36 @@ Stage::Timed Stage::timed(const std::function<Parts()>& act) const {
   return all;
 }
 
+Stage::Timed Stage::timed_on_first(const std::function<void()>& act) const {
+  return timed([&] {
+    Lap lap;
+    if (ranks_.first()) act();
+    return Parts{0, lap(), 0};
+  });
+}
+
+Json Stage::head(const char* kind) const {
+  return {{"kind", kind}, {"method", info_.id}, {"cell", json_of(cell_, ranks_.size(), options_.cache)}};
+}
+
 void Stage::record(Phase phase, const Timed& timed, Cache cache, const Json& more) const {
   if (!ranks_.first() || turn_.repetition == 0) return;
-  Json out = {{"kind", "time"},
-              {"method", info_.id},
-              {"cell", json_of(cell_, ranks_.size(), options_.cache)},
-              {"repetition", turn_.repetition},
+  Json out = head("time");
+  out.update({{"repetition", turn_.repetition},
               {"phase", name_of(phase)},
               {"seconds", timed.seconds},
               {"parts", {{"open", timed.parts.open}, {"transfer", timed.parts.transfer}, {"close", timed.parts.close}}},
               {"bytes", cell_.array.bytes()},
-              {"cache", name_of(cache)}};
+              {"cache", name_of(cache)}});
   out.update(more);
   print_record(out);
 }
 
 void Stage::skip(Phase phase, const std::string& reason) const {
   if (!ranks_.first() || !turn_.is_first) return;
-  print_record({{"kind", "skipped"},
-                {"method", info_.id},
-                {"cell", json_of(cell_, ranks_.size(), options_.cache)},
-                {"phase", name_of(phase)},
-                {"reason", reason}});
+  Json out = head("skipped");
+  out.update({{"phase", name_of(phase)}, {"reason", reason}});
+  print_record(out);
 }
 
 void Stage::write_phase() {
@@ -141,7 +150,7 @@ void Stage::write_phase() {
     Parts parts = method_.write(task);
     if (growth) grown = growth->bytes();
     Lap lap;
-    if (syncs()) sync_folder(ranks_, folder_);
+    if (options_.syncs()) sync_folder(ranks_, folder_);
     parts.close += lap();
     return parts;
   });
@@ -157,13 +166,11 @@ void Stage::report_facts(std::int64_t memory) const {
   if (!ranks_.first()) return;
   const FolderFacts facts = folder_facts(folder_);
   const std::string plan = method_.plan();
-  Json out = {{"kind", "facts"},
-              {"method", info_.id},
-              {"cell", json_of(cell_, ranks_.size(), options_.cache)},
-              {"files", facts.files},
+  Json out = head("facts");
+  out.update({{"files", facts.files},
               {"folders", facts.folders},
               {"file_bytes", facts.file_bytes},
-              {"stored_bytes", facts.stored_bytes}};
+              {"stored_bytes", facts.stored_bytes}});
   if (memory >= 0) out["memory_bytes"] = memory;
   out["hints"] = Json(method_.hints());
   out["plan"] = plan.empty() ? Json() : Json(plan);
@@ -205,13 +212,7 @@ void Stage::restart_phase() {
 void Stage::serial_phase() {
   enter(Phase::serial);
   const bool dropped = drop_before_read(folder_);
-  const Timed time = timed([&] {
-    Parts parts;
-    Lap lap;
-    if (ranks_.first()) read_plainly(method_, cell_, folder_);
-    parts.transfer = lap();
-    return parts;
-  });
+  const Timed time = timed_on_first([&] { read_plainly(method_, cell_, folder_); });
   if (ranks_.first()) check_plainly(method_, cell_, folder_, seed_);
   record(Phase::serial, time, dropped ? Cache::drop : Cache::warm);
 }
@@ -220,14 +221,8 @@ void Stage::merge_phase() {
   enter(Phase::merge);
   const std::string path = folder_ + ".merged";
   const bool dropped = drop_before_read(folder_);
-  const Timed time = timed([&] {
-    Parts parts;
-    Lap lap;
-    if (ranks_.first()) merge_into(path, method_, cell_, folder_, syncs());
-    parts.transfer = lap();
-    return parts;
-  });
-  const Cache cache = dropped ? Cache::drop : syncs() ? Cache::sync : Cache::warm;
+  const Timed time = timed_on_first([&] { merge_into(path, method_, cell_, folder_, options_.syncs()); });
+  const Cache cache = dropped ? Cache::drop : options_.syncs() ? Cache::sync : Cache::warm;
   if (ranks_.first()) check_merged(path, cell_.array, seed_);
   if (ranks_.first() && !options_.keep) std::filesystem::remove(path);
   record(Phase::merge, time, cache);

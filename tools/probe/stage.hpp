@@ -33,8 +33,6 @@ class Stage {
   };
 
   bool wants(Phase phase) const { return options_.phases.contains(phase); }
-  bool syncs() const { return options_.cache != Cache::warm; }
-  bool drops() const { return options_.cache == Cache::drop || options_.cache == Cache::direct; }
   Task task_for(MPI_Comm comm, Block block, std::span<std::byte> memory) const;
   void enter(Phase phase);
 
@@ -46,6 +44,8 @@ class Stage {
   bool any_direct() const;
 
   Timed timed(const std::function<Parts()>& act) const;
+  Timed timed_on_first(const std::function<void()>& act) const;
+  Json head(const char* kind) const;  // of a record
   void record(Phase phase, const Timed& timed, Cache cache, const Json& more = Json::object()) const;
 
   void run_phases();
