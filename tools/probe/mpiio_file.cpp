@@ -6,34 +6,15 @@
 
 namespace probe {
 
-namespace {
-
-class Info {
- public:
-  explicit Info(bool direct) {
-    if (!direct) return;
-    must_mpi(MPI_Info_create(&info_), "MPI_Info_create");
-    // ROMIO's names; other implementations ignore them.
-    must_mpi(MPI_Info_set(info_, "direct_read", "true"), "MPI_Info_set");
-    must_mpi(MPI_Info_set(info_, "direct_write", "true"), "MPI_Info_set");
-  }
-  Info(const Info&) = delete;
-  Info& operator=(const Info&) = delete;
-  ~Info() {
-    if (info_ != MPI_INFO_NULL) MPI_Info_free(&info_);
-  }
-  MPI_Info get() const { return info_; }
-
- private:
-  MPI_Info info_ = MPI_INFO_NULL;
-};
-
-}  // namespace
-
 MpiioFile::MpiioFile(const Task& task, const std::string& path, Direction direction) : direction_(direction) {
-  const Info info(task.direct);
+  MPI_Info info = MPI_INFO_NULL;
+  if (task.direct) {  // by ROMIO's names, which other implementations ignore
+    must_mpi(MPI_Info_create(&info), "MPI_Info_create");
+    for (const char* name : {"direct_read", "direct_write"}) must_mpi(MPI_Info_set(info, name, "true"), "MPI_Info_set");
+  }
   const int mode = direction == Direction::write ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY;
-  must_mpi(MPI_File_open(task.comm, path.c_str(), mode, info.get(), &file_), "MPI_File_open '" + path + "'");
+  must_mpi(MPI_File_open(task.comm, path.c_str(), mode, info, &file_), "MPI_File_open '" + path + "'");
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
 }
 
 void MpiioFile::close() { must_mpi(MPI_File_close(&file_), "MPI_File_close"); }

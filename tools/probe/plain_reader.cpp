@@ -80,17 +80,10 @@ class Gathered {
 
 }  // namespace
 
-void read_plainly(Method& method, const Cell& cell, const std::string& folder) {
-  Tally tally;
-  method.read_serial(cell.array, cell.grid, folder,
-                     [&](std::int64_t first, std::span<const std::byte> bytes) { tally.add(first, bytes.size()); });
-  tally.check(cell.array);
-}
-
-void check_plainly(Method& method, const Cell& cell, const std::string& folder, std::uint32_t seed) {
+void read_plainly(Method& method, const Cell& cell, const std::string& folder, std::optional<std::uint32_t> seed) {
   Tally tally;
   method.read_serial(cell.array, cell.grid, folder, [&](std::int64_t first, std::span<const std::byte> bytes) {
-    check_stretch(first, seed, bytes);
+    if (seed) check_stretch(first, *seed, bytes);
     tally.add(first, bytes.size());
   });
   tally.check(cell.array);

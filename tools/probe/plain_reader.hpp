@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "method.hpp"
@@ -9,11 +10,9 @@
 
 namespace probe {
 
-// Reads everything and checks number and places of the elements, but not their bytes: for timing. Throws Failed on
-// missing or repeated elements.
-void read_plainly(Method& method, const Cell& cell, const std::string& folder);
-// Reads everything and checks every byte.
-void check_plainly(Method& method, const Cell& cell, const std::string& folder, std::uint32_t seed);
+// Reads everything, and checks number and places of the elements; with `seed` every byte, too. Throws Failed on missing
+// or repeated elements.
+void read_plainly(Method& method, const Cell& cell, const std::string& folder, std::optional<std::uint32_t> seed = {});
 
 // Writes the array to a separate file; durable if `sync`.
 void merge_into(const std::string& path, Method& method, const Cell& cell, const std::string& folder, bool sync);

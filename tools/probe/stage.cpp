@@ -213,7 +213,7 @@ void Stage::serial_phase() {
   enter(Phase::serial);
   const bool dropped = drop_before_read(folder_);
   const Timed time = timed_on_first([&] { read_plainly(method_, cell_, folder_); });
-  if (ranks_.first()) check_plainly(method_, cell_, folder_, seed_);
+  if (ranks_.first()) read_plainly(method_, cell_, folder_, seed_);
   record(Phase::serial, time, dropped ? Cache::drop : Cache::warm);
 }
 
