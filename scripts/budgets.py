@@ -122,8 +122,8 @@ def budgets(root):
         ("files in the largest folder of src/", folders[fullest], 25, 25, fullest.relative_to(root)),
         ("public entry points", entry_points(root), 170, 170, ""),
         ("member functions of the largest class", widest[0], 35, 35, f"{widest[1]}, {widest[2].relative_to(root)}"),
-        ("code lines of tools/", lines("tools"), 7000, 10800, ""),
-        ("code lines of thalweg.measure", sum(map(python_lines, sorted((root / MEASURE).glob("*.py")))), 4000, 4236, ""),
+        ("code lines of tools/", lines("tools"), 7000, 10416, ""),
+        ("code lines of thalweg.measure", sum(map(python_lines, sorted((root / MEASURE).glob("*.py")))), 4000, 3997, ""),
     ]
 
 
