@@ -9,29 +9,12 @@
 # that cannot be mounted here is left out, and the summary says so. --quick: three kinds, two minutes.
 # Environment: TESTS, the folder of the programs (default build/release/tests).
 set -uo pipefail
-me=$(realpath "$0")
-net=10.77.0
-switch=thalweg-switch
-
-# --- as the launcher of mpiexec: [OPTION...] HOST COMMAND... ----------------------------------------------------------
-
-if [ -n "${TW_NODES_VOLUME:-}" ] && [ "${1:-}" != --quick ]; then
-  while [[ ${1:-} == -* ]]; do shift; done
-  node=$((${1##*.} - 1))
-  shift
-  read -ra mounts <<< "$TW_NODES_MOUNTS"
-  export TW_NODE=$node TW_MOUNT=${mounts[node % ${#mounts[@]}]} TW_COMMAND="$*"
-  # shellcheck disable=SC2016  # expanded in the node
-  exec ip netns exec "thalweg-node$node" unshare -u -m bash -c '
-    hostname "node$TW_NODE"
-    mount --make-rprivate /
-    id=$(mktemp) && cat /proc/sys/kernel/random/uuid > "$id" && mount --bind "$id" /proc/sys/kernel/random/boot_id && rm "$id"
-    mount --bind "$TW_MOUNT" "$TW_NODES_VOLUME" && eval "$TW_COMMAND"'
-fi
 
 # --- what is needed -----------------------------------------------------------------------------------------------------
 
-cd "$(dirname "$me")/../.." || exit 2
+cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/nodes/nodes.sh
+. tests/nodes/nodes.sh
 tests=${TESTS:-$PWD/build/release/tests}
 kinds=(local xfs btrfs fuse_uncached fuse_cached fuse_writeback sshfs gluster gluster_replicated)
 programs=(mpi_nodes mpi_arrays mpi_requests mpi_two_phase mpi_multifile mpi_vpfile)
@@ -61,26 +44,12 @@ clean_up() {
     gluster --mode=script volume delete "$name" > /dev/null
   done
   [ ! -f "$place/glusterd.pid" ] || kill "$(cat "$place/glusterd.pid")"
-  for ((i = 0; i < 2; ++i)); do ip netns del "thalweg-node$i" 2> /dev/null; done
-  ip netns del "$switch" 2> /dev/null
+  remove_nodes
   rm -rf --one-file-system "$place"
 }
 trap clean_up EXIT
 trap 'exit 143' TERM INT
 mkdir -p "$volume" "$place/back"
-
-make_nodes() {
-  local i
-  ip netns add "$switch" && ip -n "$switch" link add br0 type bridge &&
-    ip -n "$switch" addr add "$net.254/24" dev br0 && ip -n "$switch" link set br0 up && ip -n "$switch" link set lo up || return
-  for ((i = 0; i < 2; ++i)); do
-    ip netns add "thalweg-node$i" &&
-      ip link add "thalweg$i" netns "$switch" type veth peer name eth0 netns "thalweg-node$i" &&
-      ip -n "$switch" link set "thalweg$i" master br0 up &&
-      ip -n "thalweg-node$i" addr add "$net.$((i + 1))/24" dev eth0 &&
-      ip -n "thalweg-node$i" link set eth0 up && ip -n "thalweg-node$i" link set lo up || return
-  done
-}
 
 image() { # KIND MKFS...: one mount of a disk image
   local kind=$1 where=$place/$1
@@ -163,11 +132,9 @@ verdict_of_refusal() { # STATUS LOG
 }
 
 run() { # KIND LAYOUT PROGRAM
-  local hosts=$net.1:${2#*x} log=$place/log result
-  [ "${2%x*}" = 1 ] || hosts+=,$net.2:${2#*x}
-  TW_NODES_VOLUME=$volume TW_NODES_MOUNTS=$mounts TMPDIR=$volume UCX_TLS=tcp,self UCX_NET_DEVICES=eth0 \
-    timeout -k 5 290 ip netns exec "$switch" mpiexec.mpich -launcher ssh -launcher-exec "$me" -iface br0 -hosts "$hosts" \
-    -n $((${2%x*} * ${2#*x})) "$tests/$3" > "$log" 2>&1 < /dev/null &
+  local log=$place/log result
+  export TW_NODES_VOLUME=$volume TW_NODES_MOUNTS=$mounts
+  TMPDIR=$volume on_nodes 290 "$2" "$tests/$3" > "$log" 2>&1 < /dev/null &
   local launcher=$! status=0 ended=0
   while kill -0 $launcher 2> /dev/null && [ $ended -lt 20 ]; do
     ! grep -q '^\[  PASSED  \]' "$log" || ((++ended))
@@ -185,7 +152,7 @@ run() { # KIND LAYOUT PROGRAM
   tail -n 30 "$log"
 }
 
-make_nodes || skip "the network of the nodes cannot be made here"
+make_nodes 2 || skip "the network of the nodes cannot be made here"
 n_run=0 n_failed=0 left_out=()
 for kind in "${kinds[@]}"; do
   if ! mount_kind "$kind" 2> "$place/mount.log"; then
