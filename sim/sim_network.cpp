@@ -15,6 +15,9 @@ constexpr std::uint64_t kLargePacket = 256;  // of a broadcast
 constexpr std::uint64_t kLargeRoom = 240;
 constexpr std::uint64_t kLongReduction = 2048;
 constexpr std::uint64_t kNumber = 8;
+constexpr std::int64_t kFewProcesses = 16;
+constexpr std::uint64_t kFewHeader = 48;  // of a packet in an exchange of few
+constexpr std::uint64_t kFewRoom = 1904;
 
 std::int64_t lowest_bit(std::int64_t v) { return v & -v; }
 // The subtree of place v contains the existing places among v .. v + span - 1.
@@ -116,7 +119,7 @@ void SimNetwork::up(std::int64_t root, BytesOf&& bytes_of) {
 
 // From the root to the leaves, the largest subtree first.
 template <class BytesOf>
-void SimNetwork::down(std::int64_t root, int messages, BytesOf&& bytes_of) {
+void SimNetwork::down(std::int64_t root, BytesOf&& bytes_of) {
   const std::int64_t n = size();
   const auto process = [&](std::int64_t v) { return (v + root) % n; };
   for (std::int64_t v = 0; v < n; ++v) {
@@ -124,8 +127,8 @@ void SimNetwork::down(std::int64_t root, int messages, BytesOf&& bytes_of) {
     if (v > 0) take(process(v), processes_[here].arrival);
     for (std::int64_t bit = span_of(v, n) / 2; bit > 0; bit /= 2) {
       if (v + bit >= n) continue;
-      double& arrival = processes_[static_cast<std::size_t>(process(v + bit))].arrival;
-      for (int i = 0; i < messages; ++i) arrival = send(process(v), process(v + bit), bytes_of(v + bit));
+      processes_[static_cast<std::size_t>(process(v + bit))].arrival =
+          send(process(v), process(v + bit), bytes_of(v + bit));
     }
   }
 }
@@ -164,15 +167,15 @@ void SimNetwork::reduce_to_all(std::uint64_t bytes) {
 }
 
 void SimNetwork::to_all(std::int64_t root, std::uint64_t bytes) {
-  down(root, 1, [](std::int64_t) { return kLargePacket; });
+  down(root, [](std::int64_t) { return kLargePacket; });
   if (bytes <= kLargeRoom) return;
   reduce_to_all(kNumber);
-  down(root, 1, [&](std::int64_t) { return bytes; });
+  down(root, [&](std::int64_t) { return bytes; });
 }
 
 void SimNetwork::to_root(std::int64_t root, const std::vector<std::uint64_t>& bytes) {
   up(root, [&](std::int64_t v) { return kSmallPacket * places_below(v, size()); });
-  down(root, 1, [](std::int64_t) { return kNumber; });
+  down(root, [](std::int64_t) { return kNumber; });
   std::vector<SimMessage> longer;
   for (std::int64_t p = 0; p < size(); ++p)
     if (p != root && bytes[static_cast<std::size_t>(p)] > kSmallRoom)
@@ -236,7 +239,7 @@ void SimNetwork::scatter(TaskRank root, const std::vector<std::uint64_t>& bytes)
   const Collective collective(*this);
   const std::int64_t from = process_of(root);
   const std::vector<std::uint64_t> parts = by_process(bytes);
-  down(from, 1, [&](std::int64_t v) { return kSmallPacket * places_below(v, size()); });
+  down(from, [&](std::int64_t v) { return kSmallPacket * places_below(v, size()); });
   std::vector<SimMessage> longer;
   for (std::int64_t p = 0; p < size(); ++p) {
     const std::uint64_t part = parts[static_cast<std::size_t>(p)];
@@ -265,9 +268,8 @@ void SimNetwork::allreduce(std::uint64_t bytes) {
 
 void SimNetwork::fold(std::uint64_t bytes) {
   const Collective collective(*this);
-  const auto record = [&](std::int64_t) { return bytes; };
-  up(0, record);
-  down(0, 2, record);
+  up(0, [&](std::int64_t) { return bytes; });
+  down(0, [&](std::int64_t) { return 2 * bytes; });
   for (std::int64_t p = 0; p < size(); ++p) holds(p, 2 * bytes);
 }
 
@@ -293,6 +295,7 @@ void SimNetwork::exchange(const std::vector<SimMessage>& messages) {
   for (const SimMessage& message : between) received[static_cast<std::size_t>(message.to)] += message.bytes;
   for (std::int64_t p = 0; p < size(); ++p) holds(p, received[static_cast<std::size_t>(p)]);
   std::erase_if(between, [](const SimMessage& message) { return message.from == message.to; });
+  if (size() <= kFewProcesses) return exchange_among_few(std::move(between));
   std::vector<SimMessage> lengths = between;
   for (SimMessage& length : lengths) length.bytes = kNumber;
   deliver(lengths);
@@ -301,6 +304,32 @@ void SimNetwork::exchange(const std::vector<SimMessage>& messages) {
   disseminate();
   reduce_to_all(kNumber);
   deliver(std::move(between));
+}
+
+void SimNetwork::exchange_among_few(std::vector<SimMessage> between) {
+  std::vector<bool> announces(processes_.size());
+  for (const SimMessage& message : between)
+    if (message.bytes > kFewRoom) announces[static_cast<std::size_t>(message.from)] = true;
+  std::vector<SimMessage> packets;
+  for (std::int64_t p = 0; p < size(); ++p)
+    for (std::int64_t q = 0; q < size(); ++q)
+      if (p != q) packets.push_back({p, q, kFewHeader});
+  const auto encloses = [&](const SimMessage& message) { return !announces[static_cast<std::size_t>(message.from)]; };
+  for (const SimMessage& message : between)
+    if (encloses(message))
+      packets[static_cast<std::size_t>(message.from * (size() - 1) + message.to - (message.to > message.from ? 1 : 0))]
+          .bytes += message.bytes;
+  deliver(std::move(packets));
+  std::erase_if(between, encloses);
+  if (between.empty()) return;
+  reduce_to_all(kNumber);
+  deliver(std::move(between));
+}
+
+void SimNetwork::pass(std::vector<SimMessage> messages) {
+  const Collective collective(*this);
+  for (SimMessage& message : messages) message = {process_of(message.from), process_of(message.to), message.bytes};
+  deliver(std::move(messages));
 }
 
 void SimNetwork::share() { const Collective collective(*this); }

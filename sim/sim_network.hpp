@@ -10,8 +10,9 @@
 //   scatter    binomial tree of packets; longer parts straight from the root, after an allreduce
 //   allgather  gather and broadcast
 //   allreduce  recursive doubling; from 2 KiB on reduce-scatter and allgather by halves (Rabenseifner)
-//   fold       binomial tree up, and down twice
-//   exchange   length to each partner, which answers; a barrier; an allreduce; the data
+//   fold       binomial tree up, and down with twice the bytes
+//   exchange   length to each partner, which answers; a barrier; an allreduce; the data. Among up to 16 processes a packet
+//              to each other, with short data; for longer data an allreduce, and the data
 //   duplicate  an allreduce of 256 bytes; a channel costs nothing
 #pragma once
 
@@ -43,6 +44,8 @@ class SimNetwork {
   void exchange(const std::vector<SimMessage>& messages);
   void share();
   void duplicate();
+  // Messages that are all posted at once, each by its sender and receiver, with no collective around them.
+  void pass(std::vector<SimMessage> messages);
 
  private:
   class Collective;
@@ -70,13 +73,14 @@ class SimNetwork {
   template <class BytesOf>
   void up(std::int64_t root, BytesOf&& bytes_of);
   template <class BytesOf>
-  void down(std::int64_t root, int messages, BytesOf&& bytes_of);
+  void down(std::int64_t root, BytesOf&& bytes_of);
   void disseminate();
   void swap_in_pairs(std::int64_t distance, std::int64_t extra, std::uint64_t bytes);
   void reduce_to_all(std::uint64_t bytes);
   void to_all(std::int64_t root, std::uint64_t bytes);
   void to_root(std::int64_t root, const std::vector<std::uint64_t>& bytes);
   void deliver(std::vector<SimMessage> messages);
+  void exchange_among_few(std::vector<SimMessage> between);
 
   const std::int64_t tasks_per_process_;
   const std::int64_t processes_per_node_;

@@ -87,27 +87,49 @@ TEST(SimNetwork, AReductionOfOthersTellsThoseItLeavesOut) {
   for (std::size_t r = 0; r < 6; ++r) EXPECT_EQ(ledger.tasks[r].messages, wanted[r]) << r;
 }
 
-TEST(SimNetwork, AFoldIsATreeUpAndTwiceDown) {
+TEST(SimNetwork, AFoldIsATreeUpAndDown) {
   for (const TaskRank tasks : {2, 7, 64, 1000}) {
     const SimLedger ledger = after({.tasks = tasks}, one_fold);
     std::uint64_t sum = 0;
     for (const SimTask& task : ledger.tasks) {
       sum += task.messages;
-      EXPECT_LE(task.messages, 1 + 2 * log2_up(tasks));
+      EXPECT_LE(task.messages, 1 + log2_up(tasks));
     }
-    EXPECT_EQ(sum, 3 * static_cast<std::uint64_t>(tasks - 1));
-    EXPECT_EQ(ledger.tasks[0].messages, 2 * log2_up(tasks));
+    EXPECT_EQ(sum, 2 * static_cast<std::uint64_t>(tasks - 1));
+    EXPECT_EQ(ledger.tasks[0].messages, log2_up(tasks));
   }
 }
 
 TEST(SimNetwork, AnExchangeTakesMessagesForPartnersAndALogarithm) {
+  const SimLedger ledger = after({.tasks = 32}, one_exchange);
+
+  for (const SimTask& task : ledger.tasks) {
+    EXPECT_EQ(task.messages, 2u * 3 + 5 + 5);  // length, reply and data for each; barrier; reduction
+    EXPECT_EQ(task.bytes, 2u * (8 + 1000) + 5 * 8);
+    EXPECT_EQ(task.most_received, 2000u);
+  }
+}
+
+TEST(SimNetwork, FewProcessesExchangeShortMessagesInOneStep) {
   const SimLedger ledger = after({.tasks = 16}, one_exchange);
 
   for (const SimTask& task : ledger.tasks) {
-    EXPECT_EQ(task.messages, 2u * 3 + 4 + 4);  // length, reply and data for each; barrier; reduction
-    EXPECT_EQ(task.bytes, 2u * (8 + 1000) + 4 * 8);
-    EXPECT_EQ(task.most_received, 2000u);
+    EXPECT_EQ(task.messages, 15u);
+    EXPECT_EQ(task.bytes, 15u * 48 + 2 * 1000);
   }
+}
+
+TEST(SimNetwork, FewProcessesAnnounceLongMessages) {
+  const SimLedger ledger = after({.tasks = 4}, [](Group& group) -> Op<Status> {
+    std::vector<Message> outgoing;
+    if (group.rank() == 0) outgoing.push_back({3, Bytes(5000)});
+    const auto got = co_await group.exchange(std::move(outgoing));
+    co_return got.status();
+  });
+
+  EXPECT_EQ(ledger.tasks[0].messages, 3u + 2 + 1);  // packets, reduction, data
+  EXPECT_EQ(ledger.tasks[0].bytes, 3u * 48 + 2 * 8 + 5000);
+  EXPECT_EQ(ledger.tasks[3].messages, 3u + 2);
 }
 
 TEST(SimNetwork, OneThreadOfAProcessSendsForAll) {
