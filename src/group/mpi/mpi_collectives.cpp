@@ -70,11 +70,17 @@ Packets packets_of(const Gathered& parts, const MpiTree& tree) {
   return packets;
 }
 
-// False when out of memory.
-bool list_transfers(std::vector<Message>& received, const std::vector<Message>& outgoing, MpiTransfers& transfers) {
+// Lists what the packets, if there were any, do not enclose. False when out of memory.
+bool list_transfers(std::vector<Message>& received, const std::vector<Message>& outgoing, const MpiPackets& packets,
+                    TaskRank rank, MpiTransfers& transfers) {
+  const auto follows = [&](TaskRank peer, TaskRank sender) {
+    return packets.empty() || (peer != rank && packets[static_cast<std::size_t>(sender)].form != MpiPacket::enclosed);
+  };
   return try_to([&] {
-    for (Message& message : received) transfers.receive(message.data, message.peer);
-    for (const Message& message : outgoing) transfers.send(message.data, message.peer);
+    for (Message& message : received)
+      if (follows(message.peer, message.peer)) transfers.receive(message.data, message.peer);
+    for (const Message& message : outgoing)
+      if (follows(message.peer, rank)) transfers.send(message.data, message.peer);
     transfers.reserve();
   });
 }
@@ -329,9 +335,22 @@ Op<Result<std::vector<Message>>> MpiGroup::exchange(std::vector<Message> outgoin
   const bool good = check_peers(outgoing, size()).ok();
   if (!good) outgoing.clear();
   bool memory = true;
-  TW_CO_ASSIGN_OR_RETURN(auto received, co_await mpi_expected_messages(channel_, outgoing, memory));
+  std::vector<Message> received;
+  MpiPackets packets;
+  if (size() <= kMostOfFew) {
+    packets = mpi_packets_of(channel_, outgoing, good);
+    TW_CO_RETURN_IF_ERROR(co_await mpi_swap_packets(channel_, packets));
+    const auto form = std::ranges::max_element(packets, {}, &MpiPacket::form)->form;
+    if (form == MpiPacket::bad_arguments) co_return bad_arguments_in("exchange");
+    if (form == MpiPacket::unannounced) packets.clear();
+    if (!packets.empty()) memory = mpi_take_packets(channel_, packets, outgoing, received);
+    if (form == MpiPacket::enclosed) co_return std::move(received);
+  }
+  if (packets.empty()) {
+    TW_CO_ASSIGN_OR_RETURN(received, co_await mpi_expected_messages(channel_, outgoing, memory));
+  }
   MpiTransfers transfers(channel_, options_.message_limit, "exchange");
-  memory = memory && list_transfers(received, outgoing, transfers);
+  memory = memory && list_transfers(received, outgoing, packets, rank(), transfers);
   TW_CO_RETURN_IF_ERROR(co_await everybody_has(good ? (memory ? 0 : kToldNoMemory) : kToldBadArguments, "exchange"));
 
   TW_CO_RETURN_IF_ERROR(co_await transfers);

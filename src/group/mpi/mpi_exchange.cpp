@@ -1,6 +1,9 @@
 #include "group/mpi/mpi_exchange.hpp"
 
 #include <algorithm>
+#include <climits>
+#include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "group/memory.hpp"
@@ -107,7 +110,76 @@ bool LengthExchange::advance(int& error) {
   return distance_ >= channel_.size;
 }
 
+// The part of a packet that is sent.
+std::span<std::byte> used_of(MpiPacket& packet) {
+  const auto enclosed = packet.form == MpiPacket::enclosed ? static_cast<std::size_t>(packet.bytes_of_all()) : 0;
+  return std::as_writable_bytes(std::span(&packet, 1)).first(offsetof(MpiPacket, data) + enclosed);
+}
+
 }  // namespace
+
+std::int64_t MpiPacket::bytes_of_all() const { return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}); }
+
+MpiPackets mpi_packets_of(const MpiChannel& channel, const std::vector<Message>& outgoing, bool good) {
+  MpiPackets packets(static_cast<std::size_t>(channel.size));
+  std::int64_t form = good ? MpiPacket::enclosed : MpiPacket::bad_arguments;
+  for (const Message& message : outgoing) {
+    MpiPacket& packet = packets[static_cast<std::size_t>(message.peer)];
+    if (message.peer == channel.rank) continue;
+    if (packet.n == MpiPacket::kMost) {
+      form = std::max<std::int64_t>(form, MpiPacket::unannounced);
+      continue;
+    }
+    const auto before = static_cast<std::size_t>(packet.bytes_of_all());
+    packet.bytes[static_cast<std::size_t>(packet.n++)] = static_cast<std::int64_t>(message.data.size());
+    if (before + message.data.size() > MpiPacket::kRoom) {
+      form = std::max<std::int64_t>(form, MpiPacket::announced);
+    } else if (form == MpiPacket::enclosed && !message.data.empty()) {
+      std::memcpy(packet.data.data() + before, message.data.data(), message.data.size());
+    }
+  }
+  for (MpiPacket& packet : packets) packet.form = form;
+  return packets;
+}
+
+Op<Status> mpi_swap_packets(const MpiChannel& channel, MpiPackets& packets) {
+  MpiPackets received(packets.size());
+  MpiTransfers transfers(channel, INT_MAX, "exchange");
+  for (int peer = 0; peer < channel.size; ++peer) {
+    if (peer == channel.rank) continue;
+    const auto i = static_cast<std::size_t>(peer);
+    transfers.receive(std::as_writable_bytes(std::span(&received[i], 1)), peer);
+    transfers.send(used_of(packets[i]), peer);
+  }
+  transfers.reserve();
+  TW_CO_RETURN_IF_ERROR(co_await transfers);
+  received[static_cast<std::size_t>(channel.rank)].form = packets[static_cast<std::size_t>(channel.rank)].form;
+  packets = std::move(received);
+  co_return Status{};
+}
+
+bool mpi_take_packets(const MpiChannel& channel, const MpiPackets& packets, std::vector<Message>& outgoing,
+                      std::vector<Message>& received) {
+  for (int peer = 0; peer < channel.size; ++peer) {
+    const MpiPacket& packet = packets[static_cast<std::size_t>(peer)];
+    if (peer == channel.rank) {
+      for (Message& message : outgoing)
+        if (message.peer == peer) received.push_back({peer, std::exchange(message.data, {})});
+      continue;
+    }
+    const std::byte* from = packet.data.data();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(packet.n); ++i) {
+      Message& message = received.emplace_back(Message{peer, {}});
+      if (packet.form != MpiPacket::enclosed) {
+        if (!try_resize(message.data, static_cast<std::uint64_t>(packet.bytes[i]))) return false;
+        continue;
+      }
+      message.data.assign(from, from + packet.bytes[i]);
+      from += packet.bytes[i];
+    }
+  }
+  return true;
+}
 
 Op<Result<std::vector<Message>>> mpi_expected_messages(const MpiChannel& channel, const std::vector<Message>& outgoing,
                                                        bool& had_memory) {
