@@ -12,7 +12,7 @@ AggregatorBudget::AggregatorBudget(std::uint64_t aggregator_bytes)
 std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit) {
   std::vector<FileDomain> domains(n);
   const std::uint64_t first = range.begin / unit * unit;
-  const std::uint64_t share = ((range.end - first) / n / unit + 1) * unit;  // rounded up, and never 0
+  const std::uint64_t share = ((range.end - first - 1) / n / unit + 1) * unit;  // rounded up, and never 0
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t from = i * share;
     if (from >= range.end - first) break;

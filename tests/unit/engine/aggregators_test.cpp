@@ -40,6 +40,12 @@ TEST(EvenDomains, AreEmptyWhereUnitsAreFew) {
   EXPECT_TRUE(domains[2].empty() && domains[3].empty());
 }
 
+TEST(EvenDomains, AreEqualWhereTheRangeIsAMultiple) {
+  const auto domains = even_domains({0, 4 * 8192}, 4, 4096);
+
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(domains[i].end, (i + 1) * 8192) << i;
+}
+
 // Bytes at `places`; each domain proposes its lowest remaining one.
 RoundProposal proposal_of(const std::vector<std::uint64_t>& places, const Rounds& rounds) {
   RoundProposal all(rounds.n());
