@@ -30,6 +30,19 @@ FileDomain Rounds::window_from(std::uint64_t begin, std::uint64_t limit, const F
   return window;
 }
 
+bool Rounds::fit_one_round() const {
+  return std::ranges::all_of(domains_, [&](const FileDomain& all) {
+    return all.empty() || all.end - all.begin / block_ * block_ <= window_bytes_;
+  });
+}
+
+void Rounds::propose_all(RoundProposal& proposal) const {
+  for (std::size_t i = 0; i < n(); ++i) {
+    proposal.lowest(i) = domains_[i].empty() ? RoundProposal::kNone : static_cast<std::int64_t>(domains_[i].begin);
+    proposal.end(i) = RoundProposal::kNone;
+  }
+}
+
 bool Rounds::open(const RoundProposal& all) {
   bool any = false;
   std::swap(windows_, before_);

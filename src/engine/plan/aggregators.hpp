@@ -2,6 +2,7 @@
 // how much memory it takes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -72,6 +73,13 @@ class Rounds {
   bool repeats(const RoundProposal& all, std::size_t i) const {
     return static_cast<std::uint64_t>(all.lowest(i)) < domains_[i].begin;
   }
+  bool at_end() const {  // no domain has a part left
+    return std::ranges::all_of(domains_, [](const FileDomain& rest) { return rest.empty(); });
+  }
+  // Whether one window holds each domain.
+  bool fit_one_round() const;
+  // Proposes the whole of each domain.
+  void propose_all(RoundProposal& proposal) const;
   // Opens the windows of the next round. False: no domain has anything left.
   bool open(const RoundProposal& all);
   FileDomain window(std::size_t i) const { return windows_[i]; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,16 @@ namespace {
 
 using Messages = std::vector<Message>;
 
-constexpr std::int64_t kFewTasks = 16;  // up to so many, each counts as one that has bytes in each domain
+constexpr std::int64_t kFewTasks = 16;           // up to so many, each counts as one that has bytes in each domain
+constexpr std::size_t kFewAggregators = 8;       // up to so many, what a task needs for the rounds is small
+constexpr std::uint64_t kMostEncodedOfRun = 60;  // six numbers
+
+// Neighbours in rank mostly have neighbouring bytes: so an aggregator has many bytes of its domain itself.
+std::span<const Aggregator> order_by_rank(std::span<const Aggregator> some, std::vector<Aggregator>& ordered) {
+  ordered.assign(some.begin(), some.end());
+  std::ranges::sort(ordered, {}, &Aggregator::rank);
+  return ordered;
+}
 
 // Number of this task among the aggregators, if it is one.
 std::optional<std::size_t> seat_of(const TwoPhase& what) {
@@ -93,16 +103,52 @@ void propose_for(const AggregatorWindow& last, Participant& task) {
   task.proposal.lowest(*task.seat) = static_cast<std::int64_t>(task.rounds.window(*task.seat).begin);
 }
 
-// Collective. False: no task has a byte left. An error is equal on all tasks and ends the access.
+// Whether an aggregator may have to repeat a window: it does where it can not reach the memory of a task.
+bool may_repeat(const TwoPhase& what) {
+  const Place place = what.group->place();
+  return !what.reads() && what.file().helpers->peers_reachable && place.processes > place.nodes;
+}
+
+// Whether one round moves everything, whichever task has which bytes: no task has more than its share of memory in
+// messages then.
+bool fits_one_round(const Participant& task) {
+  const GroupAccess& access = *task.what.access;
+  const AggregatorBudget budget = task.what.budget();
+  const Place place = task.what.group->place();
+  const std::uint64_t sharing = std::max<std::uint64_t>(access.tasks, task.rounds.n());
+  // Runs of one task at equal distances are encoded as one, without addresses of other processes.
+  const bool as_one = access.regular && place.processes == place.nodes;
+  return task.rounds.fit_one_round() && access.most_bytes <= budget.window / task.rounds.n() &&
+         access.runs <= budget.encoded / kMostEncodedOfRun &&
+         (as_one ? access.tasks : access.runs) <= budget.encoded / sharing / kMostEncodedOfRun;
+}
+
+// Completes the proposal of a round without a message, where all tasks know it. None does where tasks have the same
+// bytes, a window may be repeated, or replies may take several exchanges.
+bool is_known(Participant& task, std::size_t round) {
+  const GroupAccess& access = *task.what.access;
+  if (access.common() || access.shape() == Shape::overlapping || may_repeat(task.what)) return false;
+  if (access.reads() && access.bytes > task.what.budget().window) return false;
+  if (round == 0) {
+    if (!fits_one_round(task)) return false;
+    task.rounds.propose_all(task.proposal);
+  }
+  task.proposal.set_reply_exchanges(1);
+  return round == 0 || task.rounds.at_end();
+}
+
+// Collective unless all know the proposal. False: no task has a byte left. An error is equal on all tasks and ends the access.
 Op<Result<bool>> open_round(Participant& task, std::size_t round) {
   bool passed = task.what.group->always_suspends();
   co_await from_driver(passed);
   task.client.propose(task.proposal);
   task.proposal.set_reply_exchanges(0);
   if (task.seat.has_value()) propose_for(*task.window(round + 1), task);
-  std::vector<std::int64_t>& numbers = task.proposal.numbers();
-  TW_CO_ASSIGN_OR_RETURN(auto agreed, co_await task.what.group->allreduce(std::move(numbers), Reduction::min));
-  numbers = std::move(agreed);
+  if (!is_known(task, round)) {
+    std::vector<std::int64_t>& numbers = task.proposal.numbers();
+    TW_CO_ASSIGN_OR_RETURN(auto agreed, co_await task.what.group->allreduce(std::move(numbers), Reduction::min));
+    numbers = std::move(agreed);
+  }
   task.client.apply(task.proposal);
   co_return task.rounds.open(task.proposal);
 }
@@ -210,8 +256,17 @@ Op<Status> read_rounds(Participant& task) {
 
 Op<TransferResult> two_phase(TwoPhase what) {
   std::optional<Participant> task;
-  Status ready = or_out_of_memory([&] { task.emplace(what); });
-  ready = co_await agree(*what.group, std::move(ready));
+  std::vector<Aggregator> in_rank_order;
+  const auto prepare = [&] {
+    if (!what.known.empty()) what.known = order_by_rank(what.known.first(what.n_aggregators), in_rank_order);
+    task.emplace(what);
+  };
+  Status ready;
+  if (what.n_aggregators <= kFewAggregators) {
+    prepare();
+  } else {
+    ready = co_await agree(*what.group, or_out_of_memory(prepare));
+  }
   if (ready.ok()) ready = co_await count_sharers(*task);
   if (!ready.ok()) co_return TransferResult{.status = std::move(ready)};
   const std::uint64_t sharers = task->client.most_sharers();

@@ -116,6 +116,20 @@ TEST(Rounds, RepeatAWindow) {
   EXPECT_EQ(rounds.window(0).end, first.end);
 }
 
+TEST(Rounds, MayBeOneThatHasEverything) {
+  Rounds rounds(even_domains({100, 16384}, 3, 4096), 8192, 4096);
+  RoundProposal all(3);
+
+  EXPECT_TRUE(rounds.fit_one_round());
+  EXPECT_FALSE(Rounds({{100, 8292}}, 8192, 4096).fit_one_round());  // the window begins on a block
+  rounds.propose_all(all);
+  EXPECT_TRUE(rounds.open(all));
+  EXPECT_EQ(rounds.window(0).begin, 100u);
+  EXPECT_EQ(rounds.window(1).end, 16384u);
+  EXPECT_TRUE(rounds.window(2).empty());
+  EXPECT_TRUE(rounds.at_end());
+}
+
 TEST(RoundProposal, OfAllHasTheMostReplyExchanges) {
   RoundProposal few(1), many(1);
   few.set_reply_exchanges(0);

@@ -57,6 +57,22 @@ TEST(SimulatedAccess, SlowerStorageTakesLonger) {
     EXPECT_GT(total(access_of(way), slow), total(access_of(way), machine())) << static_cast<int>(way);
 }
 
+// Between nodes of one process each collective is a trip through the network, and more than the bytes of a small access.
+TEST(SimulatedAccess, OneRoundOfTwoPhaseTakesFewCollectives) {
+  MachineCosts nodes;
+  nodes.tasks_per_node = 1;
+  SimulatedMachine machine(4, SimulatedBytes::forgotten, nodes);
+  SimulatedSharedFile file(machine, {.count = 100, .bytes = 64}, "method=aggregate");
+  ASSERT_TRUE(file.open().has_value());
+
+  const auto written = file.move(Direction::write);
+  const auto was_read = file.move(Direction::read);
+
+  ASSERT_TRUE(written.has_value() && was_read.has_value());
+  EXPECT_EQ(written.value().collectives, 3);   // the access of the group, requests, agreement
+  EXPECT_EQ(was_read.value().collectives, 4);  // and replies
+}
+
 // The gather writes through the link of one node, files of tasks through those of four.
 TEST(SimulatedAccess, SlowLinksOfClientsHitTheGatherMost) {
   MachineCosts slow = machine();
