@@ -1,4 +1,6 @@
-// MPI-IO without hints.
+// MPI-IO, mostly without hints.
+#include <sstream>
+
 #include "collective/ranks.hpp"
 #include "collective/ways.hpp"
 #include "support/scratch.hpp"
@@ -21,10 +23,32 @@ class MpiPending : public Pending {
   MPI_Request request_;
 };
 
+class Info {
+ public:
+  explicit Info(const std::string& hints) {
+    std::istringstream all(hints);
+    for (std::string hint; std::getline(all, hint, ',');) {
+      const std::size_t equals = hint.find('=');
+      if (info_ == MPI_INFO_NULL) MPI_Info_create(&info_);
+      MPI_Info_set(info_, hint.substr(0, equals).c_str(), hint.substr(equals + 1).c_str());
+    }
+  }
+  ~Info() {
+    if (info_ != MPI_INFO_NULL) MPI_Info_free(&info_);
+  }
+  Info(const Info&) = delete;
+  Info& operator=(const Info&) = delete;
+  MPI_Info get() const { return info_; }
+
+ private:
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
 class MpiFile : public SharedFile {
  public:
-  MpiFile(const std::string& path, const Layout& layout) {
-    must_mpi(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file_),
+  MpiFile(const std::string& path, const Layout& layout, const std::string& hints = "") {
+    const Info info(hints);
+    must_mpi(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, info.get(), &file_),
              "MPI_File_open");
     if (layout.view.get() != MPI_DATATYPE_NULL) {
       must_mpi(MPI_File_set_view(file_, 0, MPI_INT, layout.view.get(), "native", MPI_INFO_NULL), "MPI_File_set_view");
@@ -45,6 +69,7 @@ class MpiFile : public SharedFile {
                                   MPI_STATUS_IGNORE),
              "MPI_File_read_at_all");
   }
+  void sync() override { must_mpi(MPI_File_sync(file_), "MPI_File_sync"); }
   std::unique_ptr<Pending> start_write(const Access& access) override {
     MPI_Request request = MPI_REQUEST_NULL;
     must_mpi(MPI_File_iwrite_at_all(file_, access.skipped / unit_, access.memory, count(access), access.memory_type,
@@ -65,9 +90,22 @@ class MpiFile : public SharedFile {
     return access.memory != nullptr ? static_cast<int>(access.bytes / kWord) : 1;  // MPI_BOTTOM is a null pointer
   }
   MPI_File file_ = MPI_FILE_NULL;
-
- private:
   std::int64_t unit_ = 1;  // unit of offsets in bytes
+};
+
+class MpiIndependent : public MpiFile {
+ public:
+  using MpiFile::MpiFile;
+  void write(const Access& access) override {
+    must_mpi(MPI_File_write_at(file_, access.skipped / unit_, access.memory, count(access), access.memory_type,
+                               MPI_STATUS_IGNORE),
+             "MPI_File_write_at");
+  }
+  void read(const Access& access) override {
+    must_mpi(MPI_File_read_at(file_, access.skipped / unit_, access.memory, count(access), access.memory_type,
+                              MPI_STATUS_IGNORE),
+             "MPI_File_read_at");
+  }
 };
 
 class MpiPieces : public MpiFile {
@@ -89,8 +127,14 @@ class MpiPieces : public MpiFile {
 
 }  // namespace
 
-OpenFile mpi_collective() {
-  return [](const std::string& path, const Layout& layout) { return std::make_unique<MpiFile>(path, layout); };
+OpenFile mpi_collective(const std::string& hints) {
+  return
+      [hints](const std::string& path, const Layout& layout) { return std::make_unique<MpiFile>(path, layout, hints); };
+}
+OpenFile mpi_independent(const std::string& hints) {
+  return [hints](const std::string& path, const Layout& layout) {
+    return std::make_unique<MpiIndependent>(path, layout, hints);
+  };
 }
 OpenFile mpi_per_piece() {
   return [](const std::string& path, const Layout&) { return std::make_unique<MpiPieces>(path); };

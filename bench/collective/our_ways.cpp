@@ -65,6 +65,7 @@ class OurFile : public SharedFile {
 
   void write(const Access& access) override { move(access, TW_ACCESS_WRITE); }
   void read(const Access& access) override { move(access, TW_ACCESS_READ); }
+  void sync() override { must_tw(tw_file_sync(file_), "tw_file_sync"); }
   std::unique_ptr<Pending> start_write(const Access& access) override { return start(access, TW_ACCESS_WRITE); }
   std::unique_ptr<Pending> start_read(const Access& access) override { return start(access, TW_ACCESS_READ); }
 

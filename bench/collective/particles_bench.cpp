@@ -108,6 +108,19 @@ void shared_file(const Bench& bench, const std::string& path, Memory& memory, bo
   must_tw(tw_file_close(&file), "tw_file_close");
 }
 
+void mpi_file(const Bench& bench, const std::string& path, Memory& memory, bool writes) {
+  const auto file = mpi_collective()(path, Layout());
+  Access all;
+  all.memory = memory.data();
+  all.bytes = memory.bytes();
+  all.skipped = bench.ranks.rank() * memory.bytes();
+  if (writes) {
+    file->write(all);
+  } else {
+    file->read(all);
+  }
+}
+
 void file_per_rank(const Bench& bench, const std::string& path, Memory& memory, bool writes) {
   const int fd = open_plain(fmt::format("{}.{}", path, bench.ranks.rank()), writes);
   move_plain(fd, memory.data(), memory.bytes(), 0, writes);
@@ -118,6 +131,7 @@ const std::vector<Way>& ways() {
   static const std::vector<Way> all = {{"gather and write", gather_and_write, true},
                                        {"ours, multifile", multifile, false},
                                        {"ours, shared file", shared_file, true},
+                                       {"MPI_File_write_at_all", mpi_file, true},
                                        {"a file per rank", file_per_rank, false}};
   return all;
 }
@@ -150,8 +164,8 @@ void compare(Bench& bench, std::int64_t particles) {
   together.run(bench.plan(together.variants()));
   bench.say(together);
   for (const char* phase : {"write", "read"}) {
-    bench.ask(together, "ours, multifile", "gather and write", phase, 0);
-    bench.ask(together, "ours, multifile", "a file per rank", phase, 0);
+    for (const char* peer : {"gather and write", "a file per rank", "MPI_File_write_at_all"})
+      bench.ask(together, "ours, multifile", peer, phase, bench.ranks.nodes() > 1 ? 1 : 0);
   }
 }
 

@@ -30,7 +30,7 @@ struct Bench {
     if (effort == Effort::quick) return {5, 1.0 * many, true, 3, 5.0 * many};
     return {9, 8.0 * many, true, 5, 30.0 * many};
   }
-  // "MPICH 4.0.2, 4 ranks, ext4: coll_perf 512^3"
+  // "MPICH 4.0.2, 4 ranks, ext4: coll_perf 512^3"; on several nodes "MPICH 4.0.2, 2 x 2 ranks, ext4: ..."
   std::string named(const std::string& what) const;
   bool is_mpich() const { return mpi.rfind("MPICH", 0) == 0; }
   bool is_ompio() const { return mpi.find("OMPIO") != std::string::npos; }
@@ -53,6 +53,7 @@ void bench_rows(Bench& bench);         // (e)
 void bench_hybrid(Bench& bench);       // (f)
 void bench_particles(Bench& bench);    // (h)
 void bench_trace(Bench& bench);        // (i)
+void bench_nodes(Bench& bench);        // (j)
 
 // A share of the file, and memory with its bytes.
 struct Block {

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 
 #include "collective/storage.hpp"
@@ -24,6 +25,18 @@ void wait_asleep(MPI_Request& request) {
 }
 
 constexpr double kTimeToGather = 3e-3;  // by then the last rank has received the broadcast
+
+// /proc/net/dev: eight numbers of what was received, then those of what was sent.
+Traffic sent_by_node() {
+  std::ifstream devices("/proc/self/net/dev");
+  for (std::string word; devices >> word;) {
+    if (word != "eth0:") continue;
+    std::array<double, 10> numbers{};
+    for (double& number : numbers) devices >> number;
+    return {numbers[8], numbers[9]};
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -52,6 +65,14 @@ std::string mpi_name() {
 Ranks::Ranks() {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  MPI_Comm node = MPI_COMM_NULL;
+  must_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  int here = 0;
+  MPI_Comm_rank(node, &here);
+  leads_node_ = here == 0;
+  const int leads = leads_node_ ? 1 : 0;
+  must_mpi(MPI_Allreduce(&leads, &nodes_, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
+  MPI_Comm_free(&node);
 }
 
 void Ranks::meet() const {
@@ -86,18 +107,20 @@ std::string Ranks::told(const std::string& text) const {
   return bytes.data();
 }
 
-bool Ranks::alone_on_machine() const {
-  MPI_Comm node = MPI_COMM_NULL;
-  must_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  int here = 0;
-  MPI_Comm_size(node, &here);
-  MPI_Comm_free(&node);
-  return here == size_;
+std::vector<Traffic> Ranks::take_traffic() const {
+  std::vector<Traffic> all = std::move(traffic_);
+  traffic_.clear();
+  if (!all.empty())
+    must_mpi(
+        MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(2 * all.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD),
+        "MPI_Allreduce");
+  return all;
 }
 
 double Ranks::agreed_start() const {
   meet();
   const double start = told(now() + kTimeToGather);
+  if (nodes_ > 1) before_ = sent_by_node();
   storage_is_slow(true);
   std::this_thread::sleep_until(std::chrono::steady_clock::time_point(
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(start))));
@@ -106,7 +129,12 @@ double Ranks::agreed_start() const {
 
 // Storage stays slow until the last rank is done, as other ranks may still transfer for it.
 double Ranks::finished(double start) const {
-  const double end = largest(now());
+  const double mine = now();
+  if (nodes_ > 1) {
+    const Traffic after = sent_by_node();
+    traffic_.push_back(leads_node_ ? Traffic{after.bytes - before_.bytes, after.packets - before_.packets} : Traffic{});
+  }
+  const double end = largest(mine);
   storage_is_slow(false);
   return end - start;
 }

@@ -1,4 +1,4 @@
-// The ranks of the program: all on one machine, so that they share a clock, a page cache and folders.
+// The ranks of the program: all on one machine, so that they share a clock and folders. Nodes are emulated on it.
 //
 // Waiting ranks sleep: there are more ranks than cores, and a spinning one takes time from working ones.
 #ifndef BENCH_COLLECTIVE_RANKS_HPP
@@ -20,6 +20,11 @@ void must_mpi(int result, const char* what);
 // "MPICH 4.0.2"; for Open MPI with its I/O component: "Open MPI 4.1.4 (OMPIO)".
 std::string mpi_name();
 
+// What the device eth0 of a node has sent.
+struct Traffic {
+  double bytes = 0, packets = 0;  // a packet has up to 64 KiB
+};
+
 class Ranks {
  public:
   Ranks();
@@ -33,7 +38,9 @@ class Ranks {
   // Returns rank 0's value.
   double told(double value) const;
   std::string told(const std::string& text) const;
-  bool alone_on_machine() const;  // all ranks on one machine
+  int nodes() const { return nodes_; }
+  // Collective. What all nodes have sent in each timed part since the last call.
+  std::vector<Traffic> take_traffic() const;
 
   // Seconds from a common start to the end of the last rank's work.
   template <class Work>
@@ -47,7 +54,10 @@ class Ranks {
   double agreed_start() const;
   double finished(double start) const;
 
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, nodes_ = 1;
+  bool leads_node_ = false;
+  mutable Traffic before_;
+  mutable std::vector<Traffic> traffic_;  // in timed parts; empty on one node
 };
 
 // A comparison whose variants all ranks run together. Rank 0 chooses the next variant, as the elapsed time may differ

@@ -2,9 +2,12 @@
 # Runs thalweg-bench-collective with every number of ranks, on the disk, in memory and on delayed storage, for every MPI
 # that was built, and joins the results.
 #
-# Usage: run.sh [--quick|--tiny] [--dir DIR] [--json FILE] [BUILD...]
+# Usage: run.sh [--quick|--tiny] [--nodes] [--dir DIR] [--json FILE] [BUILD...]
+#   --nodes the parts `nodes` and `particles` on 2 and 4 emulated nodes with 1 and 2 ranks each, over TCP, with MPICH; in
+#           the folder, which all nodes see, and on a volume of GlusterFS, which each node mounts. As root; with --quick
+#           6 minutes. Each run has a time limit
 #   --dir   folder on the file system to measure; default: a new one in the first build folder
-#   --json  all results; default: bench-results/collective.json in the first build folder
+#   --json  all results; default: bench-results/collective.json, or collective-nodes.json, in the first build folder
 #   BUILD   build folders; default: those of build/release and build/openmpi that have the program
 #
 # Open MPI has two implementations of MPI-IO: both are measured, OMPIO and the ROMIO inside it. Hints and settings of an
@@ -16,12 +19,13 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-effort=full limit=5400 dir='' json='' builds=()
+effort=full limit=5400 dir='' json='' builds=() nodes=''
 
 while [ $# -gt 0 ]; do
   case $1 in
     --quick) effort=quick limit=900 ;;
     --tiny) effort=tiny limit=120 ;;
+    --nodes) nodes=-nodes ;;
     --dir) dir=$2; shift ;;
     --json) json=$2; shift ;;
     -*) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2; exit 2 ;;
@@ -46,7 +50,7 @@ if [ -z "$dir" ]; then
   dir=$(mktemp -d "$results/scratch.XXXXXX")
   made_dir=$dir
 fi
-json=${json:-${builds[0]}/bench-results/collective.json}
+json=${json:-${builds[0]}/bench-results/collective$nodes.json}
 failed=0
 
 export HYDRA_LAUNCHER=fork MPIR_CVAR_CH4_PROGRESS_THROTTLE=1
@@ -77,9 +81,72 @@ all() {
   bound_to=core one "$1" 2 --part overlap --part outstanding --delayed
 }
 
+# --- several nodes ------------------------------------------------------------------------------------------------------
+
+gluster_mounts() { # a volume of two bricks below $place, mounted once for each of four nodes
+  local i host
+  command -v gluster > /dev/null || return
+  host=$(hostname -I | awk '{print $1}')
+  pgrep -x glusterd > /dev/null || { glusterd -p "$place/glusterd.pid" && sleep 2; } || return
+  volume=thalweg_bench_$$
+  gluster --mode=script volume create $volume "$host:$place/brick0" "$host:$place/brick1" force > /dev/null &&
+    gluster --mode=script volume start $volume > /dev/null || return
+  mounts=()
+  for ((i = 0; i < 4; ++i)); do
+    mkdir "$place/mount$i" && mount -t glusterfs "$host:/$volume" "$place/mount$i" || return
+    mounts+=("$place/mount$i")
+  done
+}
+clean_nodes() {
+  local i
+  for ((i = 0; i < 4; ++i)); do umount -l "$place/mount$i" 2> /dev/null; done
+  if [ -n "$volume" ]; then
+    gluster --mode=script volume stop $volume force > /dev/null
+    gluster --mode=script volume delete $volume > /dev/null
+  fi
+  [ ! -f "$place/glusterd.pid" ] || kill "$(cat "$place/glusterd.pid")"
+  remove_nodes
+  rm -rf --one-file-system "$place"
+}
+
+# A run that hangs in MPI_Finalize has written its results.
+on_layouts() { # NAME LAYOUT...
+  local name=$1 layout out
+  shift
+  for layout in "$@"; do
+    out=$results/$name-$layout.json yields=()
+    echo "== $name, $layout (nodes x ranks)"
+    [ $((${layout%x*} * ${layout#*x})) -le "$(nproc)" ] || yields=(env "LD_PRELOAD=${builds[0]}/lib/thalweg/bench_yield.so")
+    export TW_NODES_VOLUME=$place/volume TW_NODES_MOUNTS=${mounts[*]}
+    (on_nodes "$limit" "$layout" "${yields[@]}" "$program" "${flags[@]}" --emulated-nodes --only-dir --part nodes \
+      --part particles --dir "$place/volume" --json "$out" < /dev/null) || [ -s "$out" ] || failed=1
+  done
+}
+
+all_on_nodes() {
+  # shellcheck source=tests/nodes/nodes.sh
+  . "$root/tests/nodes/nodes.sh"
+  place=$(mktemp -d "$dir/nodes.XXXXXX") volume='' program=${builds[0]}/bin/thalweg-bench-collective
+  [ $effort = full ] || limit=180
+  trap clean_nodes EXIT
+  trap 'exit 143' TERM INT
+  mkdir "$place/volume" "$place/folder"
+  mounts=("$place/folder")
+  make_nodes 4 || { echo "run.sh: nodes cannot be made here" >&2; exit 1; }
+  on_layouts folder 2x1 2x2 4x1 4x2
+  if gluster_mounts; then on_layouts glusterfs 2x1 2x2; else echo "run.sh: no volume of GlusterFS can be mounted here"; fi
+}
+
 flags=() largest=() yielding=() runs=0
 [ $effort = full ] || flags=("--$effort")
 [ $effort = full ] && largest=(--largest)
+if [ -n "$nodes" ]; then
+  builds=("$(cd "${builds[0]}" && pwd)") results=$(cd "$results" && pwd) dir=$(cd "$dir" && pwd)
+  all_on_nodes
+  clean_nodes
+  trap - EXIT
+  builds=()
+fi
 for build in "${builds[@]}"; do
   build=$(cd "$build" && pwd) || exit 2
   program=$build/bin/thalweg-bench-collective

@@ -13,7 +13,9 @@ namespace bench {
 const std::vector<std::string> kWriteAndRead = {"new", "write", "read"};
 
 std::string Bench::named(const std::string& what) const {
-  return fmt::format("{}, {} rank{}, {}: {}", mpi, ranks.size(), ranks.size() == 1 ? "" : "s", storage.name(), what);
+  const std::string nodes = ranks.nodes() == 1 ? "" : fmt::format("{} x ", ranks.nodes());
+  return fmt::format("{}, {}{} rank{}, {}: {}", mpi, nodes, ranks.size() / ranks.nodes(), ranks.size() == 1 ? "" : "s",
+                     storage.name(), what);
 }
 
 bool Bench::lacks_nonblocking_peer() const {
@@ -57,6 +59,10 @@ Comparison::Run write_and_read(const Bench& bench, const std::string& name, cons
       seed = next_seed();
       for (const Block& share : shares) share.memory.fill(share.layout, seed);
       seconds.push_back(ranks.timed([&] { file->write(access); }));
+      if (ranks.nodes() > 1) {
+        file->sync();
+        ranks.meet();
+      }
       check_file(path, layout.file_bytes, seed, ranks.rank(), ranks.size(),
                  fmt::format("{} ({})", bench.named(name), phase));
     }

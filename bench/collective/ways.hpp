@@ -35,6 +35,8 @@ class SharedFile {
   virtual ~SharedFile() = default;
   virtual void write(const Access& access) = 0;
   virtual void read(const Access& access) = 0;
+  // Collective, on several nodes: all see what was written.
+  virtual void sync() {}
   virtual std::unique_ptr<Pending> start_write(const Access& access) = 0;
   virtual std::unique_ptr<Pending> start_read(const Access& access) = 0;
 };
@@ -52,8 +54,10 @@ struct OurSettings {
 };
 OpenFile ours(tw_group* group, OurSettings settings = {});
 
-// MPI_File_write_all and its relatives on a view.
-OpenFile mpi_collective();
+// MPI_File_write_all and its relatives on a view. `hints`: of ROMIO, "NAME=VALUE,...".
+OpenFile mpi_collective(const std::string& hints = "");
+// MPI_File_write_at on a view, independently.
+OpenFile mpi_independent(const std::string& hints = "");
 // MPI_File_write_at for each piece, independently.
 OpenFile mpi_per_piece();
 

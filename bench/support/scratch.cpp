@@ -93,6 +93,8 @@ std::string file_system_kind(const std::filesystem::path& path) {
       return "xfs";
     case BTRFS_SUPER_MAGIC:
       return "btrfs";
+    case 0x65735546:
+      return "fuse";
     case NFS_SUPER_MAGIC:
       return "nfs";
     case OVERLAYFS_SUPER_MAGIC:
