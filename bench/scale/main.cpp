@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "engine/plan/aggregators.hpp"
 #include "scale/machine.hpp"
+#include "scale/two_phase_models.hpp"
 #include "support/clock.hpp"
 #include "support/comparison.hpp"
 #include "support/effort.hpp"
@@ -28,6 +30,8 @@ struct Options {
   std::string node_relay = "auto";
   std::string dir;  // required of every benchmark; unused
   std::int64_t least = 1, most = 0;
+  std::int64_t simulated_nodes = 1024;
+  std::int64_t nodes = 0;  // largest number in the comparison of two-phase writes; 0: the curves
   Effort effort() const { return effort_of(tiny, quick); }
   std::int64_t most_tasks() const { return most > 0 ? most : pick<std::int64_t>(effort(), 1 << 8, 1 << 14, 1 << 20); }
 };
@@ -150,9 +154,7 @@ void add_targets(Report& report, const Curves& curves) {
   }
 }
 
-void run(const Options& options) {
-  Report report("scale");
-  const double started = now();
+void draw_curves(Report& report, const Options& options) {
   fmt::print("{} pieces of {} bytes for each task, {} tasks to a node, {} aggregators\n", kPieces, kPieceBytes,
              kTasksPerNode, kAggregators);
   const Curves curves = measure(options.least, options.most_tasks(), options.node_relay);
@@ -162,6 +164,59 @@ void run(const Options& options) {
   add_targets(report, curves);
   fmt::print("\n");
   report.print_targets();
+}
+
+void report_two_phase(Report& report, const std::string& pattern, const std::string& way, const ManyNodes& what,
+                      const CountedCost& cost) {
+  const std::string time = cost.seconds > 0 ? time_text(cost.seconds) : "";
+  const std::string line =
+      fmt::format("  {:<22} {:>6} x {} {:<28} {:>14.0f} {:>12.1f} {:>10.0f} {:>10}", pattern, what.nodes, kTasksPerNode,
+                  way, cost.messages, cost.messages / static_cast<double>(what.tasks()), cost.messages_most, time);
+  report.add_fact(fmt::format("two-phase: {}, {} nodes, {}", pattern, what.nodes, way), to_json(cost), line);
+}
+
+// The formula must give the messages that were simulated.
+void check_formula(const ManyNodes& what, const CountedCost& simulated) {
+  const double expected = messages_of_library(what);
+  if (std::abs(expected - simulated.messages) > 0.5)
+    give_up(fmt::format("{} nodes: {:.0f} messages were simulated, and {:.0f} expected", what.nodes, simulated.messages,
+                        expected));
+}
+
+void compare_two_phase(Report& report, const Options& options) {
+  fmt::print("one collective write by two-phase I/O\n  {:<22} {:>6}   {} {:<28} {:>14} {:>12} {:>10} {:>10}\n",
+             "pattern", "nodes", "ranks", "way", "messages", "of a rank", "busiest", "time");
+  const std::pair<const char*, thalweg::SimulatedPieces> patterns[] = {{"4 pieces of 1 KiB", {kPieces, kPieceBytes, 0}},
+                                                                       {"a block of 64 KiB", {1, 1 << 16, 0}}};
+  for (const auto& [name, pieces] : patterns) {
+    for (const std::int64_t nodes : {16, 128, 1024, 16384}) {
+      if (nodes > options.nodes) break;
+      const ManyNodes what{nodes, pieces};
+      report_two_phase(report, name, "each rank, by literature", what, two_phase_model(what, TwoPhaseWay::by_rank));
+      report_two_phase(report, name, "each node, by literature", what, two_phase_model(what, TwoPhaseWay::by_node));
+      if (static_cast<double>(what.tasks()) * kBytesPerTask > free_memory() || nodes > options.simulated_nodes) {
+        CountedCost counted;
+        counted.messages = messages_of_library(what);
+        report_two_phase(report, name, "ours, no relays (formula)", what, counted);
+        continue;
+      }
+      const CountedCost direct = two_phase_of_library(what, "off");
+      check_formula(what, direct);
+      report_two_phase(report, name, "ours, no relays", what, direct);
+      report_two_phase(report, name, "ours, relays", what, two_phase_of_library(what, "on"));
+      report_two_phase(report, name, "ours", what, two_phase_of_library(what, "auto"));
+    }
+  }
+}
+
+void run(const Options& options) {
+  Report report("scale");
+  const double started = now();
+  if (options.nodes > 0) {
+    compare_two_phase(report, options);
+  } else {
+    draw_curves(report, options);
+  }
   if (!options.json.empty())
     report.write_json(
         options.json,
@@ -178,6 +233,13 @@ int main(int argc, char** argv) {
   app.add_flag("--tiny", options.tiny, "smoke test: up to 256 tasks");
   app.add_option("--from", options.least, "smallest number of tasks; default: 1")->check(CLI::PositiveNumber);
   app.add_option("--tasks", options.most, "largest number of tasks; default: 1048576");
+  app.add_option(
+         "--nodes", options.nodes,
+         "compare two-phase writes of up to so many nodes of 64 ranks, with those of the literature, and draw no "
+         "curves")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--simulate", options.simulated_nodes,
+                 "with --nodes: of more nodes only count messages; default: 1024");
   app.add_option("--node-relay", options.node_relay, "value of the hint node_relay")
       ->check(CLI::IsMember({"auto", "off", "on"}));
   app.add_option("--dir", options.dir, "accepted and unused: nothing is written");

@@ -40,6 +40,15 @@ class BenchScale(unittest.TestCase):
             point = facts[f"{curve} 256"]
             self.assertLess(point["messages_mean"], 3 * 8 * point["collectives"])
 
+    def test_two_phase_writes_are_compared_and_counted_by_formula(self):
+        results = pathlib.Path(self.folder.name) / "nodes.json"
+        run = subprocess.run([PROGRAM, "--nodes", "16", "--json", results], capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)  # it checks the formula against what was simulated
+        facts = json.loads(results.read_text(encoding="utf-8"))["facts"]
+        for pattern in ("4 pieces of 1 KiB", "a block of 64 KiB"):
+            for way in ("each rank, by literature", "each node, by literature", "ours, no relays", "ours, relays", "ours"):
+                self.assertGreater(facts[f"two-phase: {pattern}, 16 nodes, {way}"]["seconds"], 0)
+
     def test_a_picture_has_every_curve(self):
         picture = pathlib.Path(self.folder.name) / "scale.svg"
         subprocess.run([sys.executable, DRAW, self.results, picture], check=True, timeout=60)
