@@ -174,6 +174,28 @@ Op<Status> exchange_from_all_to_one(Group& group) {
   co_return Status{};
 }
 
+// More messages to one task than few ranks announce in one step; short ones beside a long one.
+Op<Status> exchange_of_many_messages(Group& group) {
+  const TaskRank size = group.size();
+  const TaskRank before = (group.rank() + size - 1) % size;
+  const auto message = [](TaskRank from, std::size_t k) {
+    return bytes_of(from, k, from == 0 && k == 1 ? 9000 : 20 * k);
+  };
+  for (const std::size_t n : {3U, 7U}) {
+    std::vector<Message> outgoing;
+    for (std::size_t k = 0; k < n; ++k) outgoing.push_back({(group.rank() + 1) % size, message(group.rank(), k)});
+    const auto got = co_await group.exchange(std::move(outgoing));
+    EXPECT_TRUE(got.has_value());
+    if (!got.has_value()) co_return got.error();
+    EXPECT_EQ(got.value().size(), n);
+    for (std::size_t k = 0; k < got.value().size(); ++k) {
+      EXPECT_EQ(got.value()[k].peer, before);
+      EXPECT_TRUE(same(got.value()[k].data, message(before, k)));
+    }
+  }
+  co_return Status{};
+}
+
 Op<Status> one_object_per_process(Group& group) {
   int made = 0;
   std::function<std::shared_ptr<void>()> make = [&made]() -> std::shared_ptr<void> {
@@ -327,6 +349,7 @@ const std::vector<GroupBody>& group_bodies() {
       {"FoldJoinsInRankOrder", fold_joins_in_rank_order},
       {"ExchangeAmongFewPartners", exchange_among_few_partners},
       {"ExchangeFromAllToOne", exchange_from_all_to_one},
+      {"ExchangeOfManyMessages", exchange_of_many_messages},
       {"OneObjectPerProcess", one_object_per_process},
       {"DuplicatesAreIndependent", duplicates_are_independent},
       {"AgreementOnTheFailureOfEachTask", agreement_on_the_failure_of_each_task},
