@@ -66,7 +66,9 @@ void compare(Bench& bench, const std::string& what, const Layout& layout, double
     names.push_back(name);
     add(name, open);
   }
-  together.run(bench.plan(together.variants()));
+  Plan plan = bench.plan(together.variants());
+  if (bench.effort == Effort::quick) plan.seconds /= 2;  // six runs in six minutes
+  together.run(plan);
   bench.say(together);
   if (!bench.ranks.first()) return;
   const Comparison& results = together.results();

@@ -109,17 +109,23 @@ clean_nodes() {
   rm -rf --one-file-system "$place"
 }
 
-# A run that hangs in MPI_Finalize has written its results.
+# MPICH 4.0 hangs in MPI_Finalize over TCP now and then: by then a run has written its results, and is ended.
 on_layouts() { # NAME LAYOUT...
-  local name=$1 layout out
+  local name=$1 layout out yields launcher ended
   shift
   for layout in "$@"; do
-    out=$results/$name-$layout.json yields=()
+    out=$results/$name-$layout.json yields=() ended=0
     echo "== $name, $layout (nodes x ranks)"
     [ $((${layout%x*} * ${layout#*x})) -le "$(nproc)" ] || yields=(env "LD_PRELOAD=${builds[0]}/lib/thalweg/bench_yield.so")
     export TW_NODES_VOLUME=$place/volume TW_NODES_MOUNTS=${mounts[*]}
-    (on_nodes "$limit" "$layout" "${yields[@]}" "$program" "${flags[@]}" --emulated-nodes --only-dir --part nodes \
-      --part particles --dir "$place/volume" --json "$out" < /dev/null) || [ -s "$out" ] || failed=1
+    on_nodes "$limit" "$layout" "${yields[@]}" "$program" "${flags[@]}" --emulated-nodes --only-dir --part nodes \
+      --part particles --dir "$place/volume" --json "$out" < /dev/null &
+    launcher=$!
+    while kill -0 $launcher 2> /dev/null; do
+      [ ! -s "$out" ] || ((++ended < 20)) || kill $launcher 2> /dev/null
+      sleep 0.5
+    done
+    wait $launcher || [ -s "$out" ] || failed=1
   done
 }
 
