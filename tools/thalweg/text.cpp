@@ -118,11 +118,11 @@ std::string short_size(int64_t bytes) {
 }
 
 std::string xml_text(std::string_view text) {
-  static const std::map<char, std::string> kEscapes = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
+  static const std::map<char, std::string> escapes = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
   std::string safe;
   for (const char c : printable(text, false)) {
-    const auto found = kEscapes.find(c);
-    safe += found == kEscapes.end() ? std::string(1, c) : found->second;
+    const auto found = escapes.find(c);
+    safe += found == escapes.end() ? std::string(1, c) : found->second;
   }
   return safe;
 }
