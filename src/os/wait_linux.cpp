@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <thread>
 
@@ -34,8 +35,9 @@ void futex_wake_all(const std::atomic<std::uint32_t>& word) {
 void yield_core() { (void)::sched_yield(); }
 
 void sleep_for(std::chrono::microseconds time) {
-  const timespec request = to_timespec(time);
-  (void)::nanosleep(&request, nullptr);  // a signal may shorten it: the caller polls anyway
+  timespec rest = to_timespec(time);
+  while (::nanosleep(&rest, &rest) != 0 && errno == EINTR) {
+  }
 }
 
 int usable_cores() {

@@ -4,15 +4,19 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <vector>
 
 #include "base/endian.hpp"
 #include "os/filesystem_info.hpp"
+#include "os/wait.hpp"
 
 namespace thalweg {
 namespace {
@@ -222,6 +226,37 @@ TEST_F(FileOps, FilesystemInfoKnowsTmpfs) {
   ASSERT_TRUE(info.has_value()) << info.error().message();
   EXPECT_EQ(info.value().kind, "tmpfs");
   EXPECT_FALSE(info.value().is_network);
+}
+
+// Closing any descriptor of a file ends the locks of the process on it. XFS has an identity that needs a descriptor.
+TEST_F(FileOps, LocksOfTheProcessStayWhileTheFileSystemIsDescribed) {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  ASSERT_EQ(::fcntl(file_.get(), F_SETLK, &lock), 0);
+  const auto by_path = filesystem_info(path_);
+  const auto by_file = filesystem_info_of(file_.get(), path_);
+  auto other = open_file(path_, {.write = true});
+  ASSERT_TRUE(other.has_value());
+  EXPECT_EQ(::fcntl(other.value().get(), F_OFD_GETLK, &lock), 0);
+  EXPECT_EQ(lock.l_type, F_WRLCK) << "the lock is gone";
+  EXPECT_EQ(by_path.value().identity, by_file.value().identity);
+  const StorageInfo caching = caching_of(file_.get());
+  EXPECT_EQ(caching.kind, by_file.value().kind);
+  EXPECT_EQ(caching.is_coherent, by_file.value().is_coherent);
+}
+
+// A program that is profiled gets signals all the time.
+TEST(Sleeping, GoesOnAfterASignal) {
+  static std::atomic<int> n_signals{0};
+  struct sigaction count = {}, before = {};
+  count.sa_handler = [](int) { ++n_signals; };
+  ASSERT_EQ(::sigaction(SIGALRM, &count, &before), 0);
+  const itimerval each_ms{{0, 1000}, {0, 1000}}, none{};
+  ::setitimer(ITIMER_REAL, &each_ms, nullptr);
+  sleep_for(std::chrono::milliseconds(200));
+  ::setitimer(ITIMER_REAL, &none, nullptr);
+  ::sigaction(SIGALRM, &before, nullptr);
+  EXPECT_GT(n_signals.load(), 1);
 }
 
 // Another node removes a file that this one opens by a name it has cached.
