@@ -34,6 +34,9 @@ FilesystemKind filesystem_kind(std::uint32_t magic);
 Result<StorageInfo> filesystem_info(const std::string& path);
 // The file system of an open file; `path` is for messages.
 Result<StorageInfo> filesystem_info_of(int file, const std::string& path);
+// Only kind, is_network and is_coherent of it, which take one system call where the file system is not FUSE. Defaults
+// where the call fails.
+StorageInfo caching_of(int file);
 
 // Alignment that direct transfers of an open file need for memory, offset and length; 0: the file system has no
 // direct I/O, or does not report it. tmpfs accepts O_DIRECT and ignores it.

@@ -70,13 +70,21 @@ std::pair<std::string, std::string> mount_of(dev_t device) {
 }
 
 // The UUID that the file system of the file or folder carries, as a hexadecimal number; "": the kernel, before 6.9, or
-// the kind tells none.
-std::string uuid_of(const std::string& path) {
+// the kind tells none. `file`: open, or -1. Closing a descriptor of a file ends all locks of this process on it
+// (fcntl(2)), so that its folder is asked then.
+std::string uuid_of(int file, const std::string& path, const struct stat& status) {
   using Uuid = std::array<unsigned char, 17>;              // a length, and so many bytes
   constexpr unsigned long kAskUuid = _IOR(0x15, 0, Uuid);  // FS_IOC_GETFSUUID of linux/fs.h
   Uuid found = {};
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (!file.is_open() || ::ioctl(file.get(), kAskUuid, &found) != 0 || found[0] >= found.size()) return {};
+  FileDescriptor folder;
+  if (file < 0) {
+    const std::string name = S_ISDIR(status.st_mode) ? path : folder_of(path);
+    folder = FileDescriptor(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    file = folder.get();
+    struct stat beside;
+    if (::fstat(file, &beside) != 0 || beside.st_dev != status.st_dev) return {};
+  }
+  if (::ioctl(file, kAskUuid, &found) != 0 || found[0] >= found.size()) return {};
   std::string text;
   for (const unsigned char byte : std::span(found).subspan(1, found[0])) text += hex(byte, 2);
   return text;
@@ -86,12 +94,12 @@ std::string uuid_of(const std::string& path) {
 // statfs, unless that is the number of the device, which may be another one after the next mount: then by the UUID,
 // where there is one.
 std::string identity_of(const StorageInfo& info, const std::string& source, const struct statfs& system,
-                        const struct stat& status, const std::string& path) {
+                        const struct stat& status, int file, const std::string& path) {
   const bool has_servers = source.find(':') != std::string::npos || source.starts_with("//");
   if (info.is_network && has_servers) return info.kind + "-" + source;
   const auto number = std::bit_cast<std::uint64_t>(system.f_fsid);
   if (number != 0 && number != status.st_dev) return info.kind + "-" + hex(number, 16);
-  if (const std::string uuid = uuid_of(path); !uuid.empty()) return info.kind + "-" + uuid;
+  if (const std::string uuid = uuid_of(file, path, status); !uuid.empty()) return info.kind + "-" + uuid;
   return fmt::format("{}-device-{}-{}", info.kind, major(status.st_dev), minor(status.st_dev));
 }
 
@@ -118,19 +126,26 @@ std::uint32_t told_alignment(int folder_fd, const char* path, int flags) {
   return memory == 0 || offset == 0 ? 0 : std::max(memory, offset);
 }
 
-StorageInfo info_from(const struct stat& status, const struct statfs& system, const std::string& path) {
+// `type`: of the mount; "": not known.
+StorageInfo caching_from(const struct statfs& system, const std::string& type) {
   StorageInfo info;
-  // The block of I/O, not of allocation: on a parallel file system it is the stripe.
-  const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
-  info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
   const FilesystemKind kind = filesystem_kind(static_cast<std::uint32_t>(system.f_type));
-  const auto [type, source] = kind.network ? mount_of(status.st_dev) : std::pair<std::string, std::string>{};
   info.kind = kind.name != nullptr ? kind.name : "0x" + hex(kind.magic, 8);
   if (kind.magic == kFuse && !type.empty()) info.kind = type;
   const bool is_disk = info.kind == "fuseblk";  // FUSE on a disk of this machine
   info.is_network = kind.network && !is_disk;
   info.is_coherent = is_disk || kind.coherent;
-  info.identity = identity_of(info, source, system, status, path);
+  return info;
+}
+
+StorageInfo info_from(const struct stat& status, const struct statfs& system, int file, const std::string& path) {
+  const bool is_shared = filesystem_kind(static_cast<std::uint32_t>(system.f_type)).network;
+  const auto [type, source] = is_shared ? mount_of(status.st_dev) : std::pair<std::string, std::string>{};
+  StorageInfo info = caching_from(system, type);
+  // The block of I/O, not of allocation: on a parallel file system it is the stripe.
+  const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
+  info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
+  info.identity = identity_of(info, source, system, status, file, path);
   info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
   std::uint64_t free = 0;
   const bool told = system.f_blocks > 0;  // ramfs and others report no sizes
@@ -182,14 +197,22 @@ Result<StorageInfo> filesystem_info(const std::string& path) {
     if (err == ENOENT) return Status::failed_call(Code::not_found, err, fmt::format("there is no folder '{}'", place));
     return os_error(err, "cannot tell the file system of '{}'", place);
   }
-  return info_from(status, system, place);
+  return info_from(status, system, -1, place);
 }
 
 Result<StorageInfo> filesystem_info_of(int file, const std::string& path) {
   struct stat status;
   struct statfs system;
-  if (::fstat(file, &status) == 0 && ::fstatfs(file, &system) == 0) return info_from(status, system, path);
+  if (::fstat(file, &status) == 0 && ::fstatfs(file, &system) == 0) return info_from(status, system, file, path);
   return os_error(errno, "cannot tell the file system of '{}'", path);
+}
+
+StorageInfo caching_of(int file) {
+  struct stat status;
+  struct statfs system;
+  if (::fstatfs(file, &system) != 0) return {};
+  const bool is_fuse = static_cast<std::uint32_t>(system.f_type) == kFuse && ::fstat(file, &status) == 0;
+  return caching_from(system, is_fuse ? mount_of(status.st_dev).first : "");
 }
 
 }  // namespace thalweg

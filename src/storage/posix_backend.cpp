@@ -149,10 +149,12 @@ class PosixFile final : public StoredFile {
     if (options_.takes_lock) opening.emplace();
     TW_ASSIGN_OR_RETURN(file_, open_file(path_, options_));
     if (opening.has_value()) opening->close_in_children(file_.get());
-    const auto storage = filesystem_info_of(file_.get(), path_);
-    is_coherent_ = !storage.has_value() || storage.value().is_coherent;
-    has_daemon_ = storage.has_value() && storage.value().kind == "fuse.glusterfs";
-    if (has_daemon_) (void)sync_file(file_, path_).ok();  // only then the daemon opens the file, or finds it removed
+    opening.reset();
+    const StorageInfo storage = caching_of(file_.get());
+    is_coherent_ = storage.is_coherent;
+    has_daemon_ = storage.kind == "fuse.glusterfs";
+    if (has_daemon_)
+      failed_sync_ = sync_file(file_, path_);  // only then the daemon opens the file, or finds it removed
     return {};
   }
   // A process being spawned has the descriptor until its program begins, and must not hold the locks.
