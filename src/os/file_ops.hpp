@@ -81,11 +81,14 @@ Status preallocate_file(const FileDescriptor& file, const std::string& path, std
 // Makes a hole. Does nothing where the file system has none.
 Status release_storage(const FileDescriptor& file, const std::string& path, std::uint64_t offset, std::uint64_t bytes);
 Status sync_file(const FileDescriptor& file, const std::string& path);
-// Makes this node forget what it has cached of a file, so that it sees what other nodes wrote. First of all what it
-// wrote itself goes to the servers. `daemon`: a daemon of this node caches, too.
-Status forget_cached(const FileDescriptor& file, const std::string& path, bool daemon);
-// A daemon (GlusterFS) keeps the content of small files for a second: waits as long, or has it change the file.
-void forget_small(const FileDescriptor& file, bool may_write);
+// Drops the pages of a file that the kernel of this node has cached, and asks the servers for its size, so that reads
+// find what other nodes wrote. Pages that this node changed are written to the servers first.
+Status forget_cached(const FileDescriptor& file, const std::string& path);
+// The client daemon of GlusterFS keeps the content of files up to 64 KiB for a second. It drops that of a file which it
+// changes, so a file open for writing gets its first byte reserved, as it is already. Otherwise this waits for 1.1 s.
+void expire_daemon_cache(const FileDescriptor& file, bool may_write);
+// Bytes of a page of the kernel's cache on this node.
+std::uint32_t cache_page_bytes();
 // Locks of the open file description (fcntl(2), F_OFD_SETLK) on two bytes behind any data. Writers of a multifile or
 // vpfile exclude others with them (docs/format/multifile.md, section 8). They end when the last descriptor of this
 // opening is closed; one process may hold several.
@@ -97,9 +100,10 @@ enum class FileLock { session, writers };
 bool lock_file(const FileDescriptor& file, FileLock which);
 bool share_lock(const FileDescriptor& file, FileLock which);
 void unlock_file(const FileDescriptor& file);  // releases both locks
-// Where this node caches names it may open a file that another node has removed: then the file has no name any more. Or
-// it finds none, although its cache knows the name.
-bool was_removed(const FileDescriptor& file);
+// Where this node caches names it may open a file that another node has removed: then no folder links to the file any
+// more. Or it finds none, although its cache knows the name. File systems that count no links (0 for `path`'s folder,
+// too) show no removal.
+bool was_removed(const FileDescriptor& file, const std::string& path);
 bool is_cached_name(const std::string& path);
 // False when `path` names another file, or none.
 Result<bool> is_named(const FileDescriptor& file, const std::string& path);

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 
 #include "base/size_units.hpp"
+#include "os/wait.hpp"
 
 namespace thalweg {
 
@@ -103,8 +105,7 @@ Result<FileDescriptor> open_unnamed_file(const std::string& folder) {
 Status close_file(FileDescriptor file, const std::string& path) {
   if (::close(file.release()) == 0) return {};
   const int err = errno;
-  if (err == EINTR) return {};   // Linux has closed it; a second close could hit a file of another thread
-  if (err == ENOENT) return {};  // another node has removed the file
+  if (err == EINTR) return {};  // Linux has closed it; a second close could hit a file of another thread
   return os_error(err, "cannot close '{}'", path);
 }
 
@@ -113,7 +114,13 @@ namespace {
 // Network file systems ask their servers.
 int ask(int folder_or_file, const char* path, struct statx& found) {
   const int flags = AT_STATX_FORCE_SYNC | (*path == 0 ? AT_EMPTY_PATH : 0);
-  return ::statx(folder_or_file, path, flags, STATX_SIZE | STATX_NLINK, &found);
+  return retried([&] { return ::statx(folder_or_file, path, flags, STATX_SIZE | STATX_NLINK, &found); });
+}
+
+// Whether no folder links to the file at `path`.
+bool has_no_link(const struct statx& file, const std::string& path) {
+  struct stat folder = {};
+  return file.stx_nlink == 0 && ::stat(folder_of(path).c_str(), &folder) == 0 && folder.st_nlink > 0;
 }
 
 }  // namespace
@@ -129,9 +136,9 @@ bool is_cached_name(const std::string& path) {
   return ::stat(path.c_str(), &found) == 0;
 }
 
-bool was_removed(const FileDescriptor& file) {
+bool was_removed(const FileDescriptor& file, const std::string& path) {
   struct statx found = {};
-  return ask(file.get(), "", found) != 0 || found.stx_nlink == 0;
+  return ask(file.get(), "", found) != 0 || has_no_link(found, path);
 }
 
 Status truncate_file(const FileDescriptor& file, const std::string& path, std::uint64_t bytes) {
@@ -169,15 +176,17 @@ Status sync_file(const FileDescriptor& file, const std::string& path) {
   return os_error(errno, "cannot bring '{}' to the storage", path);
 }
 
-Status forget_cached(const FileDescriptor& file, const std::string& path, bool daemon) {
-  if (daemon) TW_RETURN_IF_ERROR(sync_file(file, path));
+Status forget_cached(const FileDescriptor& file, const std::string& path) {
   (void)::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);  // writes what is dirty; what is being written stays
   return file_size(file, path).status();
 }
 
-void forget_small(const FileDescriptor& file, bool may_write) {
-  if (!may_write || ::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, 1) != 0) ::usleep(1'100'000);
+void expire_daemon_cache(const FileDescriptor& file, bool may_write) {
+  const auto reserve = [&] { return ::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, 1); };
+  if (!may_write || retried(reserve) != 0) sleep_for(std::chrono::milliseconds(1100));
 }
+
+std::uint32_t cache_page_bytes() { return static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)); }
 
 namespace {
 
@@ -246,7 +255,7 @@ Status remove_file(const std::string& path) {
 
 Result<bool> file_exists(const std::string& path) {
   struct statx found = {};
-  if (ask(AT_FDCWD, path.c_str(), found) == 0) return found.stx_nlink > 0;
+  if (ask(AT_FDCWD, path.c_str(), found) == 0) return !has_no_link(found, path);
   const int err = errno;
   if (err == ENOENT || err == ENOTDIR || err == ESTALE) return false;
   return os_error(err, "cannot tell whether '{}' exists", path);

@@ -25,24 +25,33 @@ class PosixFile final : public StoredFile {
   ~PosixFile() override {
     if (file_.is_open()) (void)close_file_of_lock().ok();
   }
-  // Where nodes are not coherent a name may lead to a file that another node has removed, for a second (FUSE).
+  // Where nodes are not coherent a name may lead to a file that another node has removed, for a second (FUSE): tries for
+  // 1.4 seconds.
   Status open() {
     constexpr int kTries = 15;
     for (int i = 1;; ++i) {
       const Status opened = open_by_name();
       const bool is_stale =
-          opened.ok() ? !is_coherent_ && was_removed(file_)
+          opened.ok() ? !is_coherent_ && was_removed(file_, path_)
                       : opened.os_errno() == ESTALE || (opened.code() == Code::not_found && is_cached_name(path_));
-      if (!is_stale || i == kTries) return opened;
-      if (opened.ok()) TW_RETURN_IF_ERROR(close_file_of_lock());
+      if (!is_stale || (i == kTries && !opened.ok())) return opened;
+      if (opened.ok()) (void)close_file_of_lock().ok();  // nothing was written
+      if (i == kTries)
+        return Status::error(Code::unsafe,
+                             "cannot open '{}': another node has removed or replaced it, and the mount of this node "
+                             "still leads to the removed file; open it again later",
+                             path_);
       sleep_for(std::chrono::milliseconds(100));
     }
   }
   Status forget_cached() override {
-    TW_RETURN_IF_ERROR(check("look anew at"));
+    TW_RETURN_IF_ERROR(check("drop the cached pages of"));
     if (is_coherent_) return {};
-    if (has_daemon_) forget_small(file_, options_.write);
-    return thalweg::forget_cached(file_, path_, has_daemon_);
+    if (has_daemon_) {
+      expire_daemon_cache(file_, options_.write);
+      TW_RETURN_IF_ERROR(sync());
+    }
+    return thalweg::forget_cached(file_, path_);
   }
 
   Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
@@ -127,7 +136,7 @@ class PosixFile final : public StoredFile {
   }
   Status close() override {
     TW_RETURN_IF_ERROR(check("close"));
-    const Status direct = direct_.is_open() ? close_file(std::move(direct_), path_) : Status{};
+    const Status direct = direct_.is_open() ? close_one(std::move(direct_)) : Status{};
     return close_file_of_lock().or_else(direct);
   }
   const std::string& path() const override { return path_; }
@@ -157,13 +166,18 @@ class PosixFile final : public StoredFile {
       failed_sync_ = sync_file(file_, path_);  // only then the daemon opens the file, or finds it removed
     return {};
   }
+  // Another node may have removed a file that this one reads.
+  Status close_one(FileDescriptor file) {
+    Status closed = close_file(std::move(file), path_);
+    return !options_.write && closed.os_errno() == ENOENT ? Status{} : closed;
+  }
   // A process being spawned has the descriptor until its program begins, and must not hold the locks.
   Status close_file_of_lock() {
-    if (!options_.takes_lock) return close_file(std::move(file_), path_);
+    if (!options_.takes_lock) return close_one(std::move(file_));
     NoFork closing;
     unlock_file(file_);
     closing.forget(file_.get());
-    return close_file(std::move(file_), path_);
+    return close_one(std::move(file_));
   }
   // Once, on first use. Where it fails the alignment stays 0.
   void try_direct() {

@@ -264,10 +264,10 @@ TEST(Names, AFileWithoutANameIsKnown) {
   const std::string path = (std::filesystem::temp_directory_path() / "thalweg_names_test").string();
   auto file = open_file(path, {.write = true, .create = true});
   ASSERT_TRUE(file.has_value());
-  EXPECT_FALSE(was_removed(file.value()));
+  EXPECT_FALSE(was_removed(file.value(), path));
   EXPECT_TRUE(is_cached_name(path));
   EXPECT_TRUE(remove_file(path).ok());
-  EXPECT_TRUE(was_removed(file.value()));
+  EXPECT_TRUE(was_removed(file.value(), path));
   EXPECT_FALSE(is_cached_name(path));
   EXPECT_FALSE(file_exists(path).value());
 }
