@@ -92,7 +92,7 @@ bool goes_direct(const SharedFile& file, Direction direction) {
 }
 
 bool in_whole_blocks(const SharedFile& file, const Part& part) {
-  const std::uint64_t block = std::max<std::uint64_t>(file.direct_alignment, kCachePage);
+  const std::uint64_t block = std::max<std::uint64_t>({file.direct_alignment, kCachePage, file.page_bytes});
   const auto whole = [&](const Extent& extent) { return extent.offset % block == 0 && extent.bytes % block == 0; };
   const auto extents = part.list.extents();
   return part.asked.placement != Placement::in_order && std::all_of(extents.begin(), extents.end(), whole);
@@ -162,7 +162,7 @@ void add_circumstances(const Group& group, const SharedFile& file, const TaskAcc
   // A task alone, or threads of one process, do not keep other processes away; aggregators have domains of their own.
   access.may_sieve_writes = file.one_process || !access.shared_memory;
   access.may_bypass_cache = goes_direct(file, access.direction());
-  access.may_share_pages = file.is_coherent;
+  access.is_coherent = file.is_coherent;
   access.nodes = static_cast<std::size_t>(group.place().nodes);
   // Tasks of one process aggregate only where a hint asks for it.
   const bool aggregates = !access.shared_memory || file.strategy.method == Method::aggregate;

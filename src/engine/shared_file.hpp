@@ -64,7 +64,8 @@ struct SharedFile {
   bool may_write = false;
   bool sees_holes = true;   // the file could be opened for reading, too, whatever was asked for
   bool one_process = true;  // all tasks that have it open together are in this process
-  bool is_coherent = true;  // what a task wrote all others see at once, and each keeps to its bytes within a page
+  bool is_coherent = true;  // each node finds writes of others at once, and never writes back old bytes of a page
+  std::uint64_t page_bytes = 4096;  // where not coherent: the largest page of the caches of its nodes
   std::shared_ptr<const Helpers> helpers = std::make_shared<const Helpers>();  // of the group that has it open
   SharedPosition position;
   RangeLock writers;

@@ -166,7 +166,7 @@ Op<Status> plan_alike(Group& group, const Opened& opened) {
     const std::uint32_t alignment = wanted_alignment(*opened.file);
     worst[1] = alignment == 0 ? kNone : alignment;
     worst[2] = opened.file->sees_holes ? 0 : 1;
-    worst[3] = opened.file->storage.is_coherent || group.place().nodes == 1 ? 0 : 1;
+    worst[3] = opened.file->storage.is_coherent || group.place().nodes == 1 ? 0 : cache_page_bytes();
   }
   TW_CO_ASSIGN_OR_RETURN(const auto all, co_await group.allreduce(std::move(worst), Reduction::max));
   if (all[0] != 0) co_return co_await agree(group, opened.status);
@@ -177,6 +177,7 @@ Op<Status> plan_alike(Group& group, const Opened& opened) {
   }
   if (all[3] != 0) co_return co_await see_alike(group, leads ? opened.file->stored.get() : nullptr);
   co_return Status{};
+    opened.file->page_bytes = std::max(opened.file->page_bytes, static_cast<std::uint64_t>(all[3]));
 }
 
 // Task 0 opens, then a task of every other process, with the strategy of task 0. On success every task has the file

@@ -23,17 +23,17 @@ std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint6
 }
 
 // Borders between windows lie on blocks.
-FileDomain Rounds::window_from(std::uint64_t begin, std::uint64_t limit, const FileDomain& rest) const {
+FileDomain Rounds::window_from(std::uint64_t begin, std::uint64_t limit, std::uint64_t end) const {
   const std::uint64_t base = begin / block_ * block_;
-  FileDomain window{begin, rest.end - base > window_bytes_ ? base + window_bytes_ : rest.end};
-  if (limit < window.end) window.end = std::min(std::max(limit / block_ * block_, base + block_), rest.end);
+  FileDomain window{begin, end - base > window_bytes_ ? base + window_bytes_ : end};
+  if (limit < window.end) window.end = std::min(std::max(limit / block_ * block_, base + block_), end);
   return window;
 }
 
 bool Rounds::fit_one_round() const {
-  return std::ranges::all_of(domains_, [&](const FileDomain& all) {
-    return all.empty() || all.end - all.begin / block_ * block_ <= window_bytes_;
-  });
+  return stripe_ == 0 && std::ranges::all_of(domains_, [&](const FileDomain& all) {
+           return all.empty() || all.end - all.begin / block_ * block_ <= window_bytes_;
+         });
 }
 
 void Rounds::propose_all(RoundProposal& proposal) const {
@@ -41,6 +41,25 @@ void Rounds::propose_all(RoundProposal& proposal) const {
     proposal.lowest(i) = domains_[i].empty() ? RoundProposal::kNone : static_cast<std::int64_t>(domains_[i].begin);
     proposal.end(i) = RoundProposal::kNone;
   }
+}
+
+std::uint64_t Rounds::lowest_in(const ExtentList* list, std::size_t i) const {
+  if (list == nullptr) return kNone;
+  const auto extents = list->extents();
+  for (std::uint64_t from = domains_[i].begin; from < domains_[i].end;) {
+    const std::size_t at = list->first_beyond(from);
+    if (at == extents.size()) return kNone;
+    const std::uint64_t lowest = std::max(extents[at].offset, from);
+    if (lowest >= domains_[i].end) return kNone;
+    const std::uint64_t stripe = stripe_ == 0 ? i : lowest / stripe_;
+    if (stripe % n() == i) return lowest;
+    from = (stripe + (i + n() - stripe % n()) % n()) * stripe_;
+  }
+  return kNone;
+}
+
+std::uint64_t Rounds::limit(std::size_t i, std::uint64_t lowest) const {
+  return stripe_ == 0 ? domains_[i].end : std::min(domains_[i].end, (lowest / stripe_ + 1) * stripe_);
 }
 
 bool Rounds::open(const RoundProposal& all) {
@@ -56,7 +75,7 @@ bool Rounds::open(const RoundProposal& all) {
       rest.begin = lowest;
       continue;
     }
-    windows_[i] = window_from(lowest, static_cast<std::uint64_t>(all.end(i)), rest);
+    windows_[i] = window_from(lowest, static_cast<std::uint64_t>(all.end(i)), limit(i, lowest));
     rest.begin = windows_[i].end;
   }
   return any;

@@ -57,17 +57,26 @@ class RoundProposal {
 // A window of each domain, round after round, until no task has a byte left. Windows begin where some task has its next
 // byte, so that holes of any size cost nothing, and end where some task would have too much for one round. Equal on all
 // tasks. Takes memory only when made.
+//
+// `stripe`: where not 0, stripe k of the file belongs to domain k modulo n, whatever the range of the access: so each
+// page has the aggregator that it has in every other access. Then all domains are the whole range.
 class Rounds {
  public:
-  Rounds(std::vector<FileDomain> domains, std::uint64_t window_bytes, std::uint64_t block)
+  Rounds(std::vector<FileDomain> domains, std::uint64_t window_bytes, std::uint64_t block, std::uint64_t stripe = 0)
       : domains_(std::move(domains)),
         windows_(domains_.size()),
         before_(domains_.size()),
         window_bytes_(window_bytes),
-        block_(block) {}
+        block_(block),
+        stripe_(stripe) {}
 
   std::size_t n() const { return domains_.size(); }
   FileDomain rest(std::size_t i) const { return domains_[i]; }  // of domain i: the part that no window has had yet
+  // The lowest offset of the list that is left of domain i; kNone: there is none.
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::uint64_t lowest_in(const ExtentList* list, std::size_t i) const;
+  // Where windows of domain i that begin at `lowest` have to end.
+  std::uint64_t limit(std::size_t i, std::uint64_t lowest) const;
   // Whether the proposal repeats the last window of domain i. Then the next round has no window there, since tasks have
   // to propose an end for it first.
   bool repeats(const RoundProposal& all, std::size_t i) const {
@@ -86,13 +95,14 @@ class Rounds {
   FileDomain window_before(std::size_t i) const { return before_[i]; }  // of the round before
 
  private:
-  FileDomain window_from(std::uint64_t begin, std::uint64_t limit, const FileDomain& rest) const;
+  FileDomain window_from(std::uint64_t begin, std::uint64_t limit, std::uint64_t end) const;
 
   std::vector<FileDomain> domains_;  // what is left of them
   std::vector<FileDomain> windows_;
   std::vector<FileDomain> before_;
   const std::uint64_t window_bytes_;
   const std::uint64_t block_;
+  const std::uint64_t stripe_;
 };
 
 }  // namespace thalweg

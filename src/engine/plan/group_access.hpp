@@ -94,7 +94,7 @@ struct GroupAccess {
   bool shared_memory = false;        // all tasks are in one process: each can reach the memory of every other one
   bool may_sieve_writes = true;      // no other process writes into the holes of a task
   bool may_bypass_cache = false;     // the file can be transferred past the page cache
-  bool may_share_pages = true;       // no node writes back a page with old bytes of others
+  bool is_coherent = true;           // as the file is: each node finds writes of others at once
   std::size_t nodes = 1;             // that the tasks are on
   std::size_t most_aggregators = 0;  // 0: nothing is aggregated
 

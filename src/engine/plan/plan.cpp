@@ -59,7 +59,7 @@ class Model {
   // The cheapest plan, or the cheapest one of the method that the hint asks for; among equals the simplest.
   Plan choose() const {
     if (must_aggregate()) {
-      Plan chosen = cheapest_aggregate();
+      Plan chosen = cheapest_aggregate_by(most_aggregators());  // each has the pages that it has in every access
       chosen.reason = "nodes must not write parts of one page of this file system";
       return chosen;
     }
@@ -102,11 +102,15 @@ class Model {
     return best;
   }
   Plan cheapest_aggregate() const {
-    const std::size_t most = std::min(access_.most_aggregators, tasks_);
-    if (strategy_.aggregators > 0) return cheapest_aggregate_by(std::min(strategy_.aggregators, most));
+    const std::size_t most = most_aggregators();
+    if (strategy_.aggregators > 0) return cheapest_aggregate_by(most);
     Plan best = cheapest_aggregate_by(most);
     for (std::size_t n = 1; n < most; n *= 2) take_cheaper(best, cheapest_aggregate_by(n));
     return best;
+  }
+  std::size_t most_aggregators() const {
+    const std::size_t most = std::min(access_.most_aggregators, tasks_);
+    return strategy_.aggregators > 0 ? std::min(strategy_.aggregators, most) : most;
   }
   Plan cheapest_aggregate_by(std::size_t n) const {
     Plan best = aggregate(Style::plain, n);
@@ -128,9 +132,7 @@ class Model {
     return !access_.shared_memory && tasks_ > 1 && access_.most_aggregators > 0 && !access_.common();
   }
   // Aggregators have whole pages.
-  bool must_aggregate() const {
-    return !access_.may_share_pages && !access_.whole_blocks && !reading() && may_aggregate();
-  }
+  bool must_aggregate() const { return !access_.is_coherent && !access_.whole_blocks && !reading() && may_aggregate(); }
   bool reading() const { return access_.reads(); }
 
   // Whether no task's windows reach over bytes of another one.

@@ -11,16 +11,7 @@ namespace thalweg {
 namespace {
 
 constexpr std::uint64_t kLeastRemote = 512;  // bytes of an extent: longer ones are quicker read where they lie
-constexpr std::uint64_t kNone = ~std::uint64_t{0};
-
-// Lowest offset of the list in `rest`; kNone: none.
-std::uint64_t lowest_in(const ExtentList* list, FileDomain rest) {
-  if (list == nullptr || rest.empty()) return kNone;
-  const auto extents = list->extents();
-  const std::size_t at = list->first_beyond(rest.begin);
-  if (at == extents.size() || extents[at].offset >= rest.end) return kNone;
-  return std::max(extents[at].offset, rest.begin);
-}
+constexpr std::uint64_t kNone = Rounds::kNone;
 
 // Whether an aggregator copies from and to remote memory more quickly than it takes inline data: it does when extents
 // are long, or nearly all of them can be copied together (two_phase/peer_copy.hpp).
@@ -49,12 +40,12 @@ ExchangeClient::ExchangeClient(const TwoPhase& what, const Rounds& rounds)
     ahead_[i].within_process = place.processes == 1 || aggregator.rank == place.process_leader;
     if (ahead_[i].within_process || (reaches && aggregator.node == place.node))
       ahead_[i].data_path = DataPath::remote_memory;
-    n_mine_ += lowest_in(what.list, rounds.rest(i)) != kNone ? 1 : 0;
+    n_mine_ += rounds.lowest_in(what.list, i) != kNone ? 1 : 0;
   }
 }
 
 void ExchangeClient::mark_domains(std::span<std::int64_t> has) const {
-  for (std::size_t i = 0; i < rounds_.n(); ++i) has[i] = lowest_in(what_.list, rounds_.rest(i)) != kNone ? 1 : 0;
+  for (std::size_t i = 0; i < rounds_.n(); ++i) has[i] = rounds_.lowest_in(what_.list, i) != kNone ? 1 : 0;
 }
 
 std::uint64_t ExchangeClient::sharers(std::size_t i) const {
@@ -64,7 +55,7 @@ std::uint64_t ExchangeClient::sharers(std::size_t i) const {
 // Where a window that begins at `lowest` or before has to end, so that neither this task nor, when all others do the
 // same, the aggregator has more in messages than the budget allows.
 std::uint64_t ExchangeClient::end_of(std::size_t i, std::uint64_t lowest) const {
-  const std::uint64_t rest = rounds_.rest(i).end;
+  const std::uint64_t rest = rounds_.limit(i, lowest);
   const FileDomain stretch{lowest, rest - lowest > budget_.window ? lowest + budget_.window : rest};
   const std::uint64_t most_described = std::min(budget_.encoded / sharers(i), budget_.encoded / n_mine_);
   std::uint64_t most_bytes = kNone;
@@ -91,7 +82,7 @@ void ExchangeClient::look_ahead(std::size_t i) {
   Ahead& ahead = ahead_[i];
   if (ahead.known && ahead.lowest >= rounds_.rest(i).begin) return;
   ahead.known = true;
-  ahead.lowest = lowest_in(what_.list, rounds_.rest(i));
+  ahead.lowest = rounds_.lowest_in(what_.list, i);
   ahead.end = ahead.lowest == kNone ? kNone : end_of(i, ahead.lowest);
 }
 

@@ -42,9 +42,13 @@ std::optional<std::size_t> seat_of(const TwoPhase& what) {
 Rounds rounds_of(const TwoPhase& what) {
   // The block size of the strategy is task 0's on all tasks; what a process finds itself may differ from mount to
   // mount.
-  const std::uint64_t unit = std::max<std::uint64_t>(what.file().strategy.costs.block, kCachePage);
+  const std::uint64_t unit =
+      std::max<std::uint64_t>({what.file().strategy.costs.block, kCachePage, what.file().page_bytes});
   const FileDomain range{what.access->begin, what.access->end};
-  return {even_domains(range, what.n_aggregators, unit), what.budget().window, kCachePage};
+  const std::uint64_t window = what.budget().window;
+  if (what.access->is_coherent || what.reads())
+    return {even_domains(range, what.n_aggregators, unit), window, kCachePage};
+  return {std::vector<FileDomain>(what.n_aggregators, range), window, kCachePage, (window + unit - 1) / unit * unit};
 }
 
 // The state of a task in the rounds; made before the first one, so that every task can take part.

@@ -86,6 +86,41 @@ TEST(Rounds, HaveEachByteInOneWindow) {
   }
 }
 
+// So that a page has one aggregator in all accesses.
+TEST(Rounds, HaveStripesWhoseDomainDependsOnTheOffsetAlone) {
+  constexpr std::uint64_t kStripe = 8192;
+  std::mt19937_64 random(6);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Extent> extents;
+    static std::byte memory[20000];
+    for (int i = 0; i < 40; ++i) extents.push_back({memory, 1 + random() % 20000, random() % 300000});
+    const ExtentList list = ExtentList::of(extents).value();
+    const ExtentSummary& all_of_it = list.summary();
+    const std::size_t n = 1 + random() % 4;
+    Rounds rounds(std::vector<FileDomain>(n, {all_of_it.begin, all_of_it.end}), 4096 * (1 + random() % 3), 512,
+                  kStripe);
+    std::uint64_t last = 0, bytes = 0;
+    for (int n_rounds = 0;; ++n_rounds) {
+      ASSERT_LT(n_rounds, 200);
+      RoundProposal all(n);
+      for (std::size_t i = 0; i < n; ++i)
+        if (const std::uint64_t lowest = rounds.lowest_in(&list, i); lowest != Rounds::kNone)
+          all.lowest(i) = static_cast<std::int64_t>(lowest);
+      if (!rounds.open(all)) break;
+      for (std::size_t i = 0; i < n; ++i) {
+        const FileDomain window = rounds.window(i);
+        if (window.empty()) continue;
+        EXPECT_EQ(window.begin / kStripe % n, i);
+        EXPECT_EQ((window.end - 1) / kStripe, window.begin / kStripe);
+        bytes += list.bytes_before(window.end) - list.bytes_before(window.begin);
+        last = std::max(last, window.end);
+      }
+    }
+    EXPECT_EQ(bytes, list.bytes_before(all_of_it.end));
+    EXPECT_EQ(last, all_of_it.end);
+  }
+}
+
 TEST(Rounds, PassOverHolesOfAnySize) {
   Rounds rounds({{0, std::uint64_t{1} << 62}}, 1 << 20, 4096);
   const std::vector<std::uint64_t> places = {5, (std::uint64_t{1} << 62) - 1};

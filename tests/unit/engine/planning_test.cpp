@@ -144,7 +144,7 @@ TEST(Planning, NodesThatMustNotShareAPageWriteThroughAggregators) {
   what.most_aggregators = 2;
   what.method = Method::direct;
   GroupAccess access = access_of(what);
-  access.may_share_pages = access.whole_blocks = false;
+  access.is_coherent = access.whole_blocks = false;
   Strategy strategy;
   strategy.method = Method::direct;
   EXPECT_EQ(choose_plan(access, strategy).method, Method::aggregate);
