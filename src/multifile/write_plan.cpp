@@ -201,7 +201,7 @@ format::FileHeader new_header(const WritePlanInput& input, std::uint32_t n_physi
       input.options.alignment_bytes == kAuto ? input.storage.block_bytes : input.options.alignment_bytes;
   // Where nodes write back whole pages, no page has the bytes of two.
   const bool pages = input.requests.nodes() > 1 && !input.storage.is_coherent;
-  header.alignment = std::clamp<std::uint32_t>(std::bit_ceil(block), pages ? 4096 : 512, 64 * kMi);
+  header.alignment = std::clamp<std::uint32_t>(std::bit_ceil(block), pages ? cache_page_bytes() : 512, 64 * kMi);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   header.created_seconds = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   return header;
