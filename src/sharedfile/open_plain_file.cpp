@@ -1,10 +1,13 @@
 // The collective opening of a plain file: task 0 creates it, each process opens it, all agree on one plan.
+#include <algorithm>
+#include <chrono>
 #include <span>
 #include <utility>
 
 #include "base/wire.hpp"
 #include "formats/known_file.hpp"
 #include "group/agree.hpp"
+#include "os/wait.hpp"
 #include "sharedfile/file_strategy.hpp"
 #include "sharedfile/find_aggregators.hpp"
 #include "sharedfile/plain_file.hpp"
@@ -174,10 +177,10 @@ Op<Status> plan_alike(Group& group, const Opened& opened) {
     set_alignment(*opened.file, all[1] == kNone ? 0 : static_cast<std::uint32_t>(all[1]));
     if (all[2] != 0) opened.file->strategy.sieve_writes = false;
     opened.file->is_coherent = all[3] == 0;
+    opened.file->page_bytes = std::max(opened.file->page_bytes, static_cast<std::uint64_t>(all[3]));
   }
   if (all[3] != 0) co_return co_await see_alike(group, leads ? opened.file->stored.get() : nullptr);
   co_return Status{};
-    opened.file->page_bytes = std::max(opened.file->page_bytes, static_cast<std::uint64_t>(all[3]));
 }
 
 // Task 0 opens, then a task of every other process, with the strategy of task 0. On success every task has the file
@@ -197,27 +200,35 @@ Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>&
 
 }  // namespace
 
+// The size may change meanwhile, by outstanding writes and by other programs. So a node is behind only where it finds
+// less than the largest size that any node found in the try before; what this node writes the servers have to get first.
 Op<Status> see_alike(Group& group, StoredFile* stored) {
   constexpr int kTries = 3;
+  std::int64_t before = INT64_MAX;  // the largest size in the try before
   for (int i = 1;; ++i) {
     Status status;
     std::int64_t mine = INT64_MIN;
     if (stored != nullptr) {
-      status = stored->forget_cached();
+      if (i > 1) status = stored->sync();
+      if (status.ok()) status = stored->forget_cached();
       const auto size = status.ok() ? stored->size() : Result<std::uint64_t>(status);
       status = size.status();
       if (size.has_value()) mine = static_cast<std::int64_t>(size.value());
     }
     std::vector<std::int64_t> sizes{status.ok() ? 0 : 1, mine, mine < 0 ? mine : -mine};  // the largest, the smallest
     TW_CO_ASSIGN_OR_RETURN(const auto all, co_await group.allreduce(std::move(sizes), Reduction::max));
-    if (all[0] == 0 && all[1] == -all[2]) co_return Status{};
-    if (all[0] == 0 && i < kTries) continue;
-    if (status.ok() && all[0] == 0 && stored != nullptr && mine != all[1])
-      status = Status::error(Code::unsafe,
-                             "'{}': this node sees {} bytes of it, another one {}; its mount keeps old sizes "
-                             "(FUSE: mount without writeback_cache; sshfs: with -o cache=no)",
-                             stored->path(), mine, all[1]);
-    co_return co_await agree(group, std::move(status));
+    const std::int64_t largest = all[1], smallest = -all[2];
+    if (all[0] == 0 && (smallest == largest || smallest >= before)) co_return Status{};
+    if (all[0] != 0 || i == kTries) {
+      if (all[0] == 0 && stored != nullptr && mine < before)
+        status = Status::error(Code::unsafe,
+                               "'{}': node {} finds {} bytes in it, another one found {} before; its mount keeps old "
+                               "sizes (FUSE: mount without writeback_cache; sshfs: with -o cache=no)",
+                               stored->path(), group.place().node, mine, before);
+      co_return co_await agree(group, std::move(status));
+    }
+    before = largest;
+    sleep_for(std::chrono::milliseconds(100));
   }
 }
 
