@@ -76,9 +76,16 @@ Op<Status> PlainFile::close() {
 Op<Status> PlainFile::once(Entry mine, std::function<Status(StoredFile&)> action) {
   if (mine.mine.ok()) mine.mine = check_mode(*shared_, Direction::write);
   TW_CO_RETURN_IF_ERROR(co_await enter(std::move(mine)));
+  if (!shared_->is_coherent) TW_CO_RETURN_IF_ERROR(co_await sync_nodes());
   Status status;
   if (group_->rank() == 0) status = action(*shared_->stored);
-  co_return co_await agree(*group_, std::move(status));
+  status = co_await agree(*group_, std::move(status));
+  if (shared_->is_coherent || !status.ok()) co_return status;
+  co_return co_await see_alike(*group_, of_process());
+}
+
+StoredFile* PlainFile::of_process() const {
+  return group_->rank() == group_->place().process_leader ? shared_->stored.get() : nullptr;
 }
 
 // Task 0 asks once all tasks have arrived, so that what a task wrote before its call counts; where nodes may see
@@ -123,12 +130,16 @@ Op<Status> PlainFile::preallocate(std::uint64_t offset, std::uint64_t bytes, Sta
 
 Op<Status> PlainFile::sync() {
   Status status = co_await meet(Call::tw_file_sync, {});  // all tasks have written
-  if (!group_->ended().ok()) co_return status;
-  const bool leads = group_->rank() == group_->place().process_leader;
-  if (status.ok() && leads) status = shared_->stored->sync();
+  if (!status.ok()) co_return status;
+  co_return co_await sync_nodes();
+}
+
+Op<Status> PlainFile::sync_nodes() {
+  Status status;
+  if (StoredFile* const stored = of_process()) status = stored->sync();
   status = co_await agree(*group_, std::move(status));
   if (shared_->is_coherent || !status.ok()) co_return status;
-  co_return co_await see_alike(*group_, leads ? shared_->stored.get() : nullptr);
+  co_return co_await see_alike(*group_, of_process());
 }
 
 Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Status mine) {

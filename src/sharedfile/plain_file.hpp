@@ -96,9 +96,12 @@ class PlainFile {
   // here. So tasks detect different calls at once, and the groups of the file end. `hold`: whether Entry::holds is true
   // on all tasks.
   Op<Status> enter(Entry mine, bool* hold = nullptr);
-  // Task 0 runs the action once all tasks have arrived; all return its status.
+  // Task 0 runs the action once all tasks have arrived; all return its status. Where nodes are not coherent they sync
+  // before, so that no page that one writes back later undoes it, and see its effect.
   Op<Status> once(Entry mine, std::function<Status(StoredFile&)> action);
   Op<Result<std::uint64_t>> largest_size();  // that a node sees
+  Op<Status> sync_nodes();                   // tw_file_sync() once all tasks have arrived
+  StoredFile* of_process() const;            // the stored file, for one task of each process; null on the others
 
   Op<Status> open_channels(Group& group);
 
