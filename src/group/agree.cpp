@@ -83,14 +83,14 @@ Op<Status> agree(Group& group, Status mine) {
   co_return agreed.status();
 }
 
-Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine, const char* what) {
+Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine, const char* what, Code code) {
   if (group.size() == 1) co_return mine;
   std::vector<std::int64_t> bounds{a, ~a, b, ~b, mine.ok() ? 0 : 1};
   TW_CO_ASSIGN_OR_RETURN(const auto max, co_await group.allreduce(std::move(bounds), Reduction::max));
   const bool all_well = max[4] == 0;
   const bool same = max[0] == ~max[1] && max[2] == ~max[3];
   if (all_well && same) co_return Status{};  // the reduction gave all tasks the same answer
-  if (all_well) mine = Status::error(Code::invalid_argument, "{} differ between tasks", what);
+  if (all_well) mine = Status::error(code, "{} differ between tasks", what);
   co_return co_await agree(group, std::move(mine));
 }
 

@@ -19,8 +19,9 @@ Op<Status> agree_on_call(Group& group);
 // Collective: agree(), and the smallest or largest `value` of all tasks (Reduction::min, max). Values are 0 .. 2^63-1.
 Op<Result<std::int64_t>> agree_on(Group& group, Status mine, std::int64_t value, Reduction how);
 
-// Collective. Agrees on `mine`; where all are OK, checks that `a` and `b` are equal on all tasks: invalid_argument,
+// Collective. Agrees on `mine`; where all are OK, checks that `a` and `b` are equal on all tasks: a failure with `code`,
 // "`what` differ between tasks". A failure in `mine` takes precedence.
-Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine, const char* what);
+Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine, const char* what,
+                       Code code = Code::invalid_argument);
 
 }  // namespace thalweg

@@ -94,15 +94,23 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
   return {};
 }
 
+// Collective, after each task has opened the set with status `mine`: whether nodes see one session. `mine` where not.
+Op<Status> see_one_session(Group& group, ReadSet& set, Status mine) {
+  const std::string seen = fmt::format(
+      "'{}' is being changed by another program, or the mount of a node keeps an old state of it (open it again "
+      "later): the sessions or numbers of logical files that tasks find in it",
+      set.path());
+  const bool opened = mine.ok();
+  const auto session = opened ? static_cast<std::int64_t>(set.first().state().sequence) : 0;
+  const auto n_logical = opened ? static_cast<std::int64_t>(set.n_logical()) : 0;
+  co_return co_await same_on_all(group, session, n_logical, std::move(mine), seen.c_str(), Code::unsafe);
+}
+
 Op<Result<std::unique_ptr<Multifile>>> open_for_reading(Group& group, const OpenRequest& request) {
   TW_CO_ASSIGN_OR_RETURN(auto set, co_await share_read_set(group, request));
   std::unique_ptr<Multifile> file;
-  const Status mine = attempt([&] { return start_reading(group, request, std::move(set), file); });
-  const std::string seen = fmt::format("'{}': session and number of logical files that nodes see", request.path);
-  const std::int64_t session =
-      mine.ok() ? static_cast<std::int64_t>(file->reading->files().first().state().sequence) : 0;
-  const std::int64_t n_logical = mine.ok() ? static_cast<std::int64_t>(file->reading->files().n_logical()) : 0;
-  TW_CO_RETURN_IF_ERROR(co_await same_on_all(group, session, n_logical, mine, seen.c_str()));
+  const Status mine = attempt([&] { return start_reading(group, request, set, file); });
+  TW_CO_RETURN_IF_ERROR(co_await see_one_session(group, *set, mine));
   co_return std::move(file);
 }
 
@@ -268,6 +276,8 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
   WriteRequest wanted;
   Bytes wanted_bytes;  // empty: out of memory, which task 0 finds out
   wanted.status = attempt([&] { return make_request(group, request, old.get(), wanted); });
+  if (old != nullptr && group.place().nodes > 1)
+    TW_CO_RETURN_IF_ERROR(co_await see_one_session(group, *old, wanted.status));
   (void)attempt([&] {
     wanted_bytes = encode(wanted, static_cast<std::size_t>(group.rank()), static_cast<std::size_t>(group.size()));
     return Status{};
