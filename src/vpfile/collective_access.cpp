@@ -263,6 +263,8 @@ class CollectiveAccess {
       parts_.lattice->forget_row();
       parts_.note(VpMode::ib, parts_.last_choice.cause);
     }
+    } else {
+      TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->see_rows());
     co_return co_await access_independently(parts_, what_);
   }
 

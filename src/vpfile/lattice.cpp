@@ -25,6 +25,8 @@ void Lattice::extend(std::uint64_t end) {
 }
 
 Op<Status> Lattice::move_row(Direction direction, const LatticeRow& row, std::byte* packed, Status mine) {
+  if (direction == Direction::read) mine = mine.or_else(co_await see_rows());
+  if (direction == Direction::write) unsynced_ = true;
   TaskAccess access;
   access.direction = direction;
   std::vector<Extent> extents;
@@ -41,6 +43,11 @@ Op<Status> Lattice::move_row(Direction direction, const LatticeRow& row, std::by
   const bool cut_off = direction == Direction::read && outcome.end_of_file < row.offset_of(geometry_.n);  // all see it
   if (cut_off && outcome.status.ok()) co_return ends_early(outcome.end_of_file);
   co_return std::move(outcome.status);
+}
+
+Op<Status> Lattice::see_rows() {
+  if (file_.shared()->is_coherent || !std::exchange(unsynced_, false)) co_return Status{};
+  co_return co_await file_.sync();
 }
 
 Status Lattice::ends_early(std::uint64_t end) const {
@@ -126,7 +133,8 @@ Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, std::u
     const std::uint64_t part = std::min(row.end() - at, bytes - done);
     const bool whole = part == row.bytes && part == what.bytes;
     const bool packed = whole && all.strided == 0;
-    const bool in_pieces = whole && !packed && !row_dirty_ && all.least_run >= kPieceBytes / row.bytes;
+    const bool may_go_alone = !what.writes() || file_.shared()->is_coherent;  // parts of pages go through aggregators
+    const bool in_pieces = whole && !packed && !row_dirty_ && may_go_alone && all.least_run >= kPieceBytes / row.bytes;
     // A row in the buffer that is not stored is kept until it is stored, or written over with success.
     if (packed && (!what.writes() || row_ != row)) TW_CO_RETURN_IF_ERROR(co_await store_row());
     if ((packed && !row_dirty_) || in_pieces) forget(row);
@@ -135,7 +143,8 @@ Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, std::u
       status = co_await move_row(what.direction, row, what.base);
       if (status.ok()) forget(row);
     } else if (in_pieces) {
-      Status mine = or_out_of_memory([&] { return move_in_pieces(what, row); });
+      Status mine = co_await see_rows();
+      if (mine.ok()) mine = or_out_of_memory([&] { return move_in_pieces(what, row); });
       status = co_await agree(file_.group(), std::move(mine));
     } else {
       status = co_await move_part(what, row, at, part, done);

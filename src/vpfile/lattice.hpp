@@ -30,6 +30,10 @@ class Lattice {
   // Collective: stores the row in the buffer.
   Op<Status> store_row();
 
+  // Collective, before reads: where nodes are not coherent, syncs the rows that were stored since the last sync. Another
+  // node may have stored this task's own bytes.
+  Op<Status> see_rows();
+
   // Independent: moves bytes of one VP.
   Status move_one(Direction direction, std::uint64_t local, std::uint64_t at, Piece piece);
   // Bytes of a stream from `position` on that are in rows of holes, or behind the end of the data file.
@@ -57,6 +61,7 @@ class Lattice {
   format::LatticeRow row_;            // in the buffer; of 0 bytes: none
   std::vector<std::byte> row_bytes_;  // this task's part of row_, VP after VP
   bool row_dirty_ = false;            // equal on all tasks
+  bool unsynced_ = false;             // rows were stored; equal on all tasks
   std::vector<std::byte> scratch_;
 };
 
