@@ -43,6 +43,10 @@
  * Durability: bytes written before a successful flush survive the death of the process, before a successful
  * tw_vpfile_sync_all() the death of the machine.
  *
+ * Nodes: on a file system that several nodes share and that is not known to keep their caches coherent, other than FUSE
+ * (NFS, SMB, ...), a write of one VP, and a collective one in which VPs differ, is TW_ERR_UNSAFE for a group on several
+ * nodes (docs/reference/visibility.md).
+ *
  * Replacement: TW_TRUNCATE over a vpfile that others have open writes into its data file, whose bytes have no
  * checksums. A handle that was open before may then give out bytes of either: close readers first. */
 #ifndef THALWEG_VPFILE_H

@@ -260,11 +260,12 @@ class CollectiveAccess {
   Op<Status> move_independently() {
     TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->store_row());
     if (writes()) {
+      TW_CO_RETURN_IF_ERROR(co_await agree(parts_.group(), parts_.check_alone()));
       parts_.lattice->forget_row();
       parts_.note(VpMode::ib, parts_.last_choice.cause);
-    }
     } else {
       TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->see_rows());
+    }
     co_return co_await access_independently(parts_, what_);
   }
 

@@ -59,6 +59,7 @@ Result<std::uint64_t> VpStream::read_pushed(std::span<std::byte> to) {
 Result<std::uint64_t> VpStream::write(std::span<const std::byte> data) {
   return locked(Direction::write, [&]() -> Result<std::uint64_t> {
     if (data.empty()) return std::uint64_t{0};
+    TW_RETURN_IF_ERROR(parts_.check_alone());
     streams_.go_apart();
     streams_.drop_pushed(local_);
     StreamState& state = streams_[local_];

@@ -85,6 +85,16 @@ Status VpParts::not_open_for(Direction direction) const {
   return Status::error(Code::wrong_mode, "'{}' is not open for {}", path, what);
 }
 
+// FUSE passes exactly the bytes on that were written.
+Status VpParts::check_alone() const {
+  const SharedFile& shared = *file->shared();
+  if (shared.is_coherent || shared.storage.kind.starts_with("fuse")) return {};
+  return Status::error(Code::unsafe,
+                       "'{}': where virtual processors write alone, or different numbers of bytes, nodes share pages, "
+                       "and {} may lose parts of them; let all write the same number, or write it from one node",
+                       path, shared.storage.kind);
+}
+
 Status VpParts::check_record() const {
   if (geometry.record_bytes != 0 || geometry.nb_bytes == 0) return {};
   return Status::error(Code::invalid_argument,

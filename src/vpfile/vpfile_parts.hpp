@@ -98,6 +98,8 @@ struct VpParts {
   Status check_mode(Direction direction) const {
     return (direction == Direction::write ? may_write : may_read) ? Status{} : not_open_for(direction);
   }
+  // Fails for writes of a task alone where nodes would write parts of one page of the data file or of NAME.first.
+  Status check_alone() const;
   // Fails for an array without NAME.meta, as long as the size of its records is unknown.
   Status check_record() const;
 
