@@ -166,7 +166,8 @@ class Opening {
 
   // An empty NAME.meta, left by a writer of an array that died, counts as missing.
   Status look_at_meta() {
-    TW_ASSIGN_OR_RETURN(const std::vector<std::byte> slots, read_meta_slots(*parts_.backend, parts_.path));
+    TW_ASSIGN_OR_RETURN(const std::vector<std::byte> slots,
+                        read_meta_slots(*parts_.backend, parts_.path, group_.place().nodes > 1));
     TW_ASSIGN_OR_RETURN(const bool has_first,
                         parts_.backend->exists(vp_side_path(parts_.path, format::DirectoryFile::first)));
     if (slots.empty() && !has_first) return {};

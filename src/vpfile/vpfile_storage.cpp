@@ -52,8 +52,9 @@ Status check_side(Backend& backend, const std::string& name, bool may_be_torn) {
   return ours ? Status{} : refuse_to_overwrite(name, "is no side file of a vpfile");
 }
 
-Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::string& path) {
+Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::string& path, bool of_nodes) {
   TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), OpenMode::read));
+  if (of_nodes) TW_RETURN_IF_ERROR(file->forget_cached());
   std::vector<std::byte> bytes(format::kMetaBytes);
   TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
   bytes.resize(got);

@@ -12,8 +12,9 @@ namespace thalweg {
 using format::vp_meta_path;
 using format::vp_side_path;
 
-// Reads the slots of NAME.meta, as far as the file reaches; not_found.
-Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::string& path);
+// Reads the slots of NAME.meta, as far as the file reaches; not_found. `of_nodes`: as other nodes left them
+// (StoredFile::forget_cached).
+Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::string& path, bool of_nodes = false);
 
 // Removes the side files of the directory; unless `foreign_too`, only if they are side files of a vpfile, or blank.
 Status remove_directory(Backend& backend, const std::string& path, bool foreign_too = false);
