@@ -81,6 +81,21 @@ TEST_F(MpiVisibility, AfterASyncOfSharesThatMeetWithinAPage) {
   EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
 }
 
+// Records that all write one after the other begin in the page in which the one before has ended.
+TEST_F(MpiVisibility, AfterOneSyncOfRecordsThatMeetWithinPages) {
+  constexpr std::int64_t kShare = 33'333;
+  tw_file* file = open(folder_.path("records"), TW_READ | TW_WRITE | TW_CREATE, world_.group());
+  ASSERT_NE(file, nullptr);
+  for (std::int64_t round = 0; round < kRounds; ++round) {
+    const std::int64_t offset = (round * world_.size() + world_.rank()) * kShare;
+    const std::string data = bytes_of(0, offset, kShare);
+    EXPECT_EQ(tw_file_write_at_all(file, data.data(), data.size(), offset), TW_OK) << tw_last_error();
+  }
+  EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
+  expect_content(file, 0, kRounds * kShare * world_.size());
+  EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+}
+
 // The last rank alone makes the file longer.
 TEST_F(MpiVisibility, OfTheSizeAfterASync) {
   tw_file* file = open(folder_.path("longer"), TW_READ | TW_WRITE | TW_CREATE, world_.group());
