@@ -40,12 +40,13 @@
  * Overlapping reads are fine. Where writes of one call overlap, each byte is from one of the tasks.
  *
  * Visibility: once a collective write has returned on a task, or its request was found complete there, every read that
- * begins later finds the bytes of all tasks, in this process and in every other one of the node; what one task wrote
- * alone is found by every read that begins after that write. No sync is needed. On other nodes that is so if the file
- * system is known to keep its caches coherent. Elsewhere (NFS, FUSE, SMB, ...) the tasks of the group call
- * tw_file_sync(): every read that begins after its return finds what all had written before. Nodes that write parts of
- * one page of 4 KiB do so in collective calls; a task that writes alone keeps to pages that no other node writes
- * between two syncs (docs/reference/visibility.md).
+ * begins later finds the bytes of all tasks, in every process; what one task wrote alone is found by every read that
+ * begins after that write. No sync is needed for a group on one node, nor where the file system is known to keep the
+ * caches of nodes coherent. Elsewhere (NFS, FUSE, SMB, ...) the tasks of a group on several nodes call tw_file_sync():
+ * every read that begins after its return finds what all had written before. That holds for a task's own bytes, too,
+ * after a collective write, which another node may have carried out. Nodes that write parts of one page do so in
+ * collective calls; a task that writes alone, or task 0 in a common access, keeps to pages that no other write touches
+ * between two syncs, and two writes of the same bytes have a sync between them (docs/reference/visibility.md).
  *
  * Durability: what was written survives the death of the process. Only tw_file_sync() makes it survive that of the
  * machine; tw_file_close() does not sync.
