@@ -32,6 +32,10 @@ typedef struct tw_storage_info {
    * thalweg/storage.json in $XDG_CONFIG_HOME or ~/.config. It need not exist; it is read once per process. "": profiles
    * are turned off (THALWEG_PROFILE is empty or "none"). */
   char profile[4160];
+  /* Bytes of a stripe of the file, or of new files of the folder, and over how many targets (servers, OSTs) the stripes
+   * go in turn; 0: the file system does not tell. Lustre and BeeGFS tell both, GPFS its block. Since 0.2. */
+  int64_t stripe_bytes;
+  int64_t stripe_count;
 } tw_storage_info;
 
 /* Describes the storage of a path.
@@ -60,7 +64,7 @@ typedef struct tw_access_pattern {
 } tw_access_pattern;
 
 /* Describes in words how an access would be carried out, and why: the lines "storage: ", "read: " or "write: ", "way: "
- * and "plan: ". The words may change between versions.
+ * and "plan: ", and "layout: " where there are stripes to tell. The words may change between versions.
  * Call:     independent.
  * Blocking: as stat(2); the first call reads the profile.
  * Threads:  any.

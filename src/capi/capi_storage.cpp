@@ -60,6 +60,8 @@ tw_status tw_storage_describe(const char* path, tw_storage_info* info) {
       TW_ASSIGN_OR_RETURN(const StorageInfo storage, posix_backend()->describe(path));
       TW_RETURN_IF_ERROR(put_text("tw_storage_describe", storage.identity, all.identity, sizeof all.identity));
       all.direct_alignment = posix_backend()->direct_alignment_at(path);
+      all.stripe_bytes = static_cast<int64_t>(storage.stripes.bytes);
+      all.stripe_count = storage.stripes.count;
     }
     std::memcpy(info, &all, std::min(all.struct_size, sizeof all));
     return {};

@@ -14,6 +14,7 @@
 
 #include "base/piece.hpp"
 #include "base/status.hpp"
+#include "os/stripes.hpp"
 
 namespace thalweg {
 
@@ -50,6 +51,7 @@ struct OpenOptions {
   bool exclusive = false;  // with create: fails when it exists
   bool truncate = false;
   std::uint32_t permissions = 0666;  // for a new file, before the umask
+  StripeRequest stripes = {};        // of a new file; followed where the file system can
   bool takes_lock = false;  // lock_session() or join_writers() follows; children of the process get no descriptor
 };
 

@@ -87,7 +87,10 @@ Result<FileDescriptor> open_with(int flags, const std::string& path, std::uint32
 void close_descriptor(int fd) { (void)::close(fd); }
 
 Result<FileDescriptor> open_file(const std::string& path, const OpenOptions& options) {
-  return open_with(open_flags(options), path, options.permissions);
+  OpenOptions rest = options;
+  if (options.create && options.stripes.any() && make_striped_file(path, options.stripes, options.permissions))
+    rest.create = false;
+  return open_with(open_flags(rest), path, options.permissions);
 }
 
 Result<FileDescriptor> open_again(const FileDescriptor& file, OpenOptions options, bool direct) {

@@ -11,10 +11,12 @@
 namespace thalweg {
 
 struct StorageInfo {
-  std::uint32_t block_bytes = 4096;  // preferred block of I/O, a power of two from 512 to 2^26
-  std::string kind = "unknown";      // "ext4", "fuse.sshfs", ...; or the magic number as "0x01234567"
-  bool is_network = false;           // a known kind that many machines share, or FUSE
-  bool is_coherent = true;           // a node sees at once what another one wrote; false where that is not known
+  // Preferred block of I/O, a power of two from 512 to 2^26; divides a stripe that is told.
+  std::uint32_t block_bytes = 4096;
+  StripeLayout stripes = {};     // of the file, or of new files of the folder
+  std::string kind = "unknown";  // "ext4", "fuse.sshfs", ...; or the magic number as "0x01234567"
+  bool is_network = false;       // a known kind that many machines share, or FUSE
+  bool is_coherent = true;       // a node sees at once what another one wrote; false where that is not known
   // Equal for all mounts of one file system, and different from all others: "ext4-0123456789abcdef"; "": unknown
   std::string identity;
   std::uint64_t largest_file_bytes = kMostOffset;

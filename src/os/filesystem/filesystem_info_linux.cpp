@@ -126,6 +126,14 @@ std::uint32_t told_alignment(int folder_fd, const char* path, int flags) {
   return memory == 0 || offset == 0 ? 0 : std::max(memory, offset);
 }
 
+// A stripe of Lustre is a multiple of 64 KiB, not always a power of two.
+void set_stripes(StorageInfo& info, StripeLayout stripes) {
+  if (stripes.bytes == 0) return;
+  const std::uint64_t power = stripes.bytes & (~stripes.bytes + 1);
+  info.block_bytes = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(power, 512, 1U << 26));
+  info.stripes = std::move(stripes);
+}
+
 // `type`: of the mount; "": not known.
 StorageInfo caching_from(const struct statfs& system, const std::string& type) {
   StorageInfo info;
@@ -145,6 +153,7 @@ StorageInfo info_from(const struct stat& status, const struct statfs& system, in
   // The block of I/O, not of allocation: on a parallel file system it is the stripe.
   const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
   info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
+  if (info.kind == "gpfs") info.stripes.bytes = info.block_bytes;  // it tells no targets
   info.identity = identity_of(info, source, system, status, file, path);
   info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
   std::uint64_t free = 0;
@@ -192,19 +201,26 @@ Result<StorageInfo> filesystem_info(const std::string& path) {
   const bool exists = ::stat(path.c_str(), &status) == 0;
   const std::string place = exists ? path : folder_of(path);
   struct statfs system;
-  if ((!exists && ::stat(place.c_str(), &status) != 0) || ::statfs(place.c_str(), &system) != 0) {
+  if ((!exists && ::stat(place.c_str(), &status) != 0) || stripe_calls().system_at(place.c_str(), &system) != 0) {
     const int err = errno;
     if (err == ENOENT) return Status::failed_call(Code::not_found, err, fmt::format("there is no folder '{}'", place));
     return os_error(err, "cannot tell the file system of '{}'", place);
   }
-  return info_from(status, system, -1, place);
+  StorageInfo info = info_from(status, system, -1, place);
+  if (!takes_stripes(info.kind)) return info;
+  const FileDescriptor file(::open(place.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (file.is_open()) set_stripes(info, stripes_of(file.get(), info.kind));
+  return info;
 }
 
 Result<StorageInfo> filesystem_info_of(int file, const std::string& path) {
   struct stat status;
   struct statfs system;
-  if (::fstat(file, &status) == 0 && ::fstatfs(file, &system) == 0) return info_from(status, system, file, path);
-  return os_error(errno, "cannot tell the file system of '{}'", path);
+  if (::fstat(file, &status) != 0 || stripe_calls().system_of(file, &system) != 0)
+    return os_error(errno, "cannot tell the file system of '{}'", path);
+  StorageInfo info = info_from(status, system, file, path);
+  set_stripes(info, stripes_of(file, info.kind));
+  return info;
 }
 
 StorageInfo caching_of(int file) {
