@@ -108,7 +108,9 @@ class SimBackend final : public Backend {
   Result<StorageInfo> describe(const std::string& path) override {
     TW_ASSIGN_OR_RETURN(StorageInfo info, inner().describe(path));
     info.kind = "sim";
-    info.block_bytes = static_cast<std::uint32_t>(client_->storage().costs_.stripe_bytes);
+    const SimStorageCosts& costs = client_->storage().costs_;
+    info.block_bytes = static_cast<std::uint32_t>(costs.stripe_bytes);
+    if (costs.tells_stripes) info.stripes = {costs.stripe_bytes, static_cast<std::uint32_t>(costs.servers)};
     return info;
   }
   std::uint32_t direct_alignment_at(const std::string& path) override { return inner().direct_alignment_at(path); }

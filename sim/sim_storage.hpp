@@ -23,6 +23,7 @@ namespace thalweg {
 struct SimStorageCosts {
   std::uint64_t servers = 16;
   std::uint64_t stripe_bytes = std::uint64_t{1} << 20;
+  bool tells_stripes = false;                         // as Lustre does; else only the block, which is a stripe
   std::uint64_t lock_bytes = std::uint64_t{1} << 20;  // 0: no locks
   double request_ns = 50'000;                         // round trip
   double server_ns = 20'000;                          // server time per operation

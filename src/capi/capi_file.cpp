@@ -5,6 +5,7 @@
 
 #include "capi/file_handle.hpp"
 #include "capi/open_options.hpp"
+#include "sharedfile/file_strategy.hpp"
 #include "storage/queues.hpp"
 
 namespace thalweg {
@@ -346,7 +347,9 @@ const char* tw_file_last_plan(const tw_file* file) {
   if (file == nullptr || file->last.access.tasks == 0) return "";
   try {
     auto* handle = const_cast<tw_file*>(file);  // a cache of the text
-    handle->last_plan = describe(file->last.plan) + "; " + describe(file->last.access);
+    const SharedFile& shared = *file->impl->shared();
+    handle->last_plan = describe(file->last.plan) + "; " + describe(file->last.access) +
+                        describe_stripes(shared.storage.stripes, asked_stripes(shared.strategy), shared.storage.kind);
     return handle->last_plan.c_str();
   } catch (...) {
     return "";

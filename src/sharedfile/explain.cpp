@@ -102,8 +102,9 @@ Result<GroupAccess> group_access_of(const RegularAccess& access) {
 
 Result<std::string> explain_access(Backend& backend, const std::string& path, std::string_view hints,
                                    const RegularAccess& access) {
-  TW_RETURN_IF_ERROR(check_file_hints(hints));
-  TW_ASSIGN_OR_RETURN(const StorageInfo storage, backend.describe(path));
+  TW_ASSIGN_OR_RETURN(const Strategy asked, parse_file_hints(hints));
+  TW_ASSIGN_OR_RETURN(StorageInfo storage, backend.describe(path));
+  if (storage.stripes.targets.empty()) storage.stripes = stripes_to_be(storage, asked_stripes(asked));  // no file yet
   TW_ASSIGN_OR_RETURN(Strategy strategy, choose_strategy(storage, hints));
   if (access.processes > 1) measure_writes(backend, path, storage, strategy);
   TW_ASSIGN_OR_RETURN(GroupAccess all, group_access_of(access));
@@ -119,6 +120,8 @@ Result<std::string> explain_access(Backend& backend, const std::string& path, st
   in_blocks.whole_blocks = true;
   const bool meet = !plan.past_cache && choose_plan(in_blocks, strategy).past_cache;
   std::string text = fmt::format("storage: {} '{}', {}\n", storage.kind, storage.identity, source_of(storage));
+  const std::string stripes = describe_stripes(storage.stripes, asked_stripes(strategy), storage.kind);
+  if (!stripes.empty()) text += fmt::format("layout: {}\n", stripes.substr(2));
   text += fmt::format("{}: {}\n", access.direction == Direction::read ? "read" : "write", describe(all));
   text += fmt::format("way: {}\n", way_of(strategy, plan, alignment, wanted, meet));
   text += fmt::format("plan: {}\n", describe(plan));

@@ -13,6 +13,8 @@ namespace thalweg {
 
 namespace {
 
+constexpr std::uint64_t kPage = 4096;
+
 // "auto", the first word of io, method and node_relay, stands for the value in `before`.
 Status set_hint(const Strategy& before, std::string_view name, std::string_view value, Strategy& strategy) {
   TW_ASSIGN_OR_RETURN(const HintSpec* spec, find_hint(name, HintScope::file));
@@ -41,6 +43,10 @@ Status set_hint(const Strategy& before, std::string_view name, std::string_view 
     strategy.staging_bytes = number;
   } else if (name == "sieve_writes") {
     strategy.sieve_writes = number != 0;
+  } else if (name == "striping_factor") {
+    strategy.striping_factor = !word ? static_cast<std::uint32_t>(number) : number == kHintWord ? 0 : kAllTargets;
+  } else if (name == "striping_unit") {
+    strategy.striping_unit = word ? 0 : number;
   } else {
     return Status::error(Code::internal, "hint '{}' is in the table but not in use", name);
   }
@@ -70,9 +76,18 @@ Measured measured_before_or_now(Backend& backend, const std::string& path, const
 
 }  // namespace
 
-Status check_file_hints(std::string_view hints) {
-  Strategy unused;
-  return set_hints(hints, unused);
+Result<Strategy> parse_file_hints(std::string_view hints) {
+  Strategy strategy;
+  TW_RETURN_IF_ERROR(set_hints(hints, strategy));
+  return strategy;
+}
+
+StripeLayout stripes_to_be(const StorageInfo& folder, StripeRequest asked) {
+  StripeLayout stripes = folder.stripes;
+  if (!takes_stripes(folder.kind)) return stripes;
+  if (asked.bytes > 0) stripes.bytes = asked.bytes;
+  if (asked.count > 0) stripes.count = asked.count == kAllTargets ? 0 : asked.count;
+  return stripes;
 }
 
 Result<Strategy> choose_strategy(const StorageInfo& storage, std::string_view hints) {
@@ -80,7 +95,10 @@ Result<Strategy> choose_strategy(const StorageInfo& storage, std::string_view hi
   strategy.direct_costs = default_direct_costs();
   // On tmpfs a writer allocates pages from any source: staging would only add a copy.
   if (storage.kind == "tmpfs") strategy.costs.staged_write_byte_ns = strategy.costs.write_byte_ns;
+  if (storage.stripes.count > 1) strategy.costs.parallel_writes = storage.stripes.count;  // each serves a writer
   if (const StorageProfile* profile = find_profile(storage.identity); profile != nullptr) strategy = profile->strategy;
+  if (storage.stripes.bytes % kPage == 0) strategy.stripe_bytes = storage.stripes.bytes;
+  strategy.stripe_count = storage.stripes.count;
   strategy.cores_of_node = cores_of_node();
   strategy.on_one_node = !storage.is_network;
   strategy.costs.block = strategy.direct_costs.block = storage.block_bytes;

@@ -10,8 +10,14 @@
 namespace thalweg {
 
 // Hints are "name=value,name=value". Both fail with unknown_hint.
-Status check_file_hints(std::string_view hints);
+Result<Strategy> parse_file_hints(std::string_view hints);
 Result<Strategy> choose_strategy(const StorageInfo& storage, std::string_view hints);
+// Stripes of a new file where the servers follow the hints; `folder`: those of its folder.
+StripeLayout stripes_to_be(const StorageInfo& folder, StripeRequest asked);
+// What the hints ask for when a file is made.
+inline StripeRequest asked_stripes(const Strategy& strategy) {
+  return {strategy.striping_unit, strategy.striping_factor};
+}
 
 // Detects storage that is slow to answer and has no profile: a file that several processes open is not written in small
 // pieces there. Replaces the costs by the measured time of a few small writes at `path`, once per process and file

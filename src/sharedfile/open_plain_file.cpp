@@ -63,9 +63,10 @@ struct Opening {
   Result<std::shared_ptr<SharedFile>> open_file() {
     auto file = std::make_shared<SharedFile>();
     if (first) {
-      const Status hints = check_file_hints(how.hints);
-      opened->wrong_hints = !hints.ok();
-      TW_RETURN_IF_ERROR(hints);
+      const auto hints = parse_file_hints(how.hints);
+      opened->wrong_hints = !hints.has_value();
+      TW_RETURN_IF_ERROR(hints.status());
+      how.options.stripes = asked_stripes(hints.value());
       if (how.options.write && !how.of_vpfile) TW_RETURN_IF_ERROR(check_not_own(*backend, how.path));
     }
     TW_RETURN_IF_ERROR(open_stored(*file));
@@ -147,7 +148,7 @@ Op<Status> hear_task_0(Group& group, Opening& opening) {
   ByteView heard = said;
   Status& mine = opening.opened->status;
   if (take_number(heard) != 0) {
-    Status wrong = check_file_hints({reinterpret_cast<const char*>(heard.data()), heard.size()});
+    Status wrong = parse_file_hints({reinterpret_cast<const char*>(heard.data()), heard.size()}).status();
     co_return wrong.ok() ? another_version(opening.how.path) : wrong;
   }
   if (heard.empty()) co_return co_await agree(group, mine);

@@ -121,10 +121,8 @@ TEST_F(Hints, OfOtherLibrariesGetAProposal) {
       {"direct_read", {"'io'", "'io'", "'io'"}},
       {"direct_io", {"'io'", "'io'", "'io'"}},
       // the MPI standard, Lustre
-      {"striping_factor", {"'physical_files'", "'aggregators'", "'aggregators'"}},
-      {"stripe_count", {"'physical_files'", "'aggregators'", "'aggregators'"}},
-      {"striping_unit", {"'alignment_bytes'", "'transfer_bytes'", "'transfer_bytes'"}},
-      {"stripe_size", {"'alignment_bytes'", "'transfer_bytes'", "'transfer_bytes'"}},
+      {"stripe_count", {"'striping_factor'", "'striping_factor'", "'striping_factor'"}},
+      {"stripe_size", {"'striping_unit'", "'striping_unit'", "'striping_unit'"}},
       // HDF5
       {"alignment", {"'alignment_bytes'", "'alignment_bytes'", "'alignment_bytes'"}},
       {"deflate", {"'compression'", "'compression'", "'compression'"}},

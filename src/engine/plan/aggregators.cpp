@@ -22,17 +22,17 @@ std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint6
   return domains;
 }
 
-// Borders between windows lie on blocks.
 FileDomain Rounds::window_from(std::uint64_t begin, std::uint64_t limit, std::uint64_t end) const {
+  const std::uint64_t whole = begin / unit_ * unit_;
   const std::uint64_t base = begin / block_ * block_;
-  FileDomain window{begin, end - base > window_bytes_ ? base + window_bytes_ : end};
+  FileDomain window{begin, end - whole > window_bytes_ ? whole + window_bytes_ : end};
   if (limit < window.end) window.end = std::min(std::max(limit / block_ * block_, base + block_), end);
   return window;
 }
 
 bool Rounds::fit_one_round() const {
   return stripe_ == 0 && std::ranges::all_of(domains_, [&](const FileDomain& all) {
-           return all.empty() || all.end - all.begin / block_ * block_ <= window_bytes_;
+           return all.empty() || all.end - all.begin / unit_ * unit_ <= window_bytes_;
          });
 }
 

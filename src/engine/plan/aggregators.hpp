@@ -62,12 +62,16 @@ class RoundProposal {
 // page has the aggregator that it has in every other access. Then all domains are the whole range.
 class Rounds {
  public:
-  Rounds(std::vector<FileDomain> domains, std::uint64_t window_bytes, std::uint64_t block, std::uint64_t stripe = 0)
+  // Windows that no task ends before end on multiples of `unit`, the block or stripe of the file, where it fits into a
+  // window; others on multiples of `block`, which divides it.
+  Rounds(std::vector<FileDomain> domains, std::uint64_t window_bytes, std::uint64_t block, std::uint64_t unit = 0,
+         std::uint64_t stripe = 0)
       : domains_(std::move(domains)),
         windows_(domains_.size()),
         before_(domains_.size()),
-        window_bytes_(window_bytes),
         block_(block),
+        unit_(unit > 0 && unit <= window_bytes && unit % block == 0 ? unit : block),
+        window_bytes_(window_bytes / unit_ * unit_),
         stripe_(stripe) {}
 
   std::size_t n() const { return domains_.size(); }
@@ -100,8 +104,9 @@ class Rounds {
   std::vector<FileDomain> domains_;  // what is left of them
   std::vector<FileDomain> windows_;
   std::vector<FileDomain> before_;
-  const std::uint64_t window_bytes_;
   const std::uint64_t block_;
+  const std::uint64_t unit_;
+  const std::uint64_t window_bytes_;
   const std::uint64_t stripe_;
 };
 

@@ -6,6 +6,7 @@
 #include "engine/plan/aggregators.hpp"
 #include "engine/plan/plan.hpp"
 #include "engine/plan/runs.hpp"
+#include "engine/plan/stripe_order.hpp"
 
 namespace thalweg {
 
@@ -104,6 +105,11 @@ class Model {
   Plan cheapest_aggregate() const {
     const std::size_t most = most_aggregators();
     if (strategy_.aggregators > 0) return cheapest_aggregate_by(most);
+    if (const std::size_t targets = strategy_.stripe_count; targets > 1) {
+      Plan best = cheapest_aggregate_by(most_suiting(std::min(most, targets), targets));
+      if (most > targets) take_cheaper(best, cheapest_aggregate_by(most_suiting(most, targets)));
+      return best;
+    }
     Plan best = cheapest_aggregate_by(most);
     for (std::size_t n = 1; n < most; n *= 2) take_cheaper(best, cheapest_aggregate_by(n));
     return best;

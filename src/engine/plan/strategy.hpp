@@ -58,8 +58,12 @@ struct Strategy {
   std::optional<bool> node_relay;                           // by hint; else what is cheaper (two_phase/node_relay.hpp)
   std::size_t cores_of_node = 0;                            // 0: not known
   bool on_one_node = false;                                 // the storage is none of a network
-  std::uint32_t physical_files = 1;                         // of a multifile, that all writers of a node gain from
-  StorageCosts costs;                                       // through the page cache
+  std::uint64_t stripe_bytes = 0;                           // of the file; whole pages; 0: not told
+  std::uint32_t stripe_count = 0;                           // targets over which its stripes go; 0: not told
+  std::uint64_t striping_unit = 0;    // by hint, for a new file: bytes of a stripe; 0: the file system decides
+  std::uint32_t striping_factor = 0;  // likewise: targets, or all (2^32-1)
+  std::uint32_t physical_files = 1;   // of a multifile, that all writers of a node gain from
+  StorageCosts costs;                 // through the page cache
   StorageCosts direct_costs;
 };
 

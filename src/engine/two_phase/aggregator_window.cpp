@@ -101,7 +101,8 @@ Status AggregatorWindow::next_runs(std::uint64_t& from) {
   while (runs_.size() < kMostRuns) {
     const FileDomain stretch = coverage_.next(from, gap);
     if (stretch.empty()) break;
-    runs_.push_back({staging_.data() + (stretch.begin - base_), stretch.end - stretch.begin, stretch.begin});
+    what_.order.append_in_file({staging_.data() + (stretch.begin - base_), stretch.end - stretch.begin, stretch.begin},
+                               runs_);
     from = stretch.end;
   }
   TW_ASSIGN_OR_RETURN(list_, ExtentList::of(runs_));
@@ -123,6 +124,7 @@ Op<TransferResult> AggregatorWindow::move() {
 }
 
 std::vector<Message> AggregatorWindow::replies(std::uint64_t end) {
+  end = what_.order.end_in(seat_, end);
   std::vector<Message> some;
   std::uint64_t slice = 0;
   for (; next_ < messages_.size(); ++next_, next_in_it_ = 0)

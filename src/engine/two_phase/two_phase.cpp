@@ -39,16 +39,39 @@ std::optional<std::size_t> seat_of(const TwoPhase& what) {
   return {};
 }
 
+// Whether each page must have the aggregator that it has in all accesses.
+bool must_own_pages(const TwoPhase& what) { return !what.access->is_coherent && !what.reads(); }
+
+// Sieving would write back stripes of other aggregators between those of this one.
+StripeOrder order_of(const TwoPhase& what) {
+  const Strategy& strategy = what.file().strategy;
+  if (strategy.stripe_bytes == 0 || strategy.stripe_count < 2 || what.n_aggregators < 2 || what.window_task.sieve ||
+      must_own_pages(what) || !suits_targets(what.n_aggregators, strategy.stripe_count))
+    return {};
+  return {{what.access->begin, what.access->end}, what.n_aggregators, strategy.stripe_bytes};
+}
+
+// The list of this task in the order of stripes; `list` may lead into `cut`. May throw std::bad_alloc.
+Status put_in_order(TwoPhase& what, std::vector<Extent>& cut, ExtentList& list) {
+  if (!what.order.on() || what.list == nullptr) return {};
+  cut = what.order.extents(*what.list);
+  TW_ASSIGN_OR_RETURN(list, ExtentList::of(cut));
+  what.list = &list;
+  return {};
+}
+
+// Block and stripe of the strategy are task 0's on all tasks; what a process finds itself may differ from mount to mount.
 Rounds rounds_of(const TwoPhase& what) {
-  // The block size of the strategy is task 0's on all tasks; what a process finds itself may differ from mount to
-  // mount.
+  const Strategy& strategy = what.file().strategy;
   const std::uint64_t unit =
-      std::max<std::uint64_t>({what.file().strategy.costs.block, kCachePage, what.file().page_bytes});
+      std::max<std::uint64_t>({strategy.costs.block, strategy.stripe_bytes, kCachePage, what.file().page_bytes});
   const FileDomain range{what.access->begin, what.access->end};
   const std::uint64_t window = what.budget().window;
-  if (what.access->is_coherent || what.reads())
-    return {even_domains(range, what.n_aggregators, unit), window, kCachePage};
-  return {std::vector<FileDomain>(what.n_aggregators, range), window, kCachePage, (window + unit - 1) / unit * unit};
+  if (must_own_pages(what))
+    return {std::vector<FileDomain>(what.n_aggregators, range), window, kCachePage, 0,
+            (window + unit - 1) / unit * unit};
+  return {what.order.on() ? what.order.domains() : even_domains(range, what.n_aggregators, unit), window, kCachePage,
+          strategy.stripe_bytes};
 }
 
 // The state of a task in the rounds; made before the first one, so that every task can take part.
@@ -122,16 +145,18 @@ bool fits_one_round(const Participant& task) {
   const std::uint64_t sharing = std::max<std::uint64_t>(access.tasks, task.rounds.n());
   // Runs of one task at equal distances are encoded as one, without addresses of other processes.
   const bool as_one = access.regular && place.processes == place.nodes;
-  return task.rounds.fit_one_round() && access.most_bytes <= budget.window / task.rounds.n() &&
+  // In the order of stripes there are more runs than the access has.
+  return !task.what.order.on() && task.rounds.fit_one_round() && access.most_bytes <= budget.window / task.rounds.n() &&
          access.runs <= budget.encoded / kMostEncodedOfRun &&
          (as_one ? access.tasks : access.runs) <= budget.encoded / sharing / kMostEncodedOfRun;
 }
 
 // Completes the proposal of a round without a message, where all tasks know it. None does where tasks have the same
-// bytes, a window may be repeated, or replies may take several exchanges.
+// bytes, a window may be repeated, replies may take several exchanges, or runs are cut at stripes.
 bool is_known(Participant& task, std::size_t round) {
   const GroupAccess& access = *task.what.access;
-  if (access.common() || access.shape() == Shape::overlapping || may_repeat(task.what)) return false;
+  if (access.common() || access.shape() == Shape::overlapping || may_repeat(task.what) || task.what.order.on())
+    return false;
   if (access.reads() && access.bytes > task.what.budget().window) return false;
   if (round == 0) {
     if (!fits_one_round(task)) return false;
@@ -259,15 +284,20 @@ Op<Status> read_rounds(Participant& task) {
 }  // namespace
 
 Op<TransferResult> two_phase(TwoPhase what) {
+  std::vector<Extent> cut;
+  ExtentList ordered;
   std::optional<Participant> task;
   std::vector<Aggregator> in_rank_order;
-  const auto prepare = [&] {
+  what.order = order_of(what);
+  const auto prepare = [&]() -> Status {
     if (!what.known.empty()) what.known = order_by_rank(what.known.first(what.n_aggregators), in_rank_order);
+    TW_RETURN_IF_ERROR(put_in_order(what, cut, ordered));
     task.emplace(what);
+    return {};
   };
   Status ready;
-  if (what.n_aggregators <= kFewAggregators) {
-    prepare();
+  if (what.n_aggregators <= kFewAggregators && !what.order.on()) {
+    ready = prepare();
   } else {
     ready = co_await agree(*what.group, or_out_of_memory(prepare));
   }

@@ -8,6 +8,7 @@
 #include "access/extent_list.hpp"
 #include "engine/plan/aggregators.hpp"
 #include "engine/plan/group_access.hpp"
+#include "engine/plan/stripe_order.hpp"
 #include "engine/transfer/transfer.hpp"
 #include "group/group.hpp"
 
@@ -21,6 +22,7 @@ struct TwoPhase {
   std::size_t n_aggregators = 1;
   std::span<const Aggregator> known = {};  // these, in order; none: the first tasks of a group of one process
   TransferTask window_task = {};           // how an aggregator transfers a window; its lists come later
+  StripeOrder order = {};                  // set by two_phase(); where it is on, `list` has its positions
 
   const SharedFile& file() const { return *window_task.file; }
   Aggregator aggregator(std::size_t i) const {

@@ -97,7 +97,7 @@ TEST(Rounds, HaveStripesWhoseDomainDependsOnTheOffsetAlone) {
     const ExtentList list = ExtentList::of(extents).value();
     const ExtentSummary& all_of_it = list.summary();
     const std::size_t n = 1 + random() % 4;
-    Rounds rounds(std::vector<FileDomain>(n, {all_of_it.begin, all_of_it.end}), 4096 * (1 + random() % 3), 512,
+    Rounds rounds(std::vector<FileDomain>(n, {all_of_it.begin, all_of_it.end}), 4096 * (1 + random() % 3), 512, 0,
                   kStripe);
     std::uint64_t last = 0, bytes = 0;
     for (int n_rounds = 0;; ++n_rounds) {
