@@ -202,6 +202,8 @@ Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* o
   } else {
     TW_ASSIGN_OR_RETURN(root.held, create_files(*request.backend, request.path, request.exclusive,
                                                 request.options.overwrite_foreign, plan));
+    auto made = request.backend->describe_open(*root.held);
+    if (made.has_value()) plan.common.strategy += describe_stripes(made->stripes, plan.common.stripes, made->kind);
   }
   plan.ranks.table = std::vector<std::uint64_t>();  // `= {}` would keep the memory
   for (PlannedFile& file : plan.files) file.ranks = std::vector<std::uint64_t>();

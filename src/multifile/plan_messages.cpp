@@ -10,6 +10,7 @@ void put_common(WireWriter& out, const WriteCommon& common) {
   out.put(common.header);
   out.put(common.reserves);
   out.put(common.direct);
+  out.put(common.stripes);
   out.put(common.first_bytes);
   out.put(common.session);
   out.put_text(common.strategy);
@@ -23,6 +24,7 @@ WriteCommon get_common(WireReader& in) {
   common.header = in.get<format::FileHeader>();
   common.reserves = in.get<bool>();
   common.direct = in.get<DirectSettings>();
+  common.stripes = in.get<StripeRequest>();
   common.first_bytes = in.get<std::uint64_t>();
   common.session = in.get<format::SessionPage>();
   common.strategy = in.get_text();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 #include "base/checked_math.hpp"
@@ -108,10 +109,24 @@ void in_order(Each&& each, F&& fn) {
   for (const Demand& d : all) fn(d);
 }
 
-std::uint64_t slab_bytes(const Demand& d, std::uint64_t processes, std::uint32_t alignment) {
+// Whole stripes, so that no two processes write into one, unless very many processes would need a large file for it. Their
+// number has no factor in common with that of the targets: so the first stripes of all slabs, which have all data where
+// these are few, lie on all targets and not on every second or fourth one.
+std::uint64_t whole_stripes(std::uint64_t bytes, std::uint64_t processes, const StripeLayout& stripes) {
+  constexpr std::uint64_t kUntold = 30;  // where targets are not told: suits most numbers of them
+  if (stripes.bytes == 0) return bytes;
+  const std::uint64_t targets = stripes.count > 0 ? stripes.count : kUntold;
+  std::uint64_t n = (bytes - 1) / stripes.bytes + 1;
+  while (std::gcd(n, targets) != 1) ++n;
+  return n * stripes.bytes <= std::max(2 * bytes, kRoundBytes / processes) ? n * stripes.bytes : bytes;
+}
+
+std::uint64_t slab_bytes(const Demand& d, std::uint64_t processes, const WritePlan& plan) {
+  const std::uint32_t alignment = plan.files[0].header.alignment;
   const std::uint64_t smallest = std::clamp(kRoundBytes / processes, std::uint64_t{64 * kKi}, kSmallestSlab);
   const std::uint64_t wanted = std::max(std::min(d.bytes, kMostSlab), d.largest);
-  return align_up(std::max({wanted, smallest, std::uint64_t{4} * alignment}), alignment);
+  const std::uint64_t bytes = align_up(std::max({wanted, smallest, std::uint64_t{4} * alignment}), alignment);
+  return whole_stripes(bytes, processes, plan.stripes);
 }
 
 std::uint32_t most_doublings(std::uint64_t largest_slab, std::uint64_t round_bytes) {
@@ -142,14 +157,13 @@ Status too_large() {
 }
 
 // Places the slabs of all of `list` in round 0 side by side.
-Status place_in_physical(PlannedFile& file, std::vector<Demand> list, std::int64_t root,
-                         std::vector<WritePlan::DomainRow>& out) {
+Status place_in_physical(PlannedFile& file, std::vector<Demand> list, std::int64_t root, WritePlan& plan) {
   add_root(list, file.header.id.physical, root);
   const std::uint64_t processes = processes_of(list);
   std::uint64_t prefix = 0, largest = 0;
   for (const Demand& d : list) {
-    const std::uint64_t bytes = slab_bytes(d, processes, file.header.alignment);
-    out.push_back({d.physical, d.count, d.process, prefix, bytes});
+    const std::uint64_t bytes = slab_bytes(d, processes, plan);
+    plan.domains.push_back({d.physical, d.count, d.process, prefix, bytes});
     std::uint64_t row = 0;
     if (mul_overflow<std::uint64_t>(bytes, d.count, &row) || row > format::kMaxOffset / 4 - prefix) return too_large();
     prefix += row;
@@ -173,10 +187,9 @@ Status place_later(const WritePlanInput& input, WritePlan& plan) {
   for (const Demand& d : rows) processes[d.physical] += d.count;
   format::SessionPage& session = plan.files[0].session;
   session.later_domains = std::max<std::uint64_t>(*std::ranges::max_element(processes), 1);
-  session.later_bytes = slab_bytes({}, session.later_domains, plan.files[0].header.alignment);
+  session.later_bytes = slab_bytes({}, session.later_domains, plan);
   for (const Demand& d : rows)
-    session.later_bytes =
-        std::max(session.later_bytes, slab_bytes(d, session.later_domains, plan.files[0].header.alignment));
+    session.later_bytes = std::max(session.later_bytes, slab_bytes(d, session.later_domains, plan));
   std::uint64_t round = 0;
   if (mul_overflow(session.later_bytes, session.later_domains, &round) || round > format::kMaxOffset / 4)
     return too_large();
@@ -199,7 +212,7 @@ Status place_domains(const WritePlanInput& input, WritePlan& plan) {
   const auto finish_until = [&](std::size_t end) {
     for (; k < end && status.ok(); ++k) {
       join_last(rows);
-      status = place_in_physical(plan.files[k], std::exchange(rows, {}), input.requests.root_process(), plan.domains);
+      status = place_in_physical(plan.files[k], std::exchange(rows, {}), input.requests.root_process(), plan);
     }
   };
   in_order([&](auto&& fn) { for_each_demand(input, plan, fn); },

@@ -28,9 +28,11 @@ constexpr char kAsCreated[] = "as it was created";
 
 // ---- How many physical files -------------------------------------------------------------------------------------
 
-// The reasons are in docs/design/multifile.md. `why` explains the number. Where it is the library's choice all but the
+// The reasons are in docs/design/multifile.md. `why` explains the number: on a network so many files that each node could
+// have a target of its own. Where it is the library's choice all but the
 // first are made later.
-std::uint32_t choose_n_physical(const WritePlanInput& input, const Strategy& strategy, std::string& why) {
+std::uint32_t choose_n_physical(const WritePlanInput& input, const Strategy& strategy, const StripeLayout& stripes,
+                                std::string& why) {
   const WriteRequests& all = input.requests;
   const auto nodes = static_cast<std::uint64_t>(all.nodes());
   const std::string where = fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
@@ -44,15 +46,18 @@ std::uint32_t choose_n_physical(const WritePlanInput& input, const Strategy& str
   }
   const std::uint64_t usual = input.storage.is_network ? 1 : kFilesPerNode;
   const std::uint64_t per_node = std::max<std::uint64_t>(usual, strategy.physical_files);
+  const std::uint64_t targets = per_node == 1 ? std::max<std::uint64_t>(stripes.count, 1) : 1;
   const std::uint64_t n_logical = all.n_logical() == 0 ? all.tasks() : all.n_logical();  // none: each task adds some
   const std::uint64_t writers = std::min<std::uint64_t>(all.tasks(), n_logical);
-  const std::uint64_t most = std::min(per_node * nodes, kMostFiles);
+  const std::uint64_t most = std::min((per_node * nodes - 1) / targets + 1, kMostFiles);
   if (writers <= 1)
     why = "one writer";
   else if (writers <= most)
     why = all.tasks() <= n_logical ? "one per task" : "one per logical file";
-  else if (most < per_node * nodes)
+  else if (most == kMostFiles)
     why = fmt::format("at most {}", most);
+  else if (targets > 1)
+    why = fmt::format("each over {} targets, {}", targets, where);
   else
     why = fmt::format("{} per node {} {}, {}", per_node, per_node > usual ? "as `thalweg tune` measured on" : "on",
                       input.storage.kind, where);
@@ -104,11 +109,16 @@ Status fill_table(const WritePlanInput& input, WritePlan& plan) {
   return {};
 }
 
+// What the places of slabs are multiples of.
+std::uint64_t slab_unit(const WritePlan& plan) {
+  return std::max<std::uint64_t>(plan.stripes.bytes, plan.files[0].header.alignment);
+}
+
 // Places domain section and data behind a session page at `offset`.
-void place_session(PlannedFile& file, std::uint64_t offset) {
+void place_session(PlannedFile& file, std::uint64_t offset, std::uint64_t unit) {
   file.session.domains_offset = offset + kPageBytes;
   const std::uint64_t pages = format::section_pages(file.session.n_domains, 8);
-  file.session.data_start = align_up(file.session.domains_offset + pages * kPageBytes, file.header.alignment);
+  file.session.data_start = align_up(file.session.domains_offset + pages * kPageBytes, unit);
   file.state.session_offset = offset;
   file.state.end = offset;
 }
@@ -187,7 +197,14 @@ format::FileIdentity new_identity() {
   return id;
 }
 
-format::FileHeader new_header(const WritePlanInput& input, std::uint32_t n_physical) {
+// Slabs are not placed by stripes where chunks have a larger alignment, or the gap in front of the slabs would be larger
+// than the format allows.
+StripeLayout usable(StripeLayout stripes, std::uint64_t alignment) {
+  if (stripes.bytes % alignment != 0 || stripes.bytes > 64 * kMi) stripes.bytes = 0;
+  return stripes;
+}
+
+format::FileHeader new_header(const WritePlanInput& input, const StripeLayout& stripes, std::uint32_t n_physical) {
   format::FileHeader header;
   header.id = new_identity();
   header.n_logical = input.requests.n_logical();
@@ -197,8 +214,8 @@ format::FileHeader new_header(const WritePlanInput& input, std::uint32_t n_physi
   header.mapping = input.mapping ? Mapping::table : Mapping::consecutive;
   header.checksum = input.options.checksum;
   header.granule = input.options.granule_bytes;
-  const std::uint32_t block =
-      input.options.alignment_bytes == kAuto ? input.storage.block_bytes : input.options.alignment_bytes;
+  const std::uint32_t usual = stripes.bytes > 0 ? std::uint32_t{kPageBytes} : input.storage.block_bytes;
+  const std::uint32_t block = input.options.alignment_bytes == kAuto ? usual : input.options.alignment_bytes;
   // Where nodes write back whole pages, no page has the bytes of two.
   const bool pages = input.requests.nodes() > 1 && !input.storage.is_coherent;
   header.alignment = std::clamp<std::uint32_t>(std::bit_ceil(block), pages ? cache_page_bytes() : 512, 64 * kMi);
@@ -222,7 +239,7 @@ void place_sections(WritePlan& plan) {
       at += format::section_pages(file.ranks.size(), 8) * kPageBytes;
     }
     file.header.session_offset = at;
-    place_session(file, at);
+    place_session(file, at, slab_unit(plan));
   }
 }
 
@@ -299,7 +316,7 @@ Status begin_later(ReadSet& old, WritePlan& plan) {
     TW_ASSIGN_OR_RETURN(const PhysicalReader* later, old.physical(k));
     end = std::max({end, ends[k - 1], later->file_bytes()});
   }
-  file.session.later_start = align_up(end, file.header.alignment);
+  file.session.later_start = align_up(end, slab_unit(plan));
   return {};
 }
 
@@ -321,9 +338,13 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
     return Status::error(Code::invalid_argument, "a mapping needs the hint physical_files as a number");
   TW_ASSIGN_OR_RETURN(const Strategy strategy, choose_strategy(input.storage, input.options.storage_hints));
   std::string why_files;
-  const format::FileHeader header = new_header(input, choose_n_physical(input, strategy, why_files));
-  const std::uint32_t n_physical = header.n_physical;
   WritePlan plan;
+  plan.common.stripes = asked_stripes(strategy);
+  plan.stripes = usable(stripes_to_be(input.storage, plan.common.stripes),
+                        std::max<std::uint64_t>(input.options.alignment_bytes, kPageBytes));
+  const std::uint32_t n_files = choose_n_physical(input, strategy, plan.stripes, why_files);
+  const format::FileHeader header = new_header(input, plan.stripes, n_files);
+  const std::uint32_t n_physical = header.n_physical;
   plan.files.resize(n_physical);
   plan.ranks.kind = header.mapping;
   const bool is_table = header.mapping == Mapping::table;
@@ -342,12 +363,13 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
   plan.common.chunk_bytes = usual_chunk(input);
   plan.common.reserves = reserves(input);
   plan.common.direct = choose_writes(input, strategy);
-  plan.common.strategy =
-      describe(plan, input, why_files,
-               input.options.alignment_bytes != kAuto ? "as asked for" : "block of " + input.storage.kind);
+  plan.common.strategy = describe(plan, input, why_files,
+                                  input.options.alignment_bytes != kAuto ? "as asked for"
+                                  : plan.stripes.bytes > 0               ? "slabs begin on stripes"
+                                                                         : "block of " + input.storage.kind);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   place_sections(plan);
-  if (header.n_later > 0) plan.files[0].session.later_start = align_up(format::kFirstSection, header.alignment);
+  if (header.n_later > 0) plan.files[0].session.later_start = align_up(format::kFirstSection, slab_unit(plan));
   fill_common(input, plan);
   return plan;
 }
@@ -373,12 +395,13 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
     file.state.state = format::FileState::open;
   }
   if (plan.ranks.kind == Mapping::table) TW_RETURN_IF_ERROR(invert_ranks(old, plan));
+  plan.stripes = usable(input.storage.stripes, plan.files[0].header.alignment);
   plan.common.chunk_bytes = usual_chunk(input);
   plan.common.reserves = reserves(input);
   plan.common.direct = choose_writes(input, strategy);
   plan.common.strategy = describe(plan, input, kAsCreated, kAsCreated);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
-  for (PlannedFile& file : plan.files) place_session(file, align_up(file.state.end, kPageBytes));
+  for (PlannedFile& file : plan.files) place_session(file, align_up(file.state.end, kPageBytes), slab_unit(plan));
   TW_RETURN_IF_ERROR(begin_later(old, plan));
   fill_common(input, plan);
   return plan;

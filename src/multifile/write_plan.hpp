@@ -31,6 +31,7 @@ struct WriteCommon {
   format::FileHeader header;      // of physical file 0; those of the others differ in number, ranks and map
   bool reserves = false;          // PhysicalWriter::write_data
   DirectSettings direct;          // of the data of chunks and packs
+  StripeRequest stripes;          // of physical files that are made
   std::uint64_t first_bytes = 0;  // of each task go to physical file 0 where there are later ones
   std::string strategy;
   std::uint64_t first_added = format::kFirstAdded;  // number of the first logical file that task 0 adds
@@ -61,6 +62,7 @@ struct WritePlan {
   WriteCommon common;
   RankMapping ranks;
   std::vector<PlannedFile> files;
+  StripeLayout stripes;  // of each physical file, as far as it is known before they are made
   // Domains of equal size of the processes `process`, process + 1, ... in one physical file.
   struct DomainRow {
     std::uint32_t physical = 0;

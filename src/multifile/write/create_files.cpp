@@ -103,9 +103,10 @@ class Creation {
     if (!exclusive_) {
       TW_ASSIGN_OR_RETURN(existed, backend_.exists(target.name));
     }
-    const OpenMode mode = exclusive_ ? OpenMode::create_exclusive : OpenMode::create_keep;
-    TW_ASSIGN_OR_RETURN(target.file,
-                        k == 0 ? open_to_lock(backend_, target.name, mode) : backend_.open(target.name, mode));
+    OpenOptions options = options_of(exclusive_ ? OpenMode::create_exclusive : OpenMode::create_keep);
+    options.stripes = plan_.common.stripes;
+    options.takes_lock = k == 0;
+    TW_ASSIGN_OR_RETURN(target.file, backend_.open(target.name, options));
     if (k > 0) TW_RETURN_IF_ERROR(measure(k, existed));
     return !existed;
   }
@@ -239,8 +240,10 @@ Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::
 }
 
 Result<std::unique_ptr<StoredFile>> make_later(Backend& backend, const std::string& path,
-                                               const format::FileHeader& header) {
-  TW_ASSIGN_OR_RETURN(auto file, backend.open(format::physical_name(path, header.id.physical), OpenMode::create_keep));
+                                               const format::FileHeader& header, StripeRequest stripes) {
+  OpenOptions options = options_of(OpenMode::create_keep);
+  options.stripes = stripes;
+  TW_ASSIGN_OR_RETURN(auto file, backend.open(format::physical_name(path, header.id.physical), options));
   const auto wanted = format::encode_header(header);
   std::array<std::byte, format::kHeaderBytes> found{};
   TW_RETURN_IF_ERROR(file->read(0, found).status());

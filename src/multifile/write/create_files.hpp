@@ -20,7 +20,7 @@ Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::
                                                    OpenMode mode = OpenMode::read_write);
 // Opens a later physical file and makes it where it is missing; other processes may do so at the same time.
 Result<std::unique_ptr<StoredFile>> make_later(Backend& backend, const std::string& path,
-                                               const format::FileHeader& header);
+                                               const format::FileHeader& header, StripeRequest stripes);
 // Fails unless each later physical file that has an end is there and is of this multifile. `durable`: makes them, and
 // the names of all physical files, durable.
 Status check_later(Backend& backend, const std::string& path, const format::FileHeader& first,

@@ -33,8 +33,8 @@ Result<PhysicalWriter*> WriteSet::writer(const DomainShare& share, const WriteCo
 
 // The frame is written before any data of the later physical file: without it a recovery cannot tell a lost file from one
 // that was never made. All processes make the file with the same bytes. A sync makes its name durable, too.
-Result<std::unique_ptr<StoredFile>> WriteSet::open_later(const format::FileHeader& header) {
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored, make_later(*backend_, path_, header));
+Result<std::unique_ptr<StoredFile>> WriteSet::open_later(const format::FileHeader& header, StripeRequest stripes) {
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored, make_later(*backend_, path_, header, stripes));
   {
     const std::lock_guard lock(name_mutex_);
     name_synced_ = false;
@@ -52,7 +52,7 @@ Result<std::unique_ptr<PhysicalWriter>> WriteSet::open_file(const DomainShare& s
   if (header.is_later()) header = format::later_header(header, share.physical);
   TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored,
                       header.is_later()
-                          ? open_later(header)
+                          ? open_later(header, common.stripes)
                           : backend_->open(format::physical_name(path_, share.physical), OpenMode::read_write));
   return std::make_unique<PhysicalWriter>(std::move(stored), header, share, common);
 }

@@ -70,7 +70,7 @@ class WriteSet {
   Result<Bytes> ship_or_flush(PhysicalWriter& writer) const;
   Status sync_name();
 
-  Result<std::unique_ptr<StoredFile>> open_later(const format::FileHeader& header);
+  Result<std::unique_ptr<StoredFile>> open_later(const format::FileHeader& header, StripeRequest stripes);
   Result<std::unique_ptr<PhysicalWriter>> open_file(const DomainShare& share, const WriteCommon& common);
   template <class Step>
   Status for_each_file(Step&& step);

@@ -58,8 +58,8 @@ struct Chosen {
   std::string why;
 };
 // Plans a multifile of `nodes` nodes with `tasks` tasks each; the first `n_logical` tasks have a logical file each.
-Chosen choose(std::int64_t nodes, std::int64_t tasks, std::uint64_t n_logical, const std::string& kind,
-              bool is_network) {
+Chosen choose(std::int64_t nodes, std::int64_t tasks, std::uint64_t n_logical, const std::string& kind, bool is_network,
+              StripeLayout stripes = {}) {
   std::vector<WriteRequest> all(static_cast<std::size_t>(nodes * tasks));
   for (std::size_t task = 0; task < all.size(); ++task) {
     all[task].n_logical = n_logical;
@@ -71,6 +71,7 @@ Chosen choose(std::int64_t nodes, std::int64_t tasks, std::uint64_t n_logical, c
   WritePlanInput input = input_of(requests);
   input.storage.kind = kind;
   input.storage.is_network = is_network;
+  input.storage.stripes = std::move(stripes);
   const WritePlan plan = plan_create(input).value();
   EXPECT_EQ(plan.common.header.n_physical, 1u) << "the others are made when they are needed";
   return {plan.common.header.n_later + 1, plan.common.strategy.substr(0, plan.common.strategy.find(';'))};
@@ -96,6 +97,23 @@ TEST(WritePlan, FewPhysicalFilesAreTheDefault) {
     EXPECT_EQ(network.files, one.network) << one.nodes;
     EXPECT_NE(local.why.find(one.why_local), std::string::npos) << local.why;
     EXPECT_NE(network.why.find(one.why_network), std::string::npos) << network.why;
+  }
+}
+
+TEST(WritePlan, EachNodeHasATarget) {
+  const struct {
+    std::int64_t nodes;
+    std::uint32_t targets, files;
+    const char* why;
+  } cases[] = {{64, 1, 64, "(1 per node on lustre, 64 nodes)"},
+               {64, 12, 6, "(each over 12 targets, 64 nodes)"},
+               {8, 12, 1, "(each over 12 targets, 8 nodes)"},
+               {9, 4, 3, "(each over 4 targets, 9 nodes)"}};
+  for (const auto& one : cases) {
+    const Chosen chosen =
+        choose(one.nodes, 16, static_cast<std::uint64_t>(one.nodes) * 16, "lustre", true, {1 << 20, one.targets});
+    EXPECT_EQ(chosen.files, one.files) << one.nodes << " nodes, " << one.targets << " targets";
+    EXPECT_NE(chosen.why.find(one.why), std::string::npos) << chosen.why;
   }
 }
 
@@ -162,6 +180,51 @@ TEST(WritePlan, LittleDataMakeASmallFile) {
   EXPECT_GE(round_bytes(), 8 * std::uint64_t{8 << 20}) << "the slabs of all are alike, as a round has one of each";
   for (WriteRequest& request : all) request.chunk_bytes = 8 << 20;
   EXPECT_GE(round_bytes(), 8 * std::uint64_t{8 << 20}) << "what was asked for lies in one piece";
+}
+
+// Bytes of the slabs of round 0, which begin on stripes; 0: they do not.
+std::uint64_t slab_of(const WritePlan& plan, std::uint64_t stripe) {
+  const format::SessionPage& session = plan.files[0].session;
+  const std::uint64_t bytes = plan.domains[0].bytes;
+  const bool later = session.later_bytes % stripe == 0 && session.later_start % stripe == 0;
+  return session.data_start % stripe == 0 && bytes % stripe == 0 && later ? bytes : 0;
+}
+
+TEST(WritePlan, SlabsAreWholeStripes) {
+  const WriteRequests requests = WriteRequests::decode(gathered(alike(8))).value();
+  WritePlanInput input = input_of(requests);
+  input.storage.kind = "lustre";
+  const struct {
+    StripeLayout stripes;
+    const char* hints;
+    std::uint64_t stripe, slab;
+  } cases[] = {{{1 << 20, 4}, "", 1 << 20, 1 << 20},
+               {{1 << 18, 12}, "", 1 << 18, 5 << 18},  // 3 and 4 stripes would lie on 4 and 3 of the 12 targets
+               {{1 << 18, 8}, "", 1 << 18, 3 << 18},
+               {{1 << 18, 0}, "", 1 << 18, 7 << 18},
+               {{3 << 20, 2}, "", 3 << 20, 3 << 20},  // no power of two
+               {{1 << 20, 4}, "striping_unit=4MiB", 4 << 20, 4 << 20},
+               {{}, "striping_unit=512KiB,striping_factor=4", 1 << 19, 3 << 19}};
+  for (const auto& one : cases) {
+    input.storage.stripes = one.stripes;
+    input.options.storage_hints = one.hints;
+    const WritePlan plan = plan_create(input).value();
+    EXPECT_EQ(slab_of(plan, one.stripe), one.slab) << one.stripe << " '" << one.hints << "'";
+    EXPECT_EQ(plan.common.header.alignment, 4096u);
+  }
+}
+
+TEST(WritePlan, SlabsAreNotWholeStripesWhereThatTakesTooMuch) {
+  const WriteRequests requests = WriteRequests::decode(gathered(alike(8192))).value();
+  WritePlanInput input = input_of(requests);
+  input.options.physical_files = 1;
+  input.storage.stripes = {64 << 20, 4};
+  EXPECT_EQ(plan_create(input).value().domains[0].bytes, std::uint64_t{656} << 10);
+  input.storage.stripes = {128 << 20, 4};  // the format has no such gap in front of the slabs
+  EXPECT_EQ(plan_create(input).value().common.header.alignment, 4096u);
+  input.storage.stripes = {1 << 20, 4};
+  input.options.alignment_bytes = 2 << 20;
+  EXPECT_EQ(plan_create(input).value().common.header.alignment, 2u << 20) << "as asked for";
 }
 
 // Threads of processes on nodes of any size; the ranks are dealt in pieces to any task, and some are served by none.
