@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "thalweg/storage.h"
 #include "thalweg/version.h"
 
 namespace thalweg::mpiio {
@@ -14,7 +15,11 @@ namespace thalweg::mpiio {
 namespace {
 
 constexpr std::string_view kOwn = "thalweg_";
-constexpr const char* kVersion = "thalweg_version";  // in what a program is given, and may pass on
+// In what a program is given, and may pass on.
+constexpr const char* kVersion = "thalweg_version";
+constexpr const char* kStripes = "thalweg_stripes";
+constexpr const char* kFactor = "striping_factor";
+constexpr const char* kUnit = "striping_unit";
 
 // A hint of MPI or ROMIO, and the hint of the library that has its meaning ("": it is kept, and changes nothing).
 struct Known {
@@ -38,8 +43,8 @@ constexpr Known kKnown[] = {
     {"romio_ds_read", ""},
     {"romio_ds_write", "sieve_writes"},
     {"romio_no_indep_rw", ""},
-    {"striping_factor", ""},
-    {"striping_unit", ""},
+    {kFactor, kFactor},
+    {kUnit, kUnit},
 };
 
 const Known* known(std::string_view name) {
@@ -68,13 +73,15 @@ std::string translated(std::string_view own, const std::string& value) {
   if (own == "aggregators") return clamped(value, 1, 1024);
   if (own == "aggregator_bytes") return clamped(value, 64 << 10, 1 << 30);
   if (own == "staging_bytes") return clamped(value, 4 << 10, 1 << 30);
+  if (own == kFactor) return value == "-1" ? "all" : clamped(value, 1, 2000);
+  if (own == kUnit) return clamped(value, 64 << 10, 1 << 30);
   if (own == "method") return on ? "aggregate" : off ? "direct" : "";
   if (own == "sieve_writes") return on ? "on" : off ? "off" : "";
   return "";
 }
 
 void add_hint(const std::string& name, const std::string& value, bool warn, Hints& hints) {
-  if (name == kVersion) return;
+  if (name == kVersion || name == kStripes) return;
   const bool is_own = name.starts_with(kOwn);
   if (is_own ? is_own_hint(std::string_view(name).substr(kOwn.size())) : known(name) != nullptr) {
     hints[name] = value;
@@ -130,6 +137,16 @@ void apply_hints(const Hints& hints, tw_options* options) {
     const std::string set = other != nullptr ? translated(own, value) : value;
     if (!own.empty() && !set.empty()) (void)tw_options_set_hint(options, own.c_str(), set.c_str());
   }
+}
+
+void show_stripes(const std::string& path, Hints& hints) {
+  tw_storage_info found = {};
+  found.struct_size = sizeof found;
+  const bool told = tw_storage_describe(path.c_str(), &found) == TW_OK && found.stripe_bytes > 0;
+  if (told) hints[kUnit] = std::to_string(found.stripe_bytes);
+  if (told && found.stripe_count > 0) hints[kFactor] = std::to_string(found.stripe_count);
+  if (!told && (hints.contains(kUnit) || hints.contains(kFactor)))
+    hints[kStripes] = "striping_factor and striping_unit are not followed: the file system tells no stripes";
 }
 
 void to_info(const Hints& hints, MPI_Info* info) {

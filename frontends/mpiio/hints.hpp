@@ -22,6 +22,9 @@ Hints system_hints();
 void add_hints(MPI_Info info, bool warn, Hints& hints);
 // Sets the options of an open.
 void apply_hints(const Hints& hints, tw_options* options);
+// Puts the stripes of the file, where the file system tells them, in place of those that were asked for; else says that
+// these are not followed.
+void show_stripes(const std::string& path, Hints& hints);
 // The hints in force as a new object of MPI.
 void to_info(const Hints& hints, MPI_Info* info);
 

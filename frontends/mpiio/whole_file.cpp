@@ -88,7 +88,9 @@ int set_info(MPI_File handle, MPI_Info info) {
 int get_info(MPI_File handle, MPI_Info* info) {
   return on_file(handle, "MPI_File_get_info", [&](OpenFile& file) {
     const std::scoped_lock lock(file.mutex);
-    to_info(file.info, info);
+    Hints shown = file.info;
+    show_stripes(file.path, shown);
+    to_info(shown, info);
     return Failure{};
   });
 }

@@ -417,6 +417,8 @@ TEST_F(MpiioFile, TellsItsHintsAndIgnoresOthers) {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
   MPI_Info_set(info, "cb_nodes", "1");
+  MPI_Info_set(info, "striping_factor", "-1");  // all targets
+  MPI_Info_set(info, "striping_unit", "99999999999");
   MPI_Info_set(info, "no_such_hint_of_anyone", "7");
   const OpenFile file(path(), MPI_MODE_RDWR | MPI_MODE_CREATE, info);
   MPI_Info_free(&info);
@@ -431,6 +433,8 @@ TEST_F(MpiioFile, TellsItsHintsAndIgnoresOthers) {
   };
   EXPECT_EQ(hint("cb_nodes"), "1");
   EXPECT_EQ(hint("no_such_hint_of_anyone"), "");
+  const std::string told = hint("thalweg_stripes");  // no test has a file system with stripes
+  EXPECT_TRUE(own_mpiio() || told.find("striping_factor and striping_unit are not followed") == 0) << told;
   MPI_Info_create(&info);
   MPI_Info_set(info, "access_style", "read_once");
   EXPECT_MPI(MPI_File_set_info(file, info));
