@@ -8,7 +8,8 @@
 
 namespace thalweg {
 
-// From the kernel's boot id; where that cannot be read, from the host name. Not negative.
+// From the kernel's boot id and the host name: machines cloned while they ran share the former. Not negative, but -1
+// where neither can be read.
 TW_SHARED std::int64_t node_id();
 // The function behind node_id(), replaced by tests to spread the ranks of one machine over several nodes.
 using NodeIdCall = std::int64_t (*)();

@@ -18,11 +18,11 @@ std::int64_t hash(std::string_view text) {
 }
 
 std::int64_t find_node_id() {
-  std::string boot_id;
-  if (std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot_id)) return hash(boot_id);
-  char text[256] = "";
-  if (::gethostname(text, sizeof text - 1) == 0) return hash(text);
-  return -1;
+  std::string id;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) == 0) id += name;
+  return id.empty() ? -1 : hash(id);
 }
 
 }  // namespace
