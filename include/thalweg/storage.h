@@ -36,6 +36,9 @@ typedef struct tw_storage_info {
    * go in turn; 0: the file system does not tell. Lustre and BeeGFS tell both, GPFS its block. Since 0.2. */
   int64_t stripe_bytes;
   int64_t stripe_count;
+  /* 1: nodes see at once what others write there, or no other node writes; 0: they see it after tw_file_sync() and at
+   * the next open, which holds where nothing is known, and where `thalweg check` found it (docs/reference/visibility.md) */
+  int64_t coherent;
 } tw_storage_info;
 
 /* Describes the storage of a path.

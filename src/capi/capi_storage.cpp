@@ -5,7 +5,7 @@
 
 #include "capi/guard.hpp"
 #include "sharedfile/explain.hpp"
-#include "sharedfile/profile.hpp"
+#include "storage/kept_check.hpp"
 #include "thalweg/storage.h"
 
 namespace thalweg {
@@ -59,6 +59,7 @@ tw_status tw_storage_describe(const char* path, tw_storage_info* info) {
     if (path != nullptr) {
       TW_ASSIGN_OR_RETURN(const StorageInfo storage, posix_backend()->describe(path));
       TW_RETURN_IF_ERROR(put_text("tw_storage_describe", storage.identity, all.identity, sizeof all.identity));
+      all.coherent = storage.is_coherent ? 1 : 0;
       all.direct_alignment = posix_backend()->direct_alignment_at(path);
       all.stripe_bytes = static_cast<int64_t>(storage.stripes.bytes);
       all.stripe_count = storage.stripes.count;

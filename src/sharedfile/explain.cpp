@@ -10,6 +10,7 @@
 #include "engine/transfer/transfer.hpp"
 #include "sharedfile/find_aggregators.hpp"
 #include "sharedfile/profile.hpp"
+#include "storage/kept_check.hpp"
 
 namespace thalweg {
 
@@ -119,7 +120,8 @@ Result<std::string> explain_access(Backend& backend, const std::string& path, st
   GroupAccess in_blocks = all;
   in_blocks.whole_blocks = true;
   const bool meet = !plan.past_cache && choose_plan(in_blocks, strategy).past_cache;
-  std::string text = fmt::format("storage: {} '{}', {}\n", storage.kind, storage.identity, source_of(storage));
+  std::string text = fmt::format("storage: {} '{}', {}{}\n", storage.kind, storage.identity, source_of(storage),
+                                 storage.is_coherent ? "" : "; nodes see each other's writes after tw_file_sync()");
   const std::string stripes = describe_stripes(storage.stripes, asked_stripes(strategy), storage.kind);
   if (!stripes.empty()) text += fmt::format("layout: {}\n", stripes.substr(2));
   text += fmt::format("{}: {}\n", access.direction == Direction::read ? "read" : "write", describe(all));

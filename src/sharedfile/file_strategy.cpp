@@ -8,6 +8,7 @@
 #include "base/hint_table.hpp"
 #include "os/node_id.hpp"
 #include "sharedfile/profile.hpp"
+#include "storage/kept_check.hpp"
 
 namespace thalweg {
 

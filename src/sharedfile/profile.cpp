@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <ranges>
 
 #include "base/hint_table.hpp"
-#include "os/environment.hpp"
-#include "os/file_ops.hpp"
+#include "storage/kept_check.hpp"
 
 namespace thalweg {
 
@@ -17,7 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
 constexpr int kMostDepth = 5;  // levels: document, list, file system, costs, number
 constexpr double kMostNs = 1e9;
 constexpr double kMostWorkers = 1e6;
@@ -107,19 +104,6 @@ bool take_profile(const Json& json, StorageProfile& profile) {
          (direct == nullptr || take_costs(*direct, strategy.direct_costs));
 }
 
-// "" on failure: an unreadable file counts as absent. Pipes and devices do not block.
-std::string content_of(const std::string& path) {
-  const auto file = open_file(path, {});
-  if (!file.has_value()) return {};
-  const auto bytes = file_size(file.value(), path);
-  if (!bytes.has_value() || bytes.value() > kMostBytes) return {};
-  std::string text(static_cast<std::size_t>(bytes.value()), '\0');
-  const Piece piece{reinterpret_cast<std::byte*>(text.data()), text.size()};
-  const auto n = transfer_at(file.value(), {path, Direction::read, 0}, {&piece, 1});
-  text.resize(n.has_value() ? n.value() : 0);
-  return text;
-}
-
 }  // namespace
 
 StorageCosts default_direct_costs() {
@@ -149,21 +133,10 @@ std::vector<StorageProfile> parse_profiles(std::string_view json) {
 
 std::vector<StorageProfile> read_profiles(const std::string& path) {
   try {
-    return parse_profiles(content_of(path));
+    return parse_profiles(profile_text(path));
   } catch (const std::bad_alloc&) {
     return {};
   }
-}
-
-std::string profile_path() {
-  if (const char* chosen = std::getenv("THALWEG_PROFILE")) {
-    const std::string path = chosen;
-    return path == "none" ? std::string() : path;
-  }
-  const std::string config(environment("XDG_CONFIG_HOME"));
-  if (config.starts_with('/')) return config + "/thalweg/storage.json";  // XDG: relative paths are invalid
-  const std::string home(environment("HOME"));
-  return home.empty() ? std::string() : home + "/.config/thalweg/storage.json";
 }
 
 const StorageProfile* find_profile(std::string_view identity) {

@@ -1,5 +1,5 @@
 // The profile that `thalweg tune` measured on a file system, as JSON under the XDG configuration directory. Without
-// one, or with an unreadable one, the defaults stand: a profile affects speed only and never fails an open.
+// one, or with an unreadable one, the defaults stand: its measurements affect speed only, and it never fails an open.
 // Format: docs/design/storage.md.
 #pragma once
 
@@ -25,10 +25,6 @@ StorageCosts default_direct_costs();
 std::vector<StorageProfile> parse_profiles(std::string_view json);
 // Parses a regular file of at most 1 MiB; otherwise returns none.
 std::vector<StorageProfile> read_profiles(const std::string& path);
-
-// $THALWEG_PROFILE, or thalweg/storage.json in $XDG_CONFIG_HOME or ~/.config. "": THALWEG_PROFILE is empty or "none",
-// which turns profiles off, or no folder is known.
-std::string profile_path();
 
 // The profile of the file system with that identity; null when there is none. The file is read once per process.
 // Threads: any.

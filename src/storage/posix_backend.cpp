@@ -14,10 +14,17 @@
 #include "os/process_era.hpp"
 #include "os/wait.hpp"
 #include "storage/backend.hpp"
+#include "storage/kept_check.hpp"
 
 namespace thalweg {
 
 namespace {
+
+// With what `thalweg check` found out there.
+Result<StorageInfo> with_check(Result<StorageInfo> found) {
+  if (found.has_value()) use_check(find_check(found.value().identity), found.value());
+  return found;
+}
 
 class PosixFile final : public StoredFile {
  public:
@@ -159,9 +166,14 @@ class PosixFile final : public StoredFile {
     TW_ASSIGN_OR_RETURN(file_, open_file(path_, options_));
     if (opening.has_value()) opening->close_in_children(file_.get());
     opening.reset();
-    const StorageInfo storage = caching_of(file_.get());
-    is_coherent_ = storage.is_coherent;
-    has_daemon_ = storage.kind == "fuse.glusterfs";
+    const StorageInfo caching = caching_of(file_.get());
+    is_coherent_ = caching.is_coherent;
+    has_daemon_ = caching.kind == "fuse.glusterfs";
+    if (caching.is_network) {
+      const auto storage = with_check(filesystem_info_of(file_.get(), path_));
+      is_coherent_ = storage.has_value() && storage.value().is_coherent;
+      if (storage.has_value()) tried_alignment_ = find_check(storage.value().identity).direct_alignment;
+    }
     if (has_daemon_)
       failed_sync_ = sync_file(file_, path_);  // only then the daemon opens the file, or finds it removed
     return {};
@@ -186,6 +198,7 @@ class PosixFile final : public StoredFile {
     if (!opened.has_value()) return;
     direct_ = std::move(opened).value();
     direct_alignment_ = direct_io_alignment_of(direct_);
+    if (direct_alignment_ == 0) direct_alignment_ = tried_alignment_;
     if (direct_alignment_ == 0 && options_.read && takes_direct_page(direct_)) direct_alignment_ = kUsualAlignment;
     if (direct_alignment_ == 0) direct_ = {};
   }
@@ -194,6 +207,7 @@ class PosixFile final : public StoredFile {
   const OpenOptions options_;
   FileDescriptor file_;
   bool is_coherent_ = true, has_daemon_ = false;  // set by open()
+  std::uint32_t tried_alignment_ = 0;             // likewise; of `thalweg check`, 0: none
   FileDescriptor direct_;                         // bypasses the page cache
   FileDescriptor aside_;                          // for read_aside()
   std::once_flag direct_once_, aside_once_;
@@ -239,12 +253,16 @@ class PosixBackend final : public Backend {
   Status remove(const std::string& path) override { return remove_file(path); }
   Result<bool> exists(const std::string& path) override { return file_exists(path); }
   Status sync_directory_of(const std::string& path) override { return sync_folder(folder_of(path)); }
-  Result<StorageInfo> describe(const std::string& path) override { return filesystem_info(path); }
+  Result<StorageInfo> describe(const std::string& path) override { return with_check(filesystem_info(path)); }
   Result<StorageInfo> describe_open(StoredFile& file) override {
     const int descriptor = file.descriptor(false);
-    return descriptor < 0 ? describe(file.path()) : filesystem_info_of(descriptor, file.path());
+    return descriptor < 0 ? describe(file.path()) : with_check(filesystem_info_of(descriptor, file.path()));
   }
-  std::uint32_t direct_alignment_at(const std::string& path) override { return direct_io_alignment_at(path); }
+  std::uint32_t direct_alignment_at(const std::string& path) override {
+    if (const std::uint32_t told = direct_io_alignment_at(path); told > 0) return told;
+    const auto storage = filesystem_info(path);
+    return storage.has_value() ? find_check(storage.value().identity).direct_alignment : 0;
+  }
   std::optional<MeasuredWrites> measure_writes(const std::string& path) override {
     return measured_writes(folder_of(path));
   }
