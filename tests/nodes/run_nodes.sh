@@ -17,7 +17,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/nodes/nodes.sh
 tests=${TESTS:-$PWD/build/release/tests}
 kinds=(local xfs btrfs fuse_uncached fuse_cached fuse_writeback sshfs gluster gluster_replicated)
-programs=(mpi_nodes mpi_arrays mpi_requests mpi_two_phase mpi_multifile mpi_vpfile)
+programs=(mpi_nodes mpi_arrays mpi_requests mpi_two_phase mpi_multifile mpi_vpfile mpi_check)
 layouts=(1x4 2x2)
 if [ "${1:-}" = --quick ]; then
   kinds=(local fuse_cached fuse_writeback)

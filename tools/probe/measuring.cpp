@@ -2,6 +2,7 @@
 #include "measuring.hpp"
 
 #include <mpi.h>
+#include <thalweg/group_mpi.h>
 #include <time.h>
 
 #include <cstdio>
@@ -92,6 +93,14 @@ int measure(int argc, char** argv) {
   parse_options(argc, argv, 0);
   describe();
   return 0;
+}
+
+int on_ranks(const std::function<int(const thalweg::Group&)>& use) {
+  int thread_level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &thread_level);
+  const int code = use(thalweg::Group::make(tw_group_mpi, MPI_COMM_WORLD));
+  MPI_Finalize();
+  return code;
 }
 
 }  // namespace probe

@@ -1,7 +1,9 @@
 // The part of the program that needs MPI.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
+#include <thalweg/base.hpp>
 
 namespace probe {
 
@@ -15,5 +17,8 @@ struct HelpWanted : std::runtime_error {
 // Measures what the options say, or prints the built methods. Returns the exit status. Throws HelpWanted, and
 // std::runtime_error for wrong options without MPI_Init.
 int measure(int argc, char** argv);
+
+// Calls `use` on all ranks of the MPI program, with their group; without MPI in this process alone. Returns its result.
+int on_ranks(const std::function<int(const thalweg::Group&)>& use);
 
 }  // namespace probe

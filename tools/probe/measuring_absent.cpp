@@ -1,4 +1,4 @@
-// The program without MPI: it predicts, and measures nothing.
+// The program without MPI: it predicts and checks, and measures nothing.
 #include "measuring.hpp"
 
 namespace probe {
@@ -8,5 +8,7 @@ int measure(int /*argc*/, char** /*argv*/) {
       "this program was built without MPI and measures nothing; --predict predicts, and a thalweg-probe that was built "
       "with the MPI of your programs measures");
 }
+
+int on_ranks(const std::function<int(const thalweg::Group&)>& use) { return use(thalweg::Group::self()); }
 
 }  // namespace probe
