@@ -7,7 +7,7 @@
 # one file system stand for two nodes of a cluster: nothing keeps their caches coherent. Needs root, MPICH, and the
 # packages of the group `nodes` (cmake/dependencies.txt); exit status 77 where they are missing, with the reason. A kind
 # that cannot be mounted here is left out, and the summary says so. --quick: three kinds, two minutes.
-# Environment: TESTS, the folder of the programs (default build/release/tests).
+# Environment: TESTS, the folder of the programs (default build/release/tests); PROGRAMS, their names ("": deaths only).
 set -uo pipefail
 
 # --- what is needed -----------------------------------------------------------------------------------------------------
@@ -16,8 +16,8 @@ cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=tests/nodes/nodes.sh
 . tests/nodes/nodes.sh
 tests=${TESTS:-$PWD/build/release/tests}
-kinds=(local xfs btrfs fuse_uncached fuse_cached fuse_writeback sshfs gluster gluster_replicated)
-programs=(mpi_nodes mpi_arrays mpi_requests mpi_two_phase mpi_multifile mpi_vpfile mpi_check)
+kinds=(local xfs btrfs ext4_1k ext4_blocks overlay fuse_uncached fuse_cached fuse_writeback sshfs gluster gluster_replicated)
+programs=(mpi_nodes mpi_arrays mpi_requests mpi_two_phase mpi_multifile mpi_vpfile)
 layouts=(1x4 2x2)
 if [ "${1:-}" = --quick ]; then
   kinds=(local fuse_cached fuse_writeback)
@@ -25,6 +25,7 @@ if [ "${1:-}" = --quick ]; then
   shift
 fi
 [ $# = 0 ] || kinds=("$@")
+[ -z "${PROGRAMS+set}" ] || read -ra programs <<< "$PROGRAMS"
 skip() { echo "summary: nodes: left out: $1" && exit 77; }
 [ "$(id -u)" = 0 ] || skip "it needs root"
 for command in mpiexec.mpich ip unshare; do command -v $command > /dev/null || skip "there is no $command"; done
@@ -57,8 +58,27 @@ image() { # KIND MKFS...: one mount of a disk image
   command -v "$1" > /dev/null && truncate -s 1G "$where.img" && "$@" "$where.img" > /dev/null && mkdir -p "$where" &&
     mount -o loop "$where.img" "$where" && mounted+=("$where") && mounts=$where
 }
-fuse() { # NAME OPTIONS: two mounts of a folder through an example program of libfuse
-  local example=/usr/share/doc/libfuse3-dev/examples/passthrough_ll.c side where
+overlay() {
+  local where=$place/overlay below=$place/below
+  mkdir -p "$where" "$below" && mount -t tmpfs -o size=1G below "$below" && mounted+=("$below") &&
+    mkdir "$below/lower" "$below/upper" "$below/work" &&
+    mount -t overlay -o "lowerdir=$below/lower,upperdir=$below/upper,workdir=$below/work" overlay "$where" &&
+    mounted=("$where" "${mounted[@]}") && mounts=$where
+}
+# Two mounts: NAME COMMAND..., which gets a folder as its last argument.
+twice() {
+  local side where
+  mount_again=("${@:2}") mounts=
+  for side in a b; do
+    where=$place/$1_$side
+    mkdir -p "$where" && "${mount_again[@]}" "$where" && mounted+=("$where") || return
+    mounts+=" $where"
+  done
+}
+# A folder through an example program of libfuse.
+fuse_at() { "$place/passthrough" -o "source=$place/back,allow_other,$1" "$2"; }
+fuse_twice() { # NAME OPTIONS
+  local example=/usr/share/doc/libfuse3-dev/examples/passthrough_ll.c
   if [ ! -x "$place/passthrough" ]; then
     [ -f "$example" ] || example=$example.gz
     [ -f "$example" ] || return
@@ -66,48 +86,38 @@ fuse() { # NAME OPTIONS: two mounts of a folder through an example program of li
     # shellcheck disable=SC2046  # flags are words
     gcc -O2 -D_FILE_OFFSET_BITS=64 -I"$(dirname "$example")" -o "$place/passthrough" "$place/passthrough.c" $(pkg-config --cflags --libs fuse3) || return
   fi
-  mounts=
-  for side in a b; do
-    where=$place/$1_$side
-    mkdir -p "$where" && "$place/passthrough" -o "source=$place/back,allow_other,$2" "$where" && mounted+=("$where") || return
-    mounts+=" $where"
-  done
+  twice "$1" fuse_at "$2"
 }
+sshfs_at() { sshfs -o "allow_other,cache=no,ssh_command=$place/sftp.sh" "here:$place/back" "$1"; }
 sshfs_twice() {
-  local side where server=$place/sftp.sh
   command -v sshfs > /dev/null || return
-  printf '#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n' > "$server" && chmod +x "$server"
-  mounts=
-  for side in a b; do
-    where=$place/sshfs_$side
-    mkdir -p "$where" && sshfs -o "allow_other,cache=no,ssh_command=$server" "here:$place/back" "$where" && mounted+=("$where") || return
-    mounts+=" $where"
-  done
+  printf '#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n' > "$place/sftp.sh" && chmod +x "$place/sftp.sh"
+  twice "$1" sshfs_at
 }
+gluster_at() { mount -t glusterfs "$host:/$gluster" "$1"; }
 gluster_twice() { # NAME BRICKS OPTION...: a volume of GlusterFS
-  local name=$1 bricks=() brick side where host
+  local bricks=() brick
   command -v gluster > /dev/null || return
-  host=$(hostname -I | awk '{print $1}')
+  gluster=$1 host=$(hostname -I | awk '{print $1}')
   pgrep -x glusterd > /dev/null || { glusterd -p "$place/glusterd.pid" && sleep 2; } || return
-  for ((brick = 0; brick < $2; ++brick)); do bricks+=("$host:$place/$name.$brick/brick") && mkdir -p "$place/$name.$brick"; done
-  gluster --mode=script volume create "$name" "${@:3}" "${bricks[@]}" force > /dev/null && gluster --mode=script volume start "$name" > /dev/null || return
-  volumes+=("$name")
-  mounts=
-  for side in a b; do
-    where=$place/${name}_$side
-    mkdir -p "$where" && mount -t glusterfs "$host:/$name" "$where" && mounted+=("$where") || return
-    mounts+=" $where"
-  done
+  for ((brick = 0; brick < $2; ++brick)); do bricks+=("$host:$place/$1.$brick/brick") && mkdir -p "$place/$1.$brick"; done
+  gluster --mode=script volume create "$1" "${@:3}" "${bricks[@]}" force > /dev/null && gluster --mode=script volume start "$1" > /dev/null || return
+  volumes+=("$1")
+  twice "$1" gluster_at
 }
 mount_kind() {
+  mount_again=() gluster=
   case $1 in
     local) mounts=$place/back ;;
     xfs) image xfs mkfs.xfs -q ;;
     btrfs) image btrfs mkfs.btrfs -q ;;
-    fuse_uncached) fuse "$1" cache=never,timeout=0 ;;
-    fuse_cached) fuse "$1" cache=auto ;;
-    fuse_writeback) fuse "$1" writeback,cache=auto ;;
-    sshfs) sshfs_twice ;;
+    ext4_1k) image ext4_1k mkfs.ext4 -q -b 1024 ;;
+    ext4_blocks) image ext4_blocks mkfs.ext4 -q -O '^extent,^64bit' ;;
+    overlay) overlay ;;
+    fuse_uncached) fuse_twice "$1" cache=never,timeout=0 ;;
+    fuse_cached) fuse_twice "$1" cache=auto ;;
+    fuse_writeback) fuse_twice "$1" writeback,cache=auto ;;
+    sshfs) sshfs_twice "$1" ;;
     gluster) gluster_twice "thalweg_distributed_$$" 2 ;;
     gluster_replicated) gluster_twice "thalweg_replicated_$$" 3 replica 3 ;;
     *) echo "run_nodes.sh: unknown kind '$1'" >&2 && exit 2 ;;
@@ -131,11 +141,19 @@ verdict_of_refusal() { # STATUS LOG
   [ "$1" != 0 ] && [ "$1" != 124 ] && grep -q 'keeps old sizes' "$2" && echo "refused, as it must be" || echo FAILED
 }
 
-run() { # KIND LAYOUT PROGRAM
-  local log=$place/log result
-  export TW_NODES_VOLUME=$volume TW_NODES_MOUNTS=$mounts
-  TMPDIR=$volume on_nodes 290 "$2" "$tests/$3" > "$log" 2>&1 < /dev/null &
-  local launcher=$! status=0 ended=0
+start() { # LAYOUT PROGRAM [ARGUMENT...]: sets `launcher`
+  local hosts=$net.1:${1#*x} load=()
+  [ "${1%x*}" = 1 ] || hosts+=,$net.2:${1#*x}
+  [[ $2 != mpiio_* ]] || load=(-genv LD_PRELOAD "$tests/../lib/libthalweg_mpiio.so")
+  TW_NODES_VOLUME=$volume TW_NODES_MOUNTS=$mounts TMPDIR=$volume UCX_TLS=tcp,self UCX_NET_DEVICES=eth0 THALWEG_PROFILE=none \
+    timeout -k 5 290 ip netns exec "$switch" mpiexec.mpich -launcher ssh -launcher-exec "$me" -iface br0 -hosts "$hosts" \
+    -n $((${1%x*} * ${1#*x})) "${load[@]}" "$tests/$2" "${@:3}" > "$log" 2>&1 < /dev/null &
+  launcher=$!
+}
+# Waits for the program; sets `status`, 124 where it does not end. The rest of the ranks goes, too.
+finish() {
+  local ended=0 node
+  status=0
   while kill -0 $launcher 2> /dev/null && [ $ended -lt 20 ]; do
     ! grep -q '^\[  PASSED  \]' "$log" || ((++ended))
     sleep 0.5
@@ -143,17 +161,130 @@ run() { # KIND LAYOUT PROGRAM
   [ $ended -lt 20 ] || kill $launcher 2> /dev/null
   wait $launcher || status=$?
   [ $ended -lt 20 ] || status=124
+  for node in 0 1; do end_node $node; done
+}
+end_node() { # NUMBER: all its ranks, as when it loses power
+  local rank
+  for rank in $(ip netns pids "thalweg-node$1"); do kill -KILL "$rank" 2> /dev/null; done
+}
+report() { # KIND LAYOUT NAME RESULT
+  printf '%-20s %s %-20s %4d s  %s\n' "$1" "$2" "$3" $((SECONDS - begun)) "$4"
+  ((++n_run))
+  [[ $4 == FAILED* ]] || return 0
+  ((++n_failed))
+  tail -n 40 "$log"
+}
+run() { # KIND LAYOUT PROGRAM
+  local result begun=$SECONDS
+  start "$2" "$3"
+  finish
   result=$(verdict $status "$log")
   [ "$1 $2" != "fuse_writeback 2x2" ] || result=$(verdict_of_refusal $status "$log")
-  printf '%-20s %s %-16s %s\n' "$1" "$2" "$3" "$result"
-  ((++n_run))
-  [ "$result" = FAILED ] || return 0
-  ((++n_failed))
-  tail -n 30 "$log"
+  report "$1" "$2" "$3" "$result"
 }
 
-make_nodes 2 || skip "the network of the nodes cannot be made here"
-n_run=0 n_failed=0 left_out=()
+# --- parts that die -------------------------------------------------------------------------------------------------------
+
+# LAYOUT, what dies, and the call from which on bytes survive it (tests/mpi/part_death_test.cpp).
+deaths_on() {
+  case $1 in
+    local) echo 2x2 node flush ;;
+    fuse_uncached) echo 2x2 daemon flush ;;
+    fuse_cached) echo 2x2 daemon flush && echo 2x2 node flush ;;
+    fuse_writeback) echo 1x4 daemon sync ;;
+    sshfs) echo 2x2 daemon sync && echo 2x2 node sync ;;
+    gluster) echo 2x2 brick sync && echo 2x2 daemon sync && echo 2x2 node sync ;;
+    gluster_replicated) echo 2x2 brick all && echo 2x2 node sync ;;
+  esac
+}
+# Names, as many as asked for, of which the first brick of the volume gets the files; on other kinds any.
+names_on_first_brick() { # MOUNT
+  local name found=()
+  for name in {a..z}; do
+    [ ${#found[@]} -lt 3 ] || break
+    touch "$1/$name"
+    { [ -n "$gluster" ] && [ ! -e "$place/$gluster.0/brick/$name" ]; } || found+=("$name")
+    rm "$1/$name"
+  done
+  echo "${found[@]}"
+}
+end_processes() { # COMMAND LINE: those of this script only, whose command line has the name of its folder
+  local process
+  for process in $(pgrep -f -- "$1"); do kill -KILL "$process"; done
+}
+die() { # WHAT NODE MOUNT
+  case $1 in
+    brick) end_processes "--brick-name $place/$gluster.0/brick" ;;
+    node) end_node "$2" ;;
+  esac
+  [ "$1" = brick ] || [ ${#mount_again[@]} = 0 ] || end_processes " $3\$"
+}
+until_done() { # COMMAND...: tries it for half a minute
+  local end=$((SECONDS + 30))
+  until "$@"; do
+    [ $SECONDS -lt $end ] || return
+    sleep 0.2
+  done
+}
+start_brick() { # glusterd may take a moment to find that the brick is gone
+  gluster --mode=script volume start "$gluster" force > /dev/null
+  pgrep -f -- "--brick-name $place/$gluster.0/brick" > /dev/null
+}
+come_back() { # WHAT MOUNT FILE...
+  if [ "$1" = brick ]; then
+    until_done start_brick || return
+  elif [ ${#mount_again[@]} -gt 0 ]; then
+    umount -l "$2" && "${mount_again[@]}" "$2"
+  fi
+  local name where
+  for where in $mounts; do
+    for name in "${@:3}"; do until_done [ -e "$where/$name" ] || return; done
+  done
+}
+repair_all() { # KEEPS MOUNT NAME...
+  local name repaired
+  for name in "${@:3}"; do
+    "$tests/../bin/thalweg" repair "$2/$name" >> "$log" 2>&1
+    repaired=$?
+    [ $repaired = 0 ] || { [ $repaired = 1 ] && [ "$1" = sync ]; } || return
+  done
+}
+run_death() { # KIND LAYOUT WHAT KEEPS
+  local first last node=$((${2%x*} - 1)) meeting=$place/meeting names result=FAILED begun=$SECONDS
+  first=${mounts# } first=${first%% *} last=$first
+  [ $node = 0 ] || last=${mounts##* }
+  rm -rf "$meeting" && mkdir "$meeting"
+  read -ra names <<< "$(names_on_first_brick "$first")"
+  export TW_DEATH=$meeting TW_DEATH_NAMES="${names[*]}" TW_DEATH_KEEPS=$4
+  start "$2" mpi_part_death --gtest_filter=*WhileRanksWrite
+  while kill -0 $launcher 2> /dev/null && [ ! -e "$meeting/ready" ]; do sleep 0.1; done
+  die "$3" $node "$last"
+  touch "$meeting/done"
+  finish
+  cp "$log" "$place/dying.log"
+  if [ "$3" = node ] && [ $status != 0 ] && [ -e "$meeting/ready" ]; then
+    result=passed  # the MPI ends the job
+  else
+    result=$(verdict $status "$log")
+  fi
+  if [ "$result" != FAILED ]; then
+    result="FAILED to come back"
+    [ "$4" = all ] || come_back "$3" "$last" "${names[@]}" && result="FAILED in the repair"
+    [ "$4" = all ] || repair_all "$4" "$first" "${names[1]}" "${names[2]}" && result=FAILED
+    if [ "$result" = FAILED ]; then
+      start "$2" mpi_part_death --gtest_filter=*LeavesWhatWasKept
+      finish
+      result=$(verdict $status "$log")
+    fi
+    [[ $result != FAILED* ]] || cat "$place/dying.log" >> "$log"
+  fi
+  [ "$4 $3" != "all brick" ] || come_back "$3" "$last" "${names[@]}"
+  unset TW_DEATH TW_DEATH_NAMES TW_DEATH_KEEPS
+  report "$1" "$2" "a $3 dies" "$result"
+}
+
+make_nodes || skip "the network of the nodes cannot be made here"
+n_run=0 n_failed=0 left_out=() log=$place/log
 for kind in "${kinds[@]}"; do
   if ! mount_kind "$kind" 2> "$place/mount.log"; then
     left_out+=("$kind")
@@ -165,6 +296,11 @@ for kind in "${kinds[@]}"; do
       [ "$kind $layout" != "fuse_writeback 2x2" ] || [ "$program" = mpi_nodes ] || continue
       run "$kind" "$layout" "$program"
     done
+  done
+  mapfile -t deaths < <(deaths_on "$kind")
+  for death in "${deaths[@]}"; do
+    read -r layout what keeps <<< "$death"
+    run_death "$kind" "$layout" "$what" "$keeps"
   done
 done
 echo "summary: nodes: $((n_run - n_failed)) of $n_run runs passed${left_out:+; cannot be mounted here: ${left_out[*]}}"
