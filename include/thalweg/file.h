@@ -49,7 +49,7 @@
  * between two syncs, and two writes of the same bytes have a sync between them (docs/reference/visibility.md).
  *
  * Durability: what was written survives the death of the process. Only tw_file_sync() makes it survive that of the
- * machine; tw_file_close() does not sync.
+ * machine, or of the daemon of a mount (docs/reference/visibility.md, Failures); tw_file_close() does not sync.
  *
  * Nonblocking calls return at once with a request (request.h); only on a group of tw_group_callbacks() a collective one
  * is carried out in the call that starts it. Memory and lists of extents stay unchanged until a call of request.h finds

@@ -166,7 +166,7 @@ TW_API_STATUS tw_status tw_multifile_write(tw_multifile* multifile, const void* 
 TW_API_STATUS tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t nbytes, int64_t offset);
 
 /* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
- * process.
+ * process, but not always that of the node or of the daemon of a mount (docs/reference/visibility.md, Failures).
  * Blocking: until the kernel has the bytes. Other handles flush for themselves. After a failure it may be repeated, but
  *           tw_multifile_close() fails all the same.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */

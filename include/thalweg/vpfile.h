@@ -41,7 +41,7 @@
  *              words. Since 0.2.
  *
  * Durability: bytes written before a successful flush survive the death of the process, before a successful
- * tw_vpfile_sync_all() the death of the machine.
+ * tw_vpfile_sync_all() the death of the machine, and of the daemon of a mount (docs/reference/visibility.md, Failures).
  *
  * Nodes: on a file system that several nodes share and that is not known to keep their caches coherent, other than FUSE
  * (NFS, SMB, ...), a write of one VP, and a collective one in which VPs differ, is TW_ERR_UNSAFE for a group on several
