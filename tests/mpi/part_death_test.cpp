@@ -1,7 +1,7 @@
 // A part of the machines dies while ranks write: a server of the file system, the daemon of a mount, a node. Collective
 // calls end alike on all tasks, nobody hangs, and what was flushed or synced is there afterwards.
 // tests/nodes/run_nodes.sh kills the part, brings it back, has the files repaired, and starts the second test. The
-// programs and the script meet in a local folder, TW_DEATH: the ranks make the file `ready`, the script the file `done`.
+// program and the script meet in a local folder, TW_DEATH: the ranks make the file `ready`, the script the file `done`.
 // Without that folder nothing dies.
 //   TW_DEATH_NAMES   names, in TMPDIR, of the shared file, the multifile and the vpfile
 //   TW_DEATH_KEEPS   `flush` or `sync`: the call from which on bytes survive this death; `all`: no call may fail
@@ -27,7 +27,7 @@ namespace thalweg::test {
 namespace {
 
 constexpr unsigned kMostSeconds = 90;  // then the program ends
-constexpr int kRoundsBefore = 6, kRoundsAfter = 4;
+constexpr std::uint64_t kRoundsBefore = 6, kRoundsAfter = 4;
 constexpr std::uint64_t kMostRounds = 2'000;  // the file `done` is long there by then
 
 std::string from_environment(const char* name, const char* otherwise) {
@@ -190,12 +190,12 @@ class MpiPartDeath : public testing::Test {
     return journal_->files[kind * (kMostLogical / kKinds) + static_cast<std::size_t>(rank)];
   }
 
-  // Of a collective call: all tasks hear alike.
+  // A collective call ends alike on all tasks. The status of one that failed somewhere.
   tw_status alike(tw_status mine, const char* call) const {
     int most[2] = {mine, -mine};
     MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, world_.comm());
     EXPECT_EQ(most[0], -most[1]) << call << ": " << tw_status_name(mine) << " here: " << tw_last_error();
-    return static_cast<tw_status>(most[0]);
+    return static_cast<tw_status>(-most[1]);
   }
   tw_status heard(const Target& target, tw_status mine, const char* call) const {
     return target.is_collective() ? alike(mine, call) : mine;
@@ -226,7 +226,7 @@ class MpiPartDeath : public testing::Test {
 
   // Until the part has died, and a few rounds longer.
   void write_rounds(tw_status (&statuses)[3]) {
-    int after = 0;
+    std::uint64_t after = 0;
     for (std::uint64_t round = 0; after < kRoundsAfter; ++round) {
       ASSERT_LT(round, kMostRounds) << "nothing died";
       if (round == kRoundsBefore) expect_part_to_die();
@@ -253,6 +253,7 @@ class MpiPartDeath : public testing::Test {
                                  std::to_string(written.size());
         EXPECT_TRUE(status == TW_OK || (status == TW_ERR_CORRUPT && keeps_ == "sync"))
             << what << ": " << tw_last_error();
+        EXPECT_GE(noted(kind, rank).flushed, kRoundsBefore) << what;
         EXPECT_GE(found.size(), kept) << what;
         EXPECT_TRUE(written.starts_with(std::string_view(found).substr(0, target.proves_bytes() ? found.size() : kept)))
             << what;

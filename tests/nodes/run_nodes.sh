@@ -6,8 +6,10 @@
 # A node is a network namespace with a host name, a boot id and a mount of its own; ranks talk over TCP. Two mounts of
 # one file system stand for two nodes of a cluster: nothing keeps their caches coherent. Needs root, MPICH, and the
 # packages of the group `nodes` (cmake/dependencies.txt); exit status 77 where they are missing, with the reason. A kind
-# that cannot be mounted here is left out, and the summary says so. --quick: three kinds, two minutes.
-# Environment: TESTS, the folder of the programs (default build/release/tests); PROGRAMS, their names ("": deaths only).
+# that cannot be mounted here is left out, and the summary says so. At the end of a kind a server, the daemon of a mount,
+# or a node dies while ranks write. --quick: three kinds, two minutes; all take less than ten on two idle cores.
+# Environment: TESTS, the folder of the programs (default build/release/tests); PROGRAMS, names to run in place of the
+# choice that is made here ("": only deaths).
 set -uo pipefail
 
 # --- what is needed -----------------------------------------------------------------------------------------------------
@@ -17,15 +19,13 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/nodes/nodes.sh
 tests=${TESTS:-$PWD/build/release/tests}
 kinds=(local xfs btrfs ext4_1k ext4_blocks overlay fuse_uncached fuse_cached fuse_writeback sshfs gluster gluster_replicated)
-programs=(mpi_nodes mpi_arrays mpi_requests mpi_two_phase mpi_multifile mpi_vpfile)
-layouts=(1x4 2x2)
+quick=
 if [ "${1:-}" = --quick ]; then
   kinds=(local fuse_cached fuse_writeback)
-  layouts=(2x2)
+  quick=1
   shift
 fi
 [ $# = 0 ] || kinds=("$@")
-[ -z "${PROGRAMS+set}" ] || read -ra programs <<< "$PROGRAMS"
 skip() { echo "summary: nodes: left out: $1" && exit 77; }
 [ "$(id -u)" = 0 ] || skip "it needs root"
 for command in mpiexec.mpich ip unshare; do command -v $command > /dev/null || skip "there is no $command"; done
@@ -37,8 +37,13 @@ unshare -n -m -u sh -c 'mount --make-rprivate / && mount --bind /tmp /tmp && hos
 place=$(mktemp -d "${TMPDIR:-/tmp}/thalweg_nodes_XXXXXX")
 volume=$place/volume
 mounted=() volumes=()
+end_node() { # NUMBER: all its ranks, as when it loses power
+  local rank
+  for rank in $(ip netns pids "thalweg-node$1" 2> /dev/null); do kill -KILL "$rank" 2> /dev/null; done
+}
 clean_up() {
   local where name
+  for i in 0 1; do end_node $i; done
   for where in "${mounted[@]}"; do umount "$where" 2> /dev/null || umount -l "$where"; done
   for name in "${volumes[@]}"; do
     gluster --mode=script volume stop "$name" force > /dev/null
@@ -126,6 +131,24 @@ mount_kind() {
 
 # --- run ----------------------------------------------------------------------------------------------------------------
 
+# Layouts, NODESxRANKS, and programs with what GoogleTest is to choose of them. Where all nodes have one mount, the order
+# of ranks is all that differs between layouts.
+programs_on() { # KIND
+  local calls="mpi_arrays mpi_requests mpi_two_phase mpi_multifile:*Auto:*PerNode:*Later* mpi_vpfile:-*OnThreads* mpi_omp_multifile mpiio_basics"
+  local threads="omp_file:EveryCall/Transfer*_on_3"
+  if [ -n "${PROGRAMS+set}" ]; then
+    echo "1x4 $PROGRAMS" && echo "2x2 $PROGRAMS"
+  elif [ -n "$quick" ]; then
+    [ "$1" != fuse_writeback ] && echo "2x2 mpi_nodes $calls" || echo "2x2 mpi_nodes"
+  elif [ "$1" = fuse_writeback ]; then
+    echo "1x1 $threads" && echo "1x4 mpi_nodes $calls" && echo "2x2 mpi_nodes"
+  elif [ ${#mount_again[@]} = 0 ] && [ "$1" != local ]; then
+    echo "1x1 $threads" && echo "1x4 $calls" && echo "2x2 mpi_nodes"
+  else
+    echo "1x1 $threads" && echo "1x4 mpi_nodes mpi_multifile:*Auto mpi_vpfile:*Hear*" && echo "2x2 mpi_nodes $calls"
+  fi
+}
+
 # MPICH 4.0 hangs in MPI_Finalize over TCP now and then: by then all tests have ended, and rank 0 has printed the result.
 verdict() { # STATUS LOG
   if [ "$1" = 0 ]; then
@@ -154,18 +177,14 @@ start() { # LAYOUT PROGRAM [ARGUMENT...]: sets `launcher`
 finish() {
   local ended=0 node
   status=0
-  while kill -0 $launcher 2> /dev/null && [ $ended -lt 20 ]; do
+  while kill -0 $launcher 2> /dev/null && [ $ended -lt 10 ]; do
     ! grep -q '^\[  PASSED  \]' "$log" || ((++ended))
     sleep 0.5
   done
-  [ $ended -lt 20 ] || kill $launcher 2> /dev/null
+  [ $ended -lt 10 ] || kill $launcher 2> /dev/null
   wait $launcher || status=$?
-  [ $ended -lt 20 ] || status=124
+  [ $ended -lt 10 ] || status=124
   for node in 0 1; do end_node $node; done
-}
-end_node() { # NUMBER: all its ranks, as when it loses power
-  local rank
-  for rank in $(ip netns pids "thalweg-node$1"); do kill -KILL "$rank" 2> /dev/null; done
 }
 report() { # KIND LAYOUT NAME RESULT
   printf '%-20s %s %-20s %4d s  %s\n' "$1" "$2" "$3" $((SECONDS - begun)) "$4"
@@ -174,13 +193,14 @@ report() { # KIND LAYOUT NAME RESULT
   ((++n_failed))
   tail -n 40 "$log"
 }
-run() { # KIND LAYOUT PROGRAM
-  local result begun=$SECONDS
-  start "$2" "$3"
+run() { # KIND LAYOUT PROGRAM[:FILTER]
+  local result begun=$SECONDS filter=${3#*:}
+  [ "$filter" != "$3" ] || filter=*
+  start "$2" "${3%%:*}" "--gtest_filter=$filter"
   finish
   result=$(verdict $status "$log")
   [ "$1 $2" != "fuse_writeback 2x2" ] || result=$(verdict_of_refusal $status "$log")
-  report "$1" "$2" "$3" "$result"
+  report "$1" "$2" "${3%%:*}" "$result"
 }
 
 # --- parts that die -------------------------------------------------------------------------------------------------------
@@ -291,11 +311,10 @@ for kind in "${kinds[@]}"; do
     echo "$kind cannot be mounted here: $(tail -n 1 "$place/mount.log")"
     continue
   fi
-  for layout in "${layouts[@]}"; do
-    for program in "${programs[@]}"; do
-      [ "$kind $layout" != "fuse_writeback 2x2" ] || [ "$program" = mpi_nodes ] || continue
-      run "$kind" "$layout" "$program"
-    done
+  mapfile -t lines < <(programs_on "$kind")
+  for line in "${lines[@]}"; do
+    read -ra words <<< "$line"
+    for program in "${words[@]:1}"; do run "$kind" "${words[0]}" "$program"; done
   done
   mapfile -t deaths < <(deaths_on "$kind")
   for death in "${deaths[@]}"; do
