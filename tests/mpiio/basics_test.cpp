@@ -1,4 +1,8 @@
 // A file is written, closed, opened and read, by all ranks: also the program that is linked to the library.
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include "mpiio/mpiio_support.hpp"
 
 namespace thalweg::test {
@@ -13,6 +17,8 @@ TEST(MpiioBasics, WhatWasWrittenIsReadAfterAnotherOpen) {
     EXPECT_MPI(MPI_File_write_at_all(file, world_rank() * 400, mine.data(), 100, MPI_INT, &status));
     EXPECT_EQ(count_of(status, MPI_INT), 100);
   }
+  // FUSE keeps sizes for a second where a node opens the file by itself.
+  if (std::getenv("TW_NODE") != nullptr) ::sleep(2);
   EXPECT_EQ(ints_of(content(folder.path("data"))), numbers(100 * world_size(), 0));
 
   const OpenFile file(folder.path("data"), MPI_MODE_RDONLY);
