@@ -53,6 +53,10 @@ std::string stream_of(int rank, std::uint64_t rounds) {
   return stream;
 }
 
+tw_status finished(tw_status started, tw_request** request) {
+  return started == TW_OK ? tw_request_wait(request, nullptr) : started;
+}
+
 // A file of one kind. Each rank writes a stream, round after round.
 class Target {
  public:
@@ -85,7 +89,10 @@ class SharedTarget final : public Target {
   }
   tw_status open_for_reading(const std::string& path) override { return open(path, TW_READ); }
   tw_status write(std::uint64_t round, const std::string& bytes) override {
-    return tw_file_write_at_all(file_, bytes.data(), bytes.size(), place(comm_.rank(), round));
+    const std::int64_t at = place(comm_.rank(), round);
+    if (round % 4 < 2) return tw_file_write_at_all(file_, bytes.data(), bytes.size(), at);
+    tw_request* request = nullptr;
+    return finished(tw_file_iwrite_at_all(file_, bytes.data(), bytes.size(), at, &request), &request);
   }
   tw_status flush() override { return TW_OK; }
   tw_status sync() override { return tw_file_sync(file_); }
@@ -125,8 +132,15 @@ class MultifileTarget final : public Target {
   tw_status write(std::uint64_t, const std::string& bytes) override {
     return tw_multifile_write(file_, bytes.data(), bytes.size());
   }
-  tw_status flush() override { return tw_multifile_flush(file_); }
-  tw_status sync() override { return tw_multifile_sync(file_); }
+  tw_status flush() override {
+    tw_request* request = nullptr;
+    return finished(tw_multifile_iflush(file_, &request), &request);
+  }
+  tw_status sync() override {
+    if (++syncs_ % 2 != 0) return tw_multifile_sync(file_);
+    tw_request* request = nullptr;
+    return finished(tw_multifile_isync(file_, &request), &request);
+  }
   tw_status close() override { return tw_multifile_close(&file_); }
   tw_status read(int rank, std::uint64_t rounds, std::string& bytes) override {
     bytes.resize(bytes_before(rounds) + 1);
@@ -141,6 +155,7 @@ class MultifileTarget final : public Target {
 
  private:
   tw_multifile* file_ = nullptr;
+  int syncs_ = 0;
 };
 
 class VpfileTarget final : public Target {
