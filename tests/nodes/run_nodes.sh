@@ -143,7 +143,7 @@ programs_on() { # KIND
   elif [ "$1" = fuse_writeback ]; then
     echo "1x1 $threads" && echo "1x4 mpi_nodes $calls" && echo "2x2 mpi_nodes"
   elif [ ${#mount_again[@]} = 0 ] && [ "$1" != local ]; then
-    echo "1x1 $threads" && echo "1x4 $calls" && echo "2x2 mpi_nodes"
+    echo "1x1 $threads" && echo "1x4 ${calls/:\*PerNode/}" && echo "2x2 mpi_nodes"
   else
     echo "1x1 $threads" && echo "1x4 mpi_nodes mpi_multifile:*Auto mpi_vpfile:*Hear*" && echo "2x2 mpi_nodes $calls"
   fi
