@@ -139,13 +139,13 @@ programs_on() { # KIND
   if [ -n "${PROGRAMS+set}" ]; then
     echo "1x4 $PROGRAMS" && echo "2x2 $PROGRAMS"
   elif [ -n "$quick" ]; then
-    [ "$1" != fuse_writeback ] && echo "2x2 mpi_nodes $calls" || echo "2x2 mpi_nodes"
+    [ "$1" != fuse_writeback ] && echo "2x2 mpi_nodes mpi_check $calls" || echo "2x2 mpi_nodes"
   elif [ "$1" = fuse_writeback ]; then
     echo "1x1 $threads" && echo "1x4 mpi_nodes $calls" && echo "2x2 mpi_nodes"
   elif [ ${#mount_again[@]} = 0 ] && [ "$1" != local ]; then
-    echo "1x1 $threads" && echo "1x4 ${calls/:\*PerNode/}" && echo "2x2 mpi_nodes"
+    echo "1x1 $threads" && echo "1x4 ${calls/:\*PerNode/}" && echo "2x2 mpi_nodes mpi_check"
   else
-    echo "1x1 $threads" && echo "1x4 mpi_nodes mpi_multifile:*Auto mpi_vpfile:*Hear*" && echo "2x2 mpi_nodes $calls"
+    echo "1x1 $threads" && echo "1x4 mpi_nodes mpi_multifile:*Auto mpi_vpfile:*Hear*" && echo "2x2 mpi_nodes mpi_check $calls"
   fi
 }
 
@@ -165,12 +165,10 @@ verdict_of_refusal() { # STATUS LOG
 }
 
 start() { # LAYOUT PROGRAM [ARGUMENT...]: sets `launcher`
-  local hosts=$net.1:${1#*x} load=()
-  [ "${1%x*}" = 1 ] || hosts+=,$net.2:${1#*x}
+  local load=()
   [[ $2 != mpiio_* ]] || load=(-genv LD_PRELOAD "$tests/../lib/libthalweg_mpiio.so")
-  TW_NODES_VOLUME=$volume TW_NODES_MOUNTS=$mounts TMPDIR=$volume UCX_TLS=tcp,self UCX_NET_DEVICES=eth0 THALWEG_PROFILE=none \
-    timeout -k 5 290 ip netns exec "$switch" mpiexec.mpich -launcher ssh -launcher-exec "$me" -iface br0 -hosts "$hosts" \
-    -n $((${1%x*} * ${1#*x})) "${load[@]}" "$tests/$2" "${@:3}" > "$log" 2>&1 < /dev/null &
+  export TW_NODES_VOLUME=$volume TW_NODES_MOUNTS=$mounts
+  TMPDIR=$volume THALWEG_PROFILE=none on_nodes 290 "$1" "${load[@]}" "$tests/$2" "${@:3}" > "$log" 2>&1 < /dev/null &
   launcher=$!
 }
 # Waits for the program; sets `status`, 124 where it does not end. The rest of the ranks goes, too.
@@ -303,7 +301,7 @@ run_death() { # KIND LAYOUT WHAT KEEPS
   report "$1" "$2" "a $3 dies" "$result"
 }
 
-make_nodes || skip "the network of the nodes cannot be made here"
+make_nodes 2 || skip "the network of the nodes cannot be made here"
 n_run=0 n_failed=0 left_out=() log=$place/log
 for kind in "${kinds[@]}"; do
   if ! mount_kind "$kind" 2> "$place/mount.log"; then
