@@ -16,6 +16,8 @@
 #include "base/status.hpp"
 #include "os/stripes.hpp"
 
+struct flock;
+
 namespace thalweg {
 
 // Closes and ignores errors; where they matter, close_file() is called first.
@@ -77,6 +79,8 @@ Result<std::uint64_t> transfer_at(const FileDescriptor& file, TransferPlace plac
 Status transfer_error(int err, const TransferPlace& place, std::uint64_t bytes);
 
 Result<std::uint64_t> file_size(const FileDescriptor& file, const std::string& path);
+// "100 bytes, changed at 1234.000000567": its size, and when its content was changed by the clock of its server.
+Result<std::string> look_at(const FileDescriptor& file, const std::string& path);
 Status truncate_file(const FileDescriptor& file, const std::string& path, std::uint64_t bytes);
 // Reserves storage; the file grows to offset + bytes. Does nothing where the file system cannot reserve.
 Status preallocate_file(const FileDescriptor& file, const std::string& path, std::uint64_t offset, std::uint64_t bytes);
@@ -97,10 +101,11 @@ std::uint32_t cache_page_bytes();
 // session  a process that creates, appends or repairs: one at a time
 // writers  every process that writes
 enum class FileLock { session, writers };
-// False when another opening holds a conflicting lock; true also where the file system has no such locks. A read-only
-// descriptor takes a shared lock in place of an exclusive one, and is refused where any lock is held.
-bool lock_file(const FileDescriptor& file, FileLock which);
-bool share_lock(const FileDescriptor& file, FileLock which);
+// refused: another opening holds a conflicting lock; absent: the file system has no such locks
+enum class LockAnswer { granted, refused, absent };
+// A read-only descriptor takes a shared lock in place of an exclusive one, and is refused where any lock is held.
+LockAnswer lock_file(const FileDescriptor& file, FileLock which);
+LockAnswer share_lock(const FileDescriptor& file, FileLock which);
 void unlock_file(const FileDescriptor& file);  // releases both locks
 // Where this node caches names it may open a file that another node has removed: then no folder links to the file any
 // more. Or it finds none, although its cache knows the name. File systems that count no links (0 for `path`'s folder,
@@ -118,13 +123,16 @@ Result<bool> file_exists(const std::string& path);
 std::string folder_of(const std::string& path);
 Status sync_folder(const std::string& folder);
 
-// The system calls that transfer or sync, as a table that a test can replace while no other thread uses it.
+int call_lock(int fd, int command, struct ::flock* range);  // fcntl(2)
+
+// The system calls that transfer, sync or lock, as a table that a test can replace while no other thread uses it.
 struct TransferCalls {
   ssize_t (*read)(int, void*, std::size_t, off_t);
   ssize_t (*read_parts)(int, const iovec*, int, off_t);
   ssize_t (*write)(int, const void*, std::size_t, off_t);
   ssize_t (*write_parts)(int, const iovec*, int, off_t);
   int (*sync)(int);
+  int (*lock)(int, int, struct ::flock*) = call_lock;
 };
 TransferCalls& transfer_calls();
 

@@ -117,7 +117,7 @@ namespace {
 // Network file systems ask their servers.
 int ask(int folder_or_file, const char* path, struct statx& found) {
   const int flags = AT_STATX_FORCE_SYNC | (*path == 0 ? AT_EMPTY_PATH : 0);
-  return retried([&] { return ::statx(folder_or_file, path, flags, STATX_SIZE | STATX_NLINK, &found); });
+  return retried([&] { return ::statx(folder_or_file, path, flags, STATX_SIZE | STATX_NLINK | STATX_MTIME, &found); });
 }
 
 // Whether no folder links to the file at `path`.
@@ -132,6 +132,12 @@ Result<std::uint64_t> file_size(const FileDescriptor& file, const std::string& p
   struct statx found = {};
   if (ask(file.get(), "", found) == 0) return found.stx_size;
   return os_error(errno, "cannot tell the size of '{}'", path);
+}
+
+Result<std::string> look_at(const FileDescriptor& file, const std::string& path) {
+  struct statx found = {};
+  if (ask(file.get(), "", found) != 0) return os_error(errno, "cannot look at '{}'", path);
+  return fmt::format("{} bytes, changed at {}.{:09}", found.stx_size, found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec);
 }
 
 bool is_cached_name(const std::string& path) {
@@ -207,25 +213,30 @@ struct flock lock_range(FileLock which, short type) {
 // Returns 0 or errno.
 int set_lock(const FileDescriptor& file, FileLock which, short type) {
   struct flock range = lock_range(which, type);
-  return retried([&] { return ::fcntl(file.get(), F_OFD_SETLK, &range); }) == 0 ? 0 : errno;
+  return retried([&] { return transfer_calls().lock(file.get(), F_OFD_SETLK, &range); }) == 0 ? 0 : errno;
 }
-bool is_conflict(int err) { return err == EAGAIN || err == EACCES; }
+LockAnswer answer_of(int err) {
+  if (err == 0) return LockAnswer::granted;
+  return err == EAGAIN || err == EACCES ? LockAnswer::refused : LockAnswer::absent;
+}
 
 // Whether another opening holds a lock of any kind.
 bool is_locked(const FileDescriptor& file, FileLock which) {
   struct flock range = lock_range(which, F_WRLCK);
-  return ::fcntl(file.get(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+  return transfer_calls().lock(file.get(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
 }
 
 }  // namespace
 
-bool lock_file(const FileDescriptor& file, FileLock which) {
+int call_lock(int fd, int command, struct ::flock* range) { return ::fcntl(fd, command, range); }
+
+LockAnswer lock_file(const FileDescriptor& file, FileLock which) {
   const int err = set_lock(file, which, F_WRLCK);
-  if (err != EBADF) return !is_conflict(err);
-  return !is_locked(file, which) && share_lock(file, which);
+  if (err != EBADF) return answer_of(err);
+  return is_locked(file, which) ? LockAnswer::refused : share_lock(file, which);
 }
 
-bool share_lock(const FileDescriptor& file, FileLock which) { return !is_conflict(set_lock(file, which, F_RDLCK)); }
+LockAnswer share_lock(const FileDescriptor& file, FileLock which) { return answer_of(set_lock(file, which, F_RDLCK)); }
 
 void unlock_file(const FileDescriptor& file) {
   for (const FileLock which : {FileLock::session, FileLock::writers}) (void)set_lock(file, which, F_UNLCK);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/size_units.hpp"
 #include "base/status.hpp"
@@ -17,6 +18,7 @@ struct StorageInfo {
   std::string kind = "unknown";  // "ext4", "fuse.sshfs", ...; or the magic number as "0x01234567"
   bool is_network = false;       // a known kind that many machines share, or FUSE
   bool is_coherent = true;       // a node sees at once what another one wrote; false where that is not known
+  bool locks_reach_all = true;   // its record locks are known to exclude the programs of all nodes
   // Equal for all mounts of one file system, and different from all others: "ext4-0123456789abcdef"; "": unknown
   std::string identity;
   std::uint64_t largest_file_bytes = kMostOffset;
@@ -31,6 +33,9 @@ struct FilesystemKind {
 };
 // By the magic number of statfs(2).
 FilesystemKind filesystem_kind(std::uint32_t magic);
+// Whether record locks (fcntl) of a file system that nodes share are known to exclude the programs of all nodes, by its
+// kind and the options of its mount, with commas between them.
+bool locks_reach_all(std::string_view kind, std::string_view options);
 
 // The file system of `path`, or of its folder when there is no such file yet.
 Result<StorageInfo> filesystem_info(const std::string& path);

@@ -69,6 +69,11 @@ class StoredFile {
   // are excluded; writers may join. Fails with unsafe when another session is locked, or a writer that joined an
   // earlier one still writes. Granted where the storage has no locks.
   virtual Status lock_session() { return {}; }  // the file, and that of a joining writer, was opened with takes_lock
+  // Whether locks of this file are known to exclude the programs of all nodes; also false once lock_session() has met
+  // a storage without locks.
+  virtual bool locks_reach_all() const { return true; }
+  // What a look at the file tells, in words: another one after a program has written to it.
+  virtual Result<std::string> look() { return std::string(); }
   // Marks this process as a further writer of the session that another process has locked, until the file is closed.
   virtual Status join_writers() { return {}; }
   // False: the file was removed, or its name belongs to another file now.

@@ -4,7 +4,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/watch.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {
@@ -19,6 +21,15 @@ Result<std::unique_ptr<StoredFile>> hold_opened(const std::string& path, const O
 
 // Opens the file for reading and writing and locks its session. not_found when there is no file.
 Result<std::unique_ptr<StoredFile>> hold_file(Backend& backend, const std::string& path);
+
+// For a file that looks unclosed, where locks (of `held`) do not reach all nodes: looks at its files `names`, of which
+// some may be missing, twice, with seconds between. unsafe: a program of another node writes it, as something has
+// changed; or, unless `force`, may have it open. stopped: `go_on` returned false.
+Status check_unwritten(Backend& backend, const StoredFile& held, const std::vector<std::string>& names, bool force,
+                       const GoOn& go_on);
+
+// The failure of a program that finds in `file` another state than it has left there.
+Status taken_by_another(const StoredFile& file);
 
 // For a file opened earlier: not_found when it was removed, unsafe when its name belongs to another file.
 Status check_has_its_name(Backend& backend, StoredFile& file);

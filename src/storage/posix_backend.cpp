@@ -120,9 +120,11 @@ class PosixFile final : public StoredFile {
   }
   Status lock_session() override {
     TW_RETURN_IF_ERROR(check_lockable());
-    if (!lock_file(file_, FileLock::session))
+    const LockAnswer session = lock_file(file_, FileLock::session);
+    if (session == LockAnswer::refused)
       return Status::error(Code::unsafe, "'{}' is being written by another program, or by this one", path_);
-    if (!lock_file(file_, FileLock::writers))
+    locks_reach_all_ = locks_reach_all_ && session == LockAnswer::granted;
+    if (lock_file(file_, FileLock::writers) == LockAnswer::refused)
       return Status::error(
           Code::unsafe,
           "'{}' is being written: task 0 of that program is gone, but not all of its processes; end them first", path_);
@@ -132,9 +134,11 @@ class PosixFile final : public StoredFile {
   }
   Status join_writers() override {
     TW_RETURN_IF_ERROR(check_lockable());
-    if (share_lock(file_, FileLock::writers)) return {};
+    if (share_lock(file_, FileLock::writers) != LockAnswer::refused) return {};
     return Status::error(Code::unsafe, "'{}' is being repaired or opened anew by another program", path_);
   }
+  bool locks_reach_all() const override { return locks_reach_all_; }
+  Result<std::string> look() override { return look_at(file_, path_); }
   Result<bool> has_its_name() override {
     TW_RETURN_IF_ERROR(check("look at"));
     return is_named(file_, path_);
@@ -170,6 +174,7 @@ class PosixFile final : public StoredFile {
     if (caching.is_network) {
       const auto storage = with_check(filesystem_info_of(file_.get(), path_));
       is_coherent_ = storage.has_value() && storage.value().is_coherent;
+      locks_reach_all_ = storage.has_value() && storage.value().locks_reach_all;
       if (storage.has_value()) tried_alignment_ = find_check(storage.value().identity).direct_alignment;
     }
     if (has_daemon_)
@@ -204,10 +209,10 @@ class PosixFile final : public StoredFile {
   const std::string path_;
   const OpenOptions options_;
   FileDescriptor file_;
-  bool is_coherent_ = true, has_daemon_ = false;  // set by open()
-  std::uint32_t tried_alignment_ = 0;             // likewise; of `thalweg check`, 0: none
-  FileDescriptor direct_;                         // bypasses the page cache
-  FileDescriptor aside_;                          // for read_aside()
+  bool is_coherent_ = true, has_daemon_ = false, locks_reach_all_ = true;  // set by open()
+  std::uint32_t tried_alignment_ = 0;                                      // likewise; of `thalweg check`, 0: none
+  FileDescriptor direct_;                                                  // bypasses the page cache
+  FileDescriptor aside_;                                                   // for read_aside()
   std::once_flag direct_once_, aside_once_;
   std::uint32_t direct_alignment_ = 0;  // set once, by try_direct()
   std::mutex mutex_;

@@ -44,18 +44,11 @@ constexpr FilesystemKind kKinds[] = {
 // Those whose servers call back what a client has cached.
 constexpr std::string_view kCoherent[] = {"lustre", "gpfs", "ceph", "ocfs2", "gfs2"};
 
-std::string hex(std::uint64_t number, int digits) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) text += kDigits[(number >> shift) & 15];
-  return text;
-}
-
-// Type and source of a mount; "": not found. A line of /proc/self/mountinfo: "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 -
-// ext3 /dev/root rw,errors=continue".
-std::pair<std::string, std::string> mount_of(dev_t device) {
+// Type, source and options of a mount; "": not found. A line of /proc/self/mountinfo: "36 35 98:0 /mnt1 /mnt2 rw,noatime
+// master:1 - ext3 /dev/root rw,errors=continue".
+std::array<std::string, 3> mount_of(dev_t device) {
   const std::string wanted = fmt::format("{}:{}", major(device), minor(device));
-  std::pair<std::string, std::string> found;
+  std::array<std::string, 3> found;
   std::ifstream lines("/proc/self/mountinfo");
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -64,7 +57,7 @@ std::pair<std::string, std::string> mount_of(dev_t device) {
     if (its_device != wanted) continue;
     while (words >> word && word != "-") {
     }
-    words >> found.first >> found.second;
+    words >> found[0] >> found[1] >> found[2];
   }
   return found;
 }
@@ -86,7 +79,7 @@ std::string uuid_of(int file, const std::string& path, const struct stat& status
   }
   if (::ioctl(file, kAskUuid, &found) != 0 || found[0] >= found.size()) return {};
   std::string text;
-  for (const unsigned char byte : std::span(found).subspan(1, found[0])) text += hex(byte, 2);
+  for (const unsigned char byte : std::span(found).subspan(1, found[0])) text += fmt::format("{:02x}", byte);
   return text;
 }
 
@@ -98,7 +91,7 @@ std::string identity_of(const StorageInfo& info, const std::string& source, cons
   const bool has_servers = source.find(':') != std::string::npos || source.starts_with("//");
   if (info.is_network && has_servers) return info.kind + "-" + source;
   const auto number = std::bit_cast<std::uint64_t>(system.f_fsid);
-  if (number != 0 && number != status.st_dev) return info.kind + "-" + hex(number, 16);
+  if (number != 0 && number != status.st_dev) return fmt::format("{}-{:016x}", info.kind, number);
   if (const std::string uuid = uuid_of(file, path, status); !uuid.empty()) return info.kind + "-" + uuid;
   return fmt::format("{}-device-{}-{}", info.kind, major(status.st_dev), minor(status.st_dev));
 }
@@ -138,7 +131,7 @@ void set_stripes(StorageInfo& info, StripeLayout stripes) {
 StorageInfo caching_from(const struct statfs& system, const std::string& type) {
   StorageInfo info;
   const FilesystemKind kind = filesystem_kind(static_cast<std::uint32_t>(system.f_type));
-  info.kind = kind.name != nullptr ? kind.name : "0x" + hex(kind.magic, 8);
+  info.kind = kind.name != nullptr ? kind.name : fmt::format("0x{:08x}", kind.magic);
   if (kind.magic == kFuse && !type.empty()) info.kind = type;
   const bool is_disk = info.kind == "fuseblk";  // FUSE on a disk of this machine
   info.is_network = kind.network && !is_disk;
@@ -148,12 +141,13 @@ StorageInfo caching_from(const struct statfs& system, const std::string& type) {
 
 StorageInfo info_from(const struct stat& status, const struct statfs& system, int file, const std::string& path) {
   const bool is_shared = filesystem_kind(static_cast<std::uint32_t>(system.f_type)).network;
-  const auto [type, source] = is_shared ? mount_of(status.st_dev) : std::pair<std::string, std::string>{};
+  const auto [type, source, options] = is_shared ? mount_of(status.st_dev) : std::array<std::string, 3>{};
   StorageInfo info = caching_from(system, type);
   // The block of I/O, not of allocation: on a parallel file system it is the stripe.
   const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
   info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
   if (info.kind == "gpfs") info.stripes.bytes = info.block_bytes;  // it tells no targets
+  info.locks_reach_all = info.is_network ? locks_reach_all(info.kind, options) : info.is_coherent;
   info.identity = identity_of(info, source, system, status, file, path);
   info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
   std::uint64_t free = 0;
@@ -171,6 +165,15 @@ FilesystemKind filesystem_kind(std::uint32_t magic) {
   FilesystemKind kind = *known;
   kind.coherent = !kind.network || std::ranges::find(kCoherent, kind.name) != std::end(kCoherent);
   return kind;
+}
+
+bool locks_reach_all(std::string_view kind, std::string_view options) {
+  const std::string all = fmt::format(",{},", options);
+  const auto has = [&all](const char* option) { return all.find(option) != std::string::npos; };
+  if (kind == "lustre") return has(",flock,");
+  if (kind == "nfs") return has(",local_lock=none,") && !has(",nolock,");
+  if (kind == "gfs2") return !has(",localflocks,");
+  return kind == "gpfs" || kind == "ceph" || kind == "fuse.glusterfs";
 }
 
 std::uint32_t direct_io_alignment_of(const FileDescriptor& file) {
@@ -228,7 +231,7 @@ StorageInfo caching_of(int file) {
   struct statfs system;
   if (::fstatfs(file, &system) != 0) return {};
   const bool is_fuse = static_cast<std::uint32_t>(system.f_type) == kFuse && ::fstat(file, &status) == 0;
-  return caching_from(system, is_fuse ? mount_of(status.st_dev).first : "");
+  return caching_from(system, is_fuse ? mount_of(status.st_dev)[0] : "");
 }
 
 }  // namespace thalweg

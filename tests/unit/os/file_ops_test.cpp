@@ -304,6 +304,50 @@ TEST(FilesystemKinds, ThoseThatManyMachinesShareAndFuseAreNetworks) {
   EXPECT_FALSE(filesystem_kind(0x12345678).network) << "unknown ones are local";
 }
 
+// By the options that a mount shows in /proc/self/mountinfo.
+TEST(FilesystemKinds, LocksReachAllNodesWhereThatIsKnown) {
+  for (const auto& [kind, options] :
+       std::vector<std::pair<const char*, const char*>>{{"lustre", "rw,flock,lazystatfs"},
+                                                        {"nfs", "rw,vers=4.2,local_lock=none,addr=10.0.0.1"},
+                                                        {"gpfs", "rw"},
+                                                        {"ceph", "rw"},
+                                                        {"gfs2", "rw"},
+                                                        {"fuse.glusterfs", "rw,user_id=0"}})
+    EXPECT_TRUE(locks_reach_all(kind, options)) << kind << " " << options;
+  for (const auto& [kind, options] :
+       std::vector<std::pair<const char*, const char*>>{{"lustre", "rw,localflock"},
+                                                        {"lustre", "rw"},
+                                                        {"nfs", "rw,vers=3,nolock,local_lock=all"},
+                                                        {"nfs", "rw,vers=4.1,local_lock=posix"},
+                                                        {"nfs", ""},
+                                                        {"gfs2", "rw,localflocks"},
+                                                        {"ocfs2", "rw"},
+                                                        {"beegfs", "rw"},
+                                                        {"cifs", "rw"},
+                                                        {"9p", "rw"},
+                                                        {"fuse.sshfs", "rw"},
+                                                        {"fuse", "rw"}})
+    EXPECT_FALSE(locks_reach_all(kind, options)) << kind << " " << options;
+}
+
+// ENOSYS, EOPNOTSUPP, ENOLCK, EINVAL: nobody is kept away.
+TEST_F(FileOps, AnErrorOfALockIsNoLock) {
+  const FileDescriptor other = open_file(path_, {.write = true}).value();
+  EXPECT_EQ(lock_file(file_, FileLock::session), LockAnswer::granted);
+  EXPECT_EQ(lock_file(other, FileLock::session), LockAnswer::refused);
+  EXPECT_EQ(lock_file(open_file(path_, {}).value(), FileLock::session), LockAnswer::refused);
+  static int error;
+  for (const int value : {ENOSYS, EOPNOTSUPP, ENOLCK, EINVAL}) {
+    error = value;
+    transfer_calls().lock = [](int, int, struct ::flock*) {
+      errno = error;
+      return -1;
+    };
+    EXPECT_EQ(lock_file(other, FileLock::session), LockAnswer::absent);
+    EXPECT_EQ(share_lock(other, FileLock::writers), LockAnswer::absent);
+  }
+}
+
 // In a process of its own, which may use 4 more descriptors than it has, and 8 more at most.
 TEST(OpenFileLimit, IsRaisedToTheHardOneAndThenNamed) {
   const auto body = [] {
