@@ -22,8 +22,8 @@ extern "C" {
 /* Properties of a storage. Zero-initialise, then set struct_size; fields may be added at the end. */
 typedef struct tw_storage_info {
   size_t struct_size;
-  /* Alignment in bytes that direct transfers (past the page cache) need; 0: the file system has no direct I/O, or
-   * does not report it. */
+  /* Alignment in bytes that direct transfers (past the page cache) need; 0: the file system has no direct I/O. Where it
+   * reports none, one page is tried, once per process, in a file without a name. */
   int64_t direct_alignment;
   /* The file system, as text that is the same for all its files: "ext4-0123456789abcdef". Network and memory file
    * systems may be named differently after the next mount, and on another node. */

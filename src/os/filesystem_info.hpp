@@ -51,7 +51,8 @@ std::uint32_t direct_io_alignment_of(const FileDescriptor& file);
 // Where the kernel tells no alignment: whether a read past the page cache at the alignment that suits most storage works.
 inline constexpr std::uint32_t kUsualAlignment = 4096;
 bool takes_direct_page(const FileDescriptor& file);
-// Alignment for the file at `path`, or for a new one there: tried with a nameless file, which takes 50 us.
+// Alignment for the file at `path`, or for a new one there: tried with a nameless file, which takes 50 us. Where the
+// kernel tells none, a page is tried, once for each file system in this process.
 std::uint32_t direct_io_alignment_at(const std::string& path);
 
 }  // namespace thalweg

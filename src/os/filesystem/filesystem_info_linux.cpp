@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <span>
 #include <sstream>
 #include <string_view>
@@ -103,22 +105,6 @@ std::uint64_t largest_file(const std::string& kind, std::uint64_t block_bytes) {
   return kMostOffset;
 }
 
-// Newer kernels report the alignment of direct I/O; older headers lack the names. The layout of struct statx, 256
-// bytes, is part of the kernel's interface, so the offsets below hold with any header.
-std::uint32_t told_alignment(int folder_fd, const char* path, int flags) {
-  constexpr unsigned kAskDirectIo = 0x2000;  // STATX_DIOALIGN
-  constexpr std::size_t kMemoryAt = 152, kOffsetAt = 156;
-  struct statx found = {};
-  static_assert(sizeof found == 256);
-  if (::statx(folder_fd, path, flags, kAskDirectIo, &found) != 0 || (found.stx_mask & kAskDirectIo) == 0) return 0;
-  std::array<unsigned char, sizeof found> bytes;
-  std::memcpy(bytes.data(), &found, sizeof found);
-  std::uint32_t memory = 0, offset = 0;
-  std::memcpy(&memory, bytes.data() + kMemoryAt, sizeof memory);
-  std::memcpy(&offset, bytes.data() + kOffsetAt, sizeof offset);
-  return memory == 0 || offset == 0 ? 0 : std::max(memory, offset);
-}
-
 // A stripe of Lustre is a multiple of 64 KiB, not always a power of two.
 void set_stripes(StorageInfo& info, StripeLayout stripes) {
   if (stripes.bytes == 0) return;
@@ -176,8 +162,21 @@ bool locks_reach_all(std::string_view kind, std::string_view options) {
   return kind == "gpfs" || kind == "ceph" || kind == "fuse.glusterfs";
 }
 
+// Newer kernels report the alignment of direct I/O; older headers lack the names. The layout of struct statx, 256
+// bytes, is part of the kernel's interface, so the offsets below hold with any header.
 std::uint32_t direct_io_alignment_of(const FileDescriptor& file) {
-  return told_alignment(file.get(), "", AT_EMPTY_PATH);
+  constexpr unsigned kAskDirectIo = 0x2000;  // STATX_DIOALIGN
+  constexpr std::size_t kMemoryAt = 152, kOffsetAt = 156;
+  struct statx found = {};
+  static_assert(sizeof found == 256);
+  if (::statx(file.get(), "", AT_EMPTY_PATH, kAskDirectIo, &found) != 0 || (found.stx_mask & kAskDirectIo) == 0)
+    return 0;
+  std::array<unsigned char, sizeof found> bytes;
+  std::memcpy(bytes.data(), &found, sizeof found);
+  std::uint32_t memory = 0, offset = 0;
+  std::memcpy(&memory, bytes.data() + kMemoryAt, sizeof memory);
+  std::memcpy(&offset, bytes.data() + kOffsetAt, sizeof offset);
+  return memory == 0 || offset == 0 ? 0 : std::max(memory, offset);
 }
 
 bool takes_direct_page(const FileDescriptor& file) {
@@ -189,14 +188,44 @@ bool takes_direct_page(const FileDescriptor& file) {
   return ::pread(file.get(), page.data(), page.size(), 0) >= 0;
 }
 
+namespace {
+
+// A new file in `folder` without a name: where the file system has none, its name is removed at once.
+FileDescriptor nameless_file(const std::string& folder) {
+  FileDescriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (file.is_open()) return file;
+  std::string name = folder + "/.thalweg_XXXXXX";
+  file = FileDescriptor(::mkostemp(name.data(), O_CLOEXEC));
+  if (file.is_open()) (void)::unlink(name.c_str());
+  return file;
+}
+
+// Where the kernel tells no alignment of a file: that of its file system, by a page that is tried once.
+std::uint32_t tried_alignment(const FileDescriptor& file, const std::string& path) {
+  static std::mutex mutex;
+  static auto* const known = new std::map<std::string, std::uint32_t>;  // never destroyed: threads may run at exit
+  const auto storage = filesystem_info_of(file.get(), path);
+  if (!storage.has_value()) return 0;
+  const std::lock_guard lock(mutex);
+  const auto [found, is_new] = known->try_emplace(storage.value().identity, 0);
+  if (!is_new) return found->second;
+  const auto direct = open_again(file, {}, true);
+  if (direct.has_value() && takes_direct_page(direct.value())) found->second = kUsualAlignment;
+  return found->second;
+}
+
+}  // namespace
+
 // Kernels report it for regular files only: a nameless file stands in for one that does not exist yet.
 std::uint32_t direct_io_alignment_at(const std::string& path) {
   struct stat status;
   const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && S_ISREG(status.st_mode)) return told_alignment(AT_FDCWD, path.c_str(), 0);
-  const std::string folder = exists && S_ISDIR(status.st_mode) ? path : folder_of(path);
-  const FileDescriptor nameless(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  return nameless.is_open() ? direct_io_alignment_of(nameless) : 0;
+  const bool is_file = exists && S_ISREG(status.st_mode);
+  const FileDescriptor file = is_file ? FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))
+                                      : nameless_file(exists && S_ISDIR(status.st_mode) ? path : folder_of(path));
+  if (!file.is_open()) return 0;
+  const std::uint32_t told = direct_io_alignment_of(file);
+  return told != 0 ? told : tried_alignment(file, path);
 }
 
 Result<StorageInfo> filesystem_info(const std::string& path) {
