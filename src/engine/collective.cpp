@@ -86,11 +86,6 @@ Status order_list(Part& part, std::uint64_t base) {
   return {};
 }
 
-bool goes_direct(const SharedFile& file, Direction direction) {
-  const bool wanted = direction == Direction::read ? file.strategy.direct_reads : file.strategy.direct_writes;
-  return wanted && file.direct_alignment > 0;
-}
-
 bool in_whole_blocks(const SharedFile& file, const Part& part) {
   const std::uint64_t block = std::max<std::uint64_t>({file.direct_alignment, kCachePage, file.page_bytes});
   const auto whole = [&](const Extent& extent) { return extent.offset % block == 0 && extent.bytes % block == 0; };
@@ -119,7 +114,7 @@ void prepare(const SharedFile* file, const Group& group, Part& part) {
   summary.common = asked.common;
   summary.extents = part.list.summary();
   summary.whole_blocks =
-      part.status.ok() && (goes_direct(*file, asked.direction) || !file->is_coherent) && in_whole_blocks(*file, part);
+      part.status.ok() && (file->goes_direct(asked.direction) || !file->is_coherent) && in_whole_blocks(*file, part);
   if (!one_process(group)) return;  // pointers mean nothing to other processes
   summary.file = file;
   if (summary.extents.n == 1) summary.memory = part.list.extents()[0].memory;
@@ -161,7 +156,7 @@ void add_circumstances(const Group& group, const SharedFile& file, const TaskAcc
   access.shared_memory = one_process(group);
   // A task alone, or threads of one process, do not keep other processes away; aggregators have domains of their own.
   access.may_sieve_writes = file.one_process || !access.shared_memory;
-  access.may_bypass_cache = goes_direct(file, access.direction());
+  access.may_bypass_cache = file.goes_direct(access.direction());
   access.is_coherent = file.is_coherent;
   access.nodes = static_cast<std::size_t>(group.place().nodes);
   // Tasks of one process aggregate only where a hint asks for it.
@@ -209,6 +204,7 @@ Op<Outcome> move_alone(SharedFile& file, TaskAccess asked, IoContext io) {
   access.begin = asked.begin();
   access.end = access.begin + piece.bytes;
   outcome.plan = {.method = Method::direct, .reason = "a task alone makes one call"};
+  if (file.strategy.wants_direct(asked.direction == Direction::read)) outcome.plan.cached_as = kNoDirectIo;
   TransferResult result = co_await execute_one_call(file, asked, piece, io);
   outcome.status = std::move(result.status);
   outcome.end_of_file = std::min(result.end_of_file, kMostOffset);

@@ -142,10 +142,9 @@ bool is_one_call(const GroupAccess& access, const Plan& plan) {
 bool is_one_call(const SharedFile& file, const TaskAccess& asked) {
   if (asked.extents.size() != 1 || !asked.status.ok()) return false;
   const Extent& only = asked.extents[0];
-  const bool goes_direct =
-      asked.direction == Direction::read ? file.strategy.direct_reads : file.strategy.direct_writes;
-  return !goes_direct && file.strategy.method.value_or(Method::direct) == Method::direct && only.memory != nullptr &&
-         only.bytes > 0 && only.bytes <= kMostBytesOfOneCall && asked.begin() <= kMostOffset - only.bytes;
+  return !file.goes_direct(asked.direction) && file.strategy.method.value_or(Method::direct) == Method::direct &&
+         only.memory != nullptr && only.bytes > 0 && only.bytes <= kMostBytesOfOneCall &&
+         asked.begin() <= kMostOffset - only.bytes;
 }
 
 Op<TransferResult> execute_one_call(SharedFile& file, const TaskAccess& asked, const Piece& piece,

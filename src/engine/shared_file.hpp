@@ -70,6 +70,9 @@ struct SharedFile {
   SharedPosition position;
   RangeLock writers;
   std::atomic<std::uint64_t> requests{0};  // of this process, incomplete; release: a reader of 0 sees their effects
+  bool goes_direct(Direction direction) const {
+    return direct_alignment > 0 && strategy.wants_direct(direction == Direction::read);
+  }
 };
 
 }  // namespace thalweg

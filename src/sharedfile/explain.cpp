@@ -30,18 +30,14 @@ Status check_counts(const RegularAccess& access) {
   return {};
 }
 
-std::string way_of(const Strategy& strategy, const Plan& plan, std::uint32_t alignment, bool wanted, bool meet) {
+std::string way_of(const Strategy& strategy, const Plan& plan, std::uint32_t alignment) {
   if (plan.past_cache) {
     const std::uint64_t whole_blocks =
         std::max<std::uint64_t>(strategy.transfer_bytes / alignment * alignment, alignment);
     return fmt::format("past the page cache, {} transfers of {} in flight per worker",
                        std::max(strategy.queue_depth, 1U), exact_size(whole_blocks));
   }
-  if (!wanted) return "through the page cache";
-  if (alignment == 0) return "through the page cache: this file system has no direct I/O";
-  if (plan.method == Method::naive) return "through the page cache, as the method 'naive' always goes";
-  if (meet) return "through the page cache: tasks write parts of the same blocks";
-  return "through the page cache: direct I/O would be slower for this access";
+  return fmt::format("through the page cache{}{}", *plan.cached_as == '\0' ? "" : ": ", plan.cached_as);
 }
 
 // The default distances of tasks follow from these numbers, too.
@@ -116,16 +112,12 @@ Result<std::string> explain_access(Backend& backend, const std::string& path, st
   all.may_bypass_cache = alignment > 0;
   all.whole_blocks = in_whole_blocks(access, alignment);
   const Plan plan = choose_plan(all, strategy);
-  const bool wanted = all.reads() ? strategy.direct_reads : strategy.direct_writes;
-  GroupAccess in_blocks = all;
-  in_blocks.whole_blocks = true;
-  const bool meet = !plan.past_cache && choose_plan(in_blocks, strategy).past_cache;
   std::string text = fmt::format("storage: {} '{}', {}{}\n", storage.kind, storage.identity, source_of(storage),
                                  storage.is_coherent ? "" : "; nodes see each other's writes after tw_file_sync()");
   const std::string stripes = describe_stripes(storage.stripes, asked_stripes(strategy), storage.kind);
   if (!stripes.empty()) text += fmt::format("layout: {}\n", stripes.substr(2));
   text += fmt::format("{}: {}\n", access.direction == Direction::read ? "read" : "write", describe(all));
-  text += fmt::format("way: {}\n", way_of(strategy, plan, alignment, wanted, meet));
+  text += fmt::format("way: {}\n", way_of(strategy, plan, alignment));
   text += fmt::format("plan: {}\n", describe(plan));
   return text;
 }

@@ -23,16 +23,9 @@ struct Opened {
   bool wrong_hints = false;  // the hints are the reason of the failure
 };
 
-bool wants_direct(const Strategy& strategy) { return strategy.direct_reads || strategy.direct_writes; }
-
 std::uint32_t wanted_alignment(const SharedFile& file) {
-  return wants_direct(file.strategy) ? file.stored->direct_alignment() : 0;
-}
-
-// Turns direct transfers off where the file does not support them.
-void set_alignment(SharedFile& file, std::uint32_t alignment) {
-  file.direct_alignment = alignment;
-  if (alignment == 0) file.strategy.direct_reads = file.strategy.direct_writes = false;
+  const Strategy& strategy = file.strategy;
+  return strategy.direct_reads || strategy.direct_writes ? file.stored->direct_alignment() : 0;
 }
 
 // State of one task while a file is opened.
@@ -72,7 +65,7 @@ struct Opening {
     TW_RETURN_IF_ERROR(open_stored(*file));
     if (first) TW_RETURN_IF_ERROR(choose_first(file->storage));
     file->strategy = strategy;
-    set_alignment(*file, wanted_alignment(*file));
+    file->direct_alignment = wanted_alignment(*file);
     if (!file->sees_holes) file->strategy.sieve_writes = false;
     if (how.append) {
       TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
@@ -175,7 +168,7 @@ Op<Status> plan_alike(Group& group, const Opened& opened) {
   TW_CO_ASSIGN_OR_RETURN(const auto all, co_await group.allreduce(std::move(worst), Reduction::max));
   if (all[0] != 0) co_return co_await agree(group, opened.status);
   if (leads) {
-    set_alignment(*opened.file, all[1] == kNone ? 0 : static_cast<std::uint32_t>(all[1]));
+    opened.file->direct_alignment = all[1] == kNone ? 0 : static_cast<std::uint32_t>(all[1]);
     if (all[2] != 0) opened.file->strategy.sieve_writes = false;
     opened.file->is_coherent = all[3] == 0;
     opened.file->page_bytes = std::max(opened.file->page_bytes, static_cast<std::uint64_t>(all[3]));

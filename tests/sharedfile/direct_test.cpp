@@ -73,6 +73,7 @@ void expect_agreement(const Alignments& what, std::uint64_t seed) {
     EXPECT_TRUE(mine.status.ok()) << mine.status.message();
     EXPECT_EQ(mine.alignment, what.agreed);
     EXPECT_EQ(mine.plan.past_cache, what.agreed > 0);
+    EXPECT_EQ(describe(mine.plan).find("this file system has no direct I/O") == std::string::npos, what.agreed > 0);
   }
   std::vector<std::byte> bytes(2 * n * kEach + 1);
   EXPECT_EQ(memory->open("f", OpenMode::read).value()->read(0, bytes).value(), 2 * n * kEach);

@@ -62,6 +62,7 @@ std::string describe(const Plan& plan) {
   if (plan.sieve) text += ", sieved";
   if (plan.past_cache) text += ", past the page cache";
   text += " (" + std::string(plan.reason);
+  if (*plan.cached_as != '\0') text += fmt::format("; through the page cache: {}", plan.cached_as);
   if (plan.expected_ns > 0) text += "; expected " + scaled_text(plan.expected_ns, 1000, kUnits);
   return text + ")";
 }

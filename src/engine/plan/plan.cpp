@@ -346,14 +346,17 @@ Plan choose_plan(const GroupAccess& access, const Strategy& strategy) {
     plan.reason = "no task moves a byte";
     return plan;
   }
-  const bool wanted = access.reads() ? strategy.direct_reads : strategy.direct_writes;
-  if (!wanted || !access.may_bypass_cache) return Model(access, strategy, false).choose();
+  Plan cached = Model(access, strategy, false).choose();
+  if (!strategy.wants_direct(access.reads())) return cached;
+  cached.cached_as = kNoDirectIo;
+  if (!access.may_bypass_cache) return cached;
   Plan direct = Model(access, strategy, true).choose();
   direct.past_cache = direct.method != Method::naive;
+  if (!direct.past_cache) direct.cached_as = "the method 'naive' always goes there";
   const bool allowed = !direct.past_cache || blocks_are_apart(access, direct);
   if (allowed && !strategy.direct_where_cheaper) return direct;
-  const Plan through_cache = Model(access, strategy, false).choose();
-  return allowed && direct.expected_ns < through_cache.expected_ns ? direct : through_cache;
+  cached.cached_as = allowed ? "direct I/O would be slower for this access" : "tasks write parts of the same blocks";
+  return allowed && direct.expected_ns < cached.expected_ns ? direct : cached;
 }
 
 }  // namespace thalweg

@@ -46,7 +46,8 @@ inline constexpr double kSleepsNs = 20'000;
 struct Strategy {
   bool direct_reads = false;  // past the page cache, where the file can
   bool direct_writes = false;
-  bool direct_where_cheaper = false;                      // ... and the access is cheaper so by the costs; else always
+  bool direct_where_cheaper = false;  // ... and the access is cheaper so by the costs; else always
+  bool wants_direct(bool reads) const { return reads ? direct_reads : direct_writes; }
   unsigned queue_depth = 4;                               // direct transfers in flight, per worker
   std::uint64_t transfer_bytes = std::uint64_t{1} << 22;  // of one direct transfer, when the depth is to be filled
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;   // of one staging buffer; fits a core's cache
