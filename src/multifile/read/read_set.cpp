@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/endian.hpp"
+#include "base/shell_word.hpp"
 #include "base/sorted_runs.hpp"
 #include "formats/known_file.hpp"
 #include "multifile/read/added_runs.hpp"
@@ -64,6 +65,18 @@ static Status named_by_format(Backend& backend, const std::string& path, const S
   return check_looks_like(path, found.value(), format::KnownFormat::multifile).or_else(refused);
 }
 
+// Where other nodes may have made the file longer, it need not be truncated.
+Status ReadSet::readable(PhysicalReader& physical) const {
+  const Status& status = physical.readable();
+  if (!of_nodes_ || !physical.closed() || physical.file_bytes() >= physical.state().end) return status;
+  TW_ASSIGN_OR_RETURN(const StorageInfo storage, backend_->describe_open(physical.file()));
+  if (storage.is_coherent) return status;
+  return Status::error(Code::corrupt_file,
+                       "'{}': this node sees {} bytes of it, its header tells of {}; its mount may keep an old size "
+                       "(FUSE: mount without writeback_cache; sshfs: with -o cache=no), or {} brings back what is left",
+                       physical.path(), physical.file_bytes(), physical.state().end, repair_command(path_));
+}
+
 Result<std::unique_ptr<PhysicalReader>> ReadSet::open_physical(std::uint32_t number) {
   const std::string name = format::physical_name(path_, number);
   auto stored = backend_->open(name, OpenMode::read);
@@ -81,7 +94,7 @@ Result<std::unique_ptr<PhysicalReader>> ReadSet::open_physical(std::uint32_t num
   if (physical->header().is_later()) return physical;
   if (own_session_.load(std::memory_order_relaxed) && physical->readable().code() == Code::not_closed)
     TW_RETURN_IF_ERROR(physical->use_index_before_session());
-  if (unclosed_ == Unclosed::refuse) TW_RETURN_IF_ERROR(physical->readable());
+  if (unclosed_ == Unclosed::refuse) TW_RETURN_IF_ERROR(readable(*physical));
   if (number == 0) TW_RETURN_IF_ERROR(use_as_first(*physical));
   bool whole = physical->readable().ok();
   if (whole && unclosed_ != Unclosed::refuse) {

@@ -67,6 +67,7 @@ class ReadSet {
   Status use_as_first(PhysicalReader& physical);
   Result<std::unique_ptr<PhysicalReader>> open_physical(std::uint32_t number);
   Status check_member(const PhysicalReader& physical) const;
+  Status readable(PhysicalReader& physical) const;
   Status recover(PhysicalReader& physical);
 
   const std::shared_ptr<Backend> backend_;
