@@ -102,6 +102,7 @@ Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions
                       std::uint64_t used) {
   const PlannedFile& planned = root.plan.files[k];
   TW_ASSIGN_OR_RETURN(auto file, open_to_change(*root.backend, root.path, planned.header));
+  TW_RETURN_IF_ERROR(check_state(*file, planned.header, planned.state));  // locks may not reach all nodes
   const std::vector<StoredContributions>& stored = collected.stored[k];
   Contributions fresh(planned.header.n_local, *file, stored);
   for (const PhysicalContribution& c : collected.files[k]) {
@@ -126,6 +127,7 @@ Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions
   }
   TW_ASSIGN_OR_RETURN(const format::IndexPage index, write_index(job));
   if (collected.durable) TW_RETURN_IF_ERROR(file->sync());
+  TW_RETURN_IF_ERROR(check_state(*file, planned.header, planned.state));
   TW_RETURN_IF_ERROR(write_state(*file, planned.header,
                                  format::closed_state(planned.state, job.offset, index.end, collected.durable)));
   if (collected.durable) TW_RETURN_IF_ERROR(file->sync());

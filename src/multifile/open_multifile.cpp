@@ -83,12 +83,13 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
   out = std::make_unique<Multifile>();
   const MultifileOptions& options = request.options;
   const std::uint32_t n_physical = set->header().n_physical + set->header().n_later;
-  out->strategy = fmt::format("{}{} physical file{}; buffered reads of up to {}; checksums {}",
-                              set->header().n_later > 0 ? "up to " : "", n_physical, n_physical == 1 ? "" : "s",
-                              exact_size(options.buffer_bytes),
-                              set->header().checksum == format::Checksum::none ? "none"
-                              : options.verify                                 ? "verified"
-                                                                               : "not verified");
+  out->strategy = fmt::format(
+      "{}{} physical file{}; buffered reads of up to {}{}; checksums {}", set->header().n_later > 0 ? "up to " : "",
+      n_physical, n_physical == 1 ? "" : "s", exact_size(options.buffer_bytes),
+      options.storage_hints.find("io=direct") != std::string::npos ? " (io=direct is for writes)" : "",
+      set->header().checksum == format::Checksum::none ? "none"
+      : options.verify                                 ? "verified"
+                                                       : "not verified");
   out->reading = std::make_unique<ReadHandle>(
       std::move(set), ranges, ReaderSettings{.buffer_bytes = options.buffer_bytes, .verify = options.verify});
   return {};
@@ -167,14 +168,6 @@ Status make_request(Group& group, const OpenRequest& request, ReadSet* old, Writ
   return {};
 }
 
-// The plan of an append is made before the lock is taken: another program may have appended in between.
-Status check_unchanged(const OpenRequest& request, const PhysicalReader& read) {
-  TW_ASSIGN_OR_RETURN(auto file, request.backend->open(request.path, OpenMode::read));
-  TW_ASSIGN_OR_RETURN(const auto now, PhysicalReader::open(std::move(file), 0));
-  if (now->header().id.uuid == read.header().id.uuid && now->state().sequence == read.state().sequence) return {};
-  return Status::error(Code::unsafe, "'{}' was changed by another program while it was opened", request.path);
-}
-
 // The requests are freed before the physical files are made: their memory would add to that of the shares.
 Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadSet* old, std::int64_t& process,
                             Gathered& shares) {
@@ -197,7 +190,8 @@ Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* o
   TW_ASSIGN_OR_RETURN(plan, make_plan(request, std::move(gathered), old, root.process, shares));
   if (old != nullptr) {
     TW_ASSIGN_OR_RETURN(root.held, hold_file(*request.backend, request.path));
-    TW_RETURN_IF_ERROR(check_unchanged(request, old->first()));
+    // The plan was made before the lock was taken: another program may have appended in between.
+    TW_RETURN_IF_ERROR(check_state(*root.held, old->header(), old->first().state()));
     TW_RETURN_IF_ERROR(begin_session(*request.backend, request.path, plan));
   } else {
     TW_ASSIGN_OR_RETURN(root.held, create_files(*request.backend, request.path, request.exclusive,

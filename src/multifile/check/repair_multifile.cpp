@@ -29,10 +29,11 @@ class Repair {
   Repair(std::shared_ptr<Backend> backend, StoredFile& held, Reporter& report, CheckResult& result)
       : backend_(std::move(backend)), held_(held), path_(held.path()), report_(report), result_(result) {}
 
-  Status run() {
+  Status run(bool force) {
     ReadSet set(backend_, path_, ReadSet::Unclosed::inspect, report_.watch());
     TW_RETURN_IF_ERROR(set.open());
     result_.n_logical = set.header().n_logical;
+    TW_RETURN_IF_ERROR(check_unclosed(*backend_, held_, force, [this] { return report_.go_on(); }));
     result_.closed = true;
     bool damaged = false;
     for (auto k = set.header().n_physical; k-- > 0;) {  // file 0 last: the multifile is unclosed as long as it is
@@ -157,6 +158,7 @@ class Repair {
       return written.error();
     }
     const format::IndexPage index = *written;
+    TW_RETURN_IF_ERROR(check_state(file, physical.header(), physical.state()));
     TW_RETURN_IF_ERROR(file.truncate(index.end));
     TW_RETURN_IF_ERROR(wipe_damaged_index(file, physical, recovery));
     TW_RETURN_IF_ERROR(give_up_refused_packs(file, physical, recovery));
@@ -165,6 +167,7 @@ class Repair {
     if (state.sequence >= format::kMaxOffset) return physical.corrupt("its state slots cannot count any further");
     if (physical.state().session_offset == 0) ++state.sequence;
     format::StateSlot closed = format::closed_state(state, offset, index.end, true);
+    TW_RETURN_IF_ERROR(check_state(file, physical.header(), physical.state()));
     TW_RETURN_IF_ERROR(write_state(file, physical.header(), closed));
     ++closed.sequence;  // the other slot too: readers refuse a file with a damaged slot
     TW_RETURN_IF_ERROR(write_state(file, physical.header(), closed));
@@ -277,7 +280,7 @@ class Repair {
 }  // namespace
 
 Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& path, const Watch& watch,
-                        CheckResult& result) {
+                        CheckResult& result, bool force) {
   result = {};
   Reporter report(watch, result);
   auto held = hold_file(*backend, path);              // no other program writes it
@@ -287,7 +290,7 @@ Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   }
   TW_RETURN_IF_ERROR(held.status());
   Repair repair(backend, *held.value(), report, result);
-  const Status repaired = repair.run();
+  const Status repaired = repair.run(force);
   TW_ASSIGN_OR_RETURN(const bool has_its_name, held.value()->has_its_name());
   if (!has_its_name) return replaced(path);
   if (!repair.finished() && (repaired.code() == Code::stopped || !result.repaired)) return repaired;

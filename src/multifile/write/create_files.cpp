@@ -131,7 +131,8 @@ class Creation {
     TW_ASSIGN_OR_RETURN(targets_[0].file, hold_opened(path_, open_one));
     TW_RETURN_IF_ERROR(measure(0, !made));
     if (targets_[0].bytes > 0) old_ = header_of(targets_[0]);
-    return check_first();
+    TW_RETURN_IF_ERROR(check_first());
+    return old_ ? check_unclosed(backend_, *targets_[0].file, true, {}) : Status{};
   }
 
   // A multifile or a file of no known format may be replaced.
@@ -224,6 +225,18 @@ Status begin_one(Backend& backend, const std::string& path, const WritePlan& pla
 }
 
 }  // namespace
+
+Status check_unclosed(Backend& backend, const StoredFile& held, bool force, const GoOn& go_on) {
+  if (held.locks_reach_all()) return {};
+  TW_ASSIGN_OR_RETURN(auto file, backend.open(held.path(), OpenMode::read));
+  const auto first = PhysicalReader::open(std::move(file), 0);
+  if (!first.has_value() || first.value()->closed()) return {};
+  const format::FileHeader& header = first.value()->header();
+  std::vector<std::string> names;
+  for (std::uint32_t k = 0; k < header.n_physical + header.n_later; ++k)
+    names.push_back(format::physical_name(held.path(), k));
+  return check_unwritten(backend, held, names, force, go_on);
+}
 
 Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::string& path,
                                                    const format::FileHeader& header, OpenMode mode) {

@@ -14,6 +14,9 @@ std::vector<std::byte> encode_session_front(const WritePlan& plan, const Planned
 // `overwrite_foreign`: physical file 0 may be a file of another format; else that is Code::unsafe.
 Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,
                                                  bool overwrite_foreign, const WritePlan& plan);
+// unsafe: the multifile looks unclosed, and the lock of its physical file 0, `held`, does not tell whether it is written
+// on another node (check_unwritten).
+Status check_unclosed(Backend& backend, const StoredFile& held, bool force, const GoOn& go_on);
 // Opens a physical file for a change. unsafe: its name leads to another file by now, which is left as it is.
 Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::string& path,
                                                    const format::FileHeader& header,

@@ -8,6 +8,7 @@
 #include "base/crc32c.hpp"
 #include "multifile/read/added_runs.hpp"
 #include "multifile/write/physical_writer.hpp"
+#include "storage/hold_file.hpp"
 #include "store/format/field_list.hpp"
 
 namespace thalweg {
@@ -428,6 +429,17 @@ Result<format::IndexPage> write_index(IndexJob job) {
 
 Status write_state(StoredFile& file, const format::FileHeader& header, const format::StateSlot& slot) {
   return file.write(format::state_offset(slot), format::encode_state(slot, header.id));
+}
+
+Status check_state(StoredFile& file, const format::FileHeader& header, const format::StateSlot& slot) {
+  if (!file.locks_reach_all()) TW_RETURN_IF_ERROR(file.forget_cached());
+  std::array<std::byte, format::kPageBytes> page{};
+  TW_RETURN_IF_ERROR(file.read(0, page).status());
+  const ByteView a = ByteView(page).subspan(format::kSlotOffset[0], format::kSlotBytes);
+  auto found = format::parse_state(a, ByteView(page).subspan(format::kSlotOffset[1], format::kSlotBytes), header.id);
+  const format::StateSlot now = found.has_value() ? *found : format::StateSlot{};
+  if (format::encode_state(now, header.id) == format::encode_state(slot, header.id)) return {};
+  return taken_by_another(file);
 }
 
 }  // namespace thalweg

@@ -94,5 +94,8 @@ Result<format::IndexPage> write_index(IndexJob job);
 
 // Writes the next state slot.
 Status write_state(StoredFile& file, const format::FileHeader& header, const format::StateSlot& slot);
+// unsafe: the state in force is not `slot` any more, as another program has repaired the file or appended to it. Where
+// no slot is valid, `slot` has all defaults.
+Status check_state(StoredFile& file, const format::FileHeader& header, const format::StateSlot& slot);
 
 }  // namespace thalweg
