@@ -145,7 +145,7 @@ class Opening {
     if (exists && parts_.may_write) TW_RETURN_IF_ERROR(keep_others_away());
     if (parts_.may_write && !foreign) TW_RETURN_IF_ERROR(check_not_foreign(backend, parts_.path));
     if (parts_.may_write) found_.new_id = new_vp_identity();
-    if (parts_.truncates) return {};
+    if (parts_.truncates) return exists ? check_unclosed_vpfile(backend, *parts_.locked, true, {}) : Status{};
     if (!exists && !how_.options.create)
       return Status::failed_call(Code::not_found, ENOENT,
                                  fmt::format("cannot open '{}': there is no such file", parts_.path));
@@ -369,6 +369,7 @@ Status write_meta(VpParts& parts, bool closed) {
     TW_ASSIGN_OR_RETURN(parts.meta_file, parts.backend->open(vp_meta_path(parts.path), OpenMode::create_keep));
   }
   format::VpMeta& meta = parts.meta;
+  if (meta.sequence > 0) TW_RETURN_IF_ERROR(check_meta(*parts.meta_file, meta));  // locks may not reach all nodes
   meta.closed = closed;
   meta.durable = parts.durable;
   meta.geometry = parts.geometry;

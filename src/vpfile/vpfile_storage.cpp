@@ -8,6 +8,7 @@
 #include "base/shell_word.hpp"
 #include "formats/known_file.hpp"
 #include "os/random_bytes.hpp"
+#include "storage/hold_file.hpp"
 #include "store/places.hpp"
 #include "vpfile/format/directory.hpp"
 #include "vpfile/format/superblock.hpp"
@@ -59,6 +60,23 @@ Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::stri
   TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
   bytes.resize(got);
   return bytes;
+}
+
+Status check_meta(StoredFile& meta_file, const format::VpMeta& meta) {
+  if (!meta_file.locks_reach_all()) TW_RETURN_IF_ERROR(meta_file.forget_cached());
+  std::array<std::byte, format::kMetaBytes> bytes{};
+  TW_RETURN_IF_ERROR(meta_file.read(0, bytes).status());
+  auto now = format::parse_meta(bytes);
+  if (now.has_value() && now->id == meta.id && now->sequence == meta.sequence && now->closed == meta.closed) return {};
+  return taken_by_another(meta_file);
+}
+
+Status check_unclosed_vpfile(Backend& backend, const StoredFile& held, bool force, const GoOn& go_on) {
+  if (held.locks_reach_all()) return {};
+  auto slots = read_meta_slots(backend, held.path());
+  auto meta = slots.has_value() ? format::parse_meta(*slots) : Result<format::VpMeta>(slots.error());
+  if (!meta.has_value() || meta->closed) return {};
+  return check_unwritten(backend, held, {held.path(), vp_meta_path(held.path())}, force, go_on);
 }
 
 // Whether NAME.meta says that there is this side file: then it belongs to the vpfile, whatever its first bytes.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/watch.hpp"
 #include "storage/backend.hpp"
 #include "vpfile/format/meta.hpp"
 
@@ -15,6 +16,14 @@ using format::vp_side_path;
 // Reads the slots of NAME.meta, as far as the file reaches; not_found. `of_nodes`: as other nodes left them
 // (StoredFile::forget_cached).
 Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::string& path, bool of_nodes = false);
+
+// unsafe: the slot of NAME.meta in force is not the one with the identity, sequence and state of `meta`, as another
+// program has repaired the vpfile or written to it.
+Status check_meta(StoredFile& meta_file, const format::VpMeta& meta);
+
+// unsafe: the vpfile looks unclosed, and the lock of its data file, `held`, does not tell whether it is written on another
+// node (check_unwritten).
+Status check_unclosed_vpfile(Backend& backend, const StoredFile& held, bool force, const GoOn& go_on);
 
 // Removes the side files of the directory; unless `foreign_too`, only if they are side files of a vpfile, or blank.
 Status remove_directory(Backend& backend, const std::string& path, bool foreign_too = false);

@@ -309,17 +309,19 @@ class Repair : public CheckedVpfile {
  public:
   using CheckedVpfile::CheckedVpfile;
 
-  Status run(const VpShape& shape) {
+  Status run(const VpShape& shape, bool force) {
     const Status before = verify();
     const bool can_help = before.code() == Code::not_closed || before.code() == Code::corrupt_file;
     if (before.ok() || !can_help) return before;
+    TW_RETURN_IF_ERROR(
+        check_unclosed_vpfile(backend_, *data_, force, [this] { return step(0, health_.n_logical).ok(); }));
     TW_ASSIGN_OR_RETURN(auto found, scan());
     if (meta_.has_value()) missing_ = meta_->superblocks - std::min(meta_->superblocks, found.closed_count());
     if (!meta_.has_value()) TW_RETURN_IF_ERROR(make_meta(found, shape));
     if (!meta_->geometry.has_ib() && found.geometry().has_ib()) meta_->geometry = found.geometry();
     meta_->session = std::max(meta_->session, found.last_session());
     TW_RETURN_IF_ERROR(drop_lost_records());
-    TW_RETURN_IF_ERROR(check_has_its_name(backend_, *data_));
+    TW_RETURN_IF_ERROR(check_unchanged());
     // Old entries would become entries of a later IB segment.
     TW_RETURN_IF_ERROR(meta_->geometry.has_ib() ? write_directory(found) : remove_directory(backend_, path_));
     TW_RETURN_IF_ERROR(write_meta());
@@ -327,6 +329,14 @@ class Repair : public CheckedVpfile {
   }
 
  private:
+  // The lock may not keep programs of other nodes away.
+  Status check_unchanged() {
+    TW_RETURN_IF_ERROR(check_has_its_name(backend_, *data_));
+    if (meta_->sequence == 0) return {};  // NAME.meta is made anew
+    TW_ASSIGN_OR_RETURN(const auto file, backend_.open(vp_meta_path(path_), OpenMode::read));
+    return check_meta(*file, *meta_);
+  }
+
   // Makes meta_ where NAME.meta is missing or unreadable.
   Status make_meta(const SuperblockScan& scan, const VpShape& shape) {
     const std::string why = no_meta_.message();
@@ -424,9 +434,9 @@ class Repair : public CheckedVpfile {
     }
     TW_RETURN_IF_ERROR(data_->sync());
     TW_ASSIGN_OR_RETURN(meta_->data_bytes, data_->size());
-    meta_->closed = true;
     TW_ASSIGN_OR_RETURN(const auto file, backend_.open(vp_meta_path(path_), OpenMode::create_keep));
-    TW_RETURN_IF_ERROR(check_has_its_name(backend_, *data_));
+    TW_RETURN_IF_ERROR(check_unchanged());
+    meta_->closed = true;
     if (meta_->sequence == 0) TW_RETURN_IF_ERROR(file->truncate(0));  // an old slot must not stay valid
     ++meta_->sequence;
     TW_RETURN_IF_ERROR(cut_sums(*file, format::kMetaBytes));
@@ -473,10 +483,10 @@ Status verify_vpfile(Backend& backend, const std::string& path, const Watch& wat
 }
 
 Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const Watch& watch,
-                     CheckResult& health) {
+                     CheckResult& health, bool force) {
   Repair file(backend, path, watch, health);
   const Status opened = file.open(true);
-  if (opened.ok()) return file.run(shape);
+  if (opened.ok()) return file.run(shape, force);
   if (opened.code() != Code::no_permission) return opened;
   const Status sound = verify_vpfile(backend, path, watch, health);  // a sound file needs no repair
   return sound.ok() ? sound : opened;

@@ -18,9 +18,9 @@ namespace thalweg {
 Status verify_vpfile(Backend& backend, const std::string& path, const Watch& watch, CheckResult& health);
 
 // Makes the side files of the directory anew from the superblocks, and NAME.meta from `shape` where it is missing or
-// damaged; marks the file as closed; then verifies it. A closed and sound file stays unchanged.
+// damaged; marks the file as closed; then verifies it. A closed and sound file stays unchanged. `force`: TW_REPAIR_FORCE.
 Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const Watch& watch,
-                     CheckResult& health);
+                     CheckResult& health, bool force = false);
 
 // Parses NAME.meta of a closed or unclosed vpfile. A missing NAME.meta is corrupt_file, too.
 Result<format::VpMeta> read_vp_meta(Backend& backend, const std::string& path);
