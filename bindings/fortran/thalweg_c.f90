@@ -471,10 +471,11 @@ module thalweg_c
       type(c_ptr), value :: user
       type(c_ptr), value :: health
     end function c_multifile_verify
-    integer(c_int32_t) function c_multifile_repair(path, fn, progress, user, health) &
+    integer(c_int32_t) function c_multifile_repair(path, flags, fn, progress, user, health) &
         bind(c, name="tw_multifile_repair")
       import :: c_char, c_funptr, c_int32_t, c_ptr
       character(kind=c_char), intent(in) :: path(*)
+      integer(c_int32_t), value :: flags
       type(c_funptr), value :: fn
       type(c_funptr), value :: progress
       type(c_ptr), value :: user
@@ -750,10 +751,11 @@ module thalweg_c
       type(c_ptr), value :: user
       type(c_ptr), value :: health
     end function c_vpfile_verify
-    integer(c_int32_t) function c_vpfile_repair(path, n_dims, shape, fn, progress, user, health) &
+    integer(c_int32_t) function c_vpfile_repair(path, flags, n_dims, shape, fn, progress, user, health) &
         bind(c, name="tw_vpfile_repair")
       import :: c_char, c_funptr, c_int32_t, c_int64_t, c_ptr
       character(kind=c_char), intent(in) :: path(*)
+      integer(c_int32_t), value :: flags
       integer(c_int32_t), value :: n_dims
       integer(c_int64_t), intent(in), optional :: shape(*)
       type(c_funptr), value :: fn

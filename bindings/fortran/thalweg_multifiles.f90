@@ -453,11 +453,15 @@ contains
   end subroutine tw_multifile_verify
 
   !> Makes a multifile readable again that was not closed. By one task; nobody may have it open for writing.
-  subroutine tw_multifile_repair(path, stat, errmsg)
+  subroutine tw_multifile_repair(path, stat, errmsg, force)
     character(*), intent(in) :: path
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(c_multifile_repair(to_c(path), c_null_funptr, c_null_funptr, c_null_ptr, c_null_ptr), stat, errmsg)
+    logical, intent(in), optional :: force  !< no program has it open, although locks cannot tell it of other nodes
+    integer(c_int32_t) :: flags
+    flags = 0
+    if (present(force)) flags = merge(1_c_int32_t, 0_c_int32_t, force)
+    call finish(c_multifile_repair(to_c(path), flags, c_null_funptr, c_null_funptr, c_null_ptr, c_null_ptr), stat, errmsg)
   end subroutine tw_multifile_repair
 
   !> Copies a closed multifile to `to`, with one chunk for each logical file. By one task.

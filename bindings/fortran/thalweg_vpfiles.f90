@@ -503,16 +503,20 @@ contains
   end subroutine tw_vpfile_verify
 
   !> Makes a vpfile readable again that was not closed. By one task; nobody may have it open for writing.
-  subroutine tw_vpfile_repair(path, vp_shape, stat, errmsg)
+  subroutine tw_vpfile_repair(path, vp_shape, stat, errmsg, force)
     character(*), intent(in) :: path
     integer(int64), intent(in), optional :: vp_shape(:)  !< needed where NAME.meta is missing or damaged
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    logical, intent(in), optional :: force  !< no program has it open, although locks cannot tell it of other nodes
     integer(int64), allocatable :: extents(:)
+    integer(c_int32_t) :: flags
     allocate (extents(0))
     if (present(vp_shape)) extents = reversed(vp_shape)
-    call finish(c_vpfile_repair(to_c(path), size(extents, kind=c_int32_t), extents, c_null_funptr, c_null_funptr, &
-                                c_null_ptr, c_null_ptr), stat, errmsg)
+    flags = 0
+    if (present(force)) flags = merge(1_c_int32_t, 0_c_int32_t, force)
+    call finish(c_vpfile_repair(to_c(path), flags, size(extents, kind=c_int32_t), extents, c_null_funptr, &
+                                c_null_funptr, c_null_ptr, c_null_ptr), stat, errmsg)
   end subroutine tw_vpfile_repair
 
   !> Writes the streams of `from` as a plain array: a vpfile `to` with one record of each VP. By one task.

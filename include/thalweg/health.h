@@ -18,6 +18,13 @@ typedef int (*tw_progress_fn)(int64_t done, int64_t total, void* user);
 /* Called once per finding, one line of text without line end, borrowed during the call. */
 typedef void (*tw_finding_fn)(const char* text, void* user);
 
+/* Flags of tw_multifile_repair() and tw_vpfile_repair(); 0: none. Others are TW_ERR_INVALID. */
+enum {
+  /* No program of another node has the file open: repair it although the locks of its file system do not tell
+   * (docs/reference/visibility.md). A file that is seen to change within 3 seconds is refused all the same. */
+  TW_REPAIR_FORCE = 1
+};
+
 /* Set struct_size = sizeof before the call; fields may be added at the end. */
 typedef struct tw_health {
   size_t struct_size;

@@ -417,13 +417,17 @@ TW_API_STATUS tw_status tw_multifile_verify(const char* path, tw_finding_fn fn, 
 
 /* Makes an unclosed multifile readable again: finds all chunks by their frames, checks them, writes the index and
  * closes it; then verifies it. A multifile that is closed and sound is left alone. Nobody may have the file open for
- * writing: on one machine that is TW_ERR_UNSAFE (a lock on the first physical file; between machines only where the
- * file system passes locks on). Can be interrupted, stopped and repeated: each physical file is as it was or mended.
- * Arguments as of tw_multifile_verify().
- * Returns TW_OK; TW_ERR_CORRUPT when flushed bytes are damaged: then what is whole has been brought back, and the
+ * writing: where locks tell so, that is TW_ERR_UNSAFE. Where the locks of the file system are not known to reach all
+ * nodes, an unclosed file is looked at twice, 3 seconds apart: TW_ERR_UNSAFE where it changes, and without
+ * TW_REPAIR_FORCE in any case (docs/reference/visibility.md). A writer of another node that lives on all the same fails
+ * at its close with TW_ERR_UNSAFE.
+ * Can be interrupted, stopped and repeated: each physical file is as it was or mended.
+ * flags      [in]  0 or TW_REPAIR_FORCE.
+ * The other arguments as of tw_multifile_verify(). By one task; blocks.
+ * Returns TW_OK; TW_ERR_UNSAFE (see above); TW_ERR_CORRUPT when flushed bytes are damaged: then what is whole has been brought back, and the
  * findings name the rest; TW_ERR_STOPPED; or what hindered it: as tw_multifile_verify(), and TW_ERR_NO_SPACE. */
-TW_API_STATUS tw_status tw_multifile_repair(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
-                                            tw_health* health);
+TW_API_STATUS tw_status tw_multifile_repair(const char* path, int32_t flags, tw_finding_fn fn, tw_progress_fn progress,
+                                            void* user, tw_health* health);
 
 /* Copies a closed multifile to `to`: one physical file, one chunk per logical file, no holes, names and attributes
  * kept. `from` is not changed. After a failure `to` is gone again.

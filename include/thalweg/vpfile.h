@@ -337,12 +337,14 @@ TW_API_STATUS tw_status tw_vpfile_verify(const char* path, tw_finding_fn fn, tw_
 /* Makes an unclosed vpfile readable again, and side files that are missing or damaged, from the contents of the data
  * file; then verifies it. What is closed and sound is left alone. What was flushed is there afterwards; of what was not
  * flushed there may be more.
+ * flags      [in]  0 or TW_REPAIR_FORCE, as of tw_multifile_repair().
  * shape      [in]  needed where NAME.meta is missing or damaged (n_dims 0: none is given).
- * Returns as tw_vpfile_verify(), and TW_ERR_UNSAFE where a program is writing the file. TW_ERR_CORRUPT also where the
+ * Returns as tw_vpfile_verify(), and TW_ERR_UNSAFE where a program is writing the file, or may be
+ * (tw_multifile_repair()). TW_ERR_CORRUPT also where the
  * file can be read again, but streams are known to have lost bytes at their end: records of a file that was cut off,
  * superblocks of a closed file. They count among the damaged ones this once; the next look finds a whole file. */
-TW_API_STATUS tw_status tw_vpfile_repair(const char* path, int32_t n_dims, const int64_t* shape, tw_finding_fn fn,
-                                         tw_progress_fn progress, void* user, tw_health* health);
+TW_API_STATUS tw_status tw_vpfile_repair(const char* path, int32_t flags, int32_t n_dims, const int64_t* shape,
+                                         tw_finding_fn fn, tw_progress_fn progress, void* user, tw_health* health);
 
 /* Writes the streams of `from` as a plain array: a vpfile `to` of one NB segment with one record of each VP.
  * record_bytes     of each VP; 0: as long as the longest stream. Longer streams are cut off.

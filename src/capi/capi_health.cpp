@@ -92,10 +92,11 @@ tw_status tw_multifile_verify(const char* path, tw_finding_fn fn, tw_progress_fn
   });
 }
 
-tw_status tw_multifile_repair(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
+tw_status tw_multifile_repair(const char* path, int32_t flags, tw_finding_fn fn, tw_progress_fn progress, void* user,
                               tw_health* health) {
-  return check("tw_multifile_repair", path, health, [&](const std::string& name, CheckResult& found) {
-    return repair_multifile(posix_backend(), name, make_watch(fn, progress, user), found);
+  return check("tw_multifile_repair", path, health, [&](const std::string& name, CheckResult& found) -> Status {
+    if ((flags & ~TW_REPAIR_FORCE) != 0) return invalid_argument("tw_multifile_repair", "flags is {}", flags);
+    return repair_multifile(posix_backend(), name, make_watch(fn, progress, user), found, flags != 0);
   });
 }
 
@@ -153,11 +154,12 @@ tw_status tw_vpfile_verify(const char* path, tw_finding_fn fn, tw_progress_fn pr
   });
 }
 
-tw_status tw_vpfile_repair(const char* path, int32_t n_dims, const int64_t* shape, tw_finding_fn fn,
+tw_status tw_vpfile_repair(const char* path, int32_t flags, int32_t n_dims, const int64_t* shape, tw_finding_fn fn,
                            tw_progress_fn progress, void* user, tw_health* health) {
   return check("tw_vpfile_repair", path, health, [&](const std::string& name, CheckResult& found) -> Status {
+    if ((flags & ~TW_REPAIR_FORCE) != 0) return invalid_argument("tw_vpfile_repair", "flags is {}", flags);
     TW_ASSIGN_OR_RETURN(const VpShape given, shape_of("tw_vpfile_repair", n_dims, shape));
-    return repair_vpfile(*posix_backend(), name, given, make_watch(fn, progress, user), found);
+    return repair_vpfile(*posix_backend(), name, given, make_watch(fn, progress, user), found, flags != 0);
   });
 }
 

@@ -148,7 +148,7 @@ class MultifileNoMemory : public testing::Test {
   // With memory again: certified data is present.
   void expect_kept(const std::vector<Told>& all) {
     if (all[0].opened != TW_OK) return;
-    ASSERT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
     tw_multifile* file = nullptr;
     ASSERT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
     for (std::size_t task = 0; task < all.size(); ++task) {

@@ -225,7 +225,7 @@ class VpNoMemory : public VpFiles {
     if (closed) {
       EXPECT_EQ(tw_vpfile_verify(name_.c_str(), find, nullptr, &findings, nullptr), TW_OK) << findings;
     } else {
-      EXPECT_EQ(tw_vpfile_repair(name_.c_str(), 0, nullptr, find, nullptr, &findings, nullptr), TW_OK) << findings;
+      EXPECT_EQ(tw_vpfile_repair(name_.c_str(), 0, 0, nullptr, find, nullptr, &findings, nullptr), TW_OK) << findings;
     }
     if (HasFailure()) return;
     const std::vector<std::string> all = streams();

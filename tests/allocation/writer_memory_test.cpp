@@ -98,7 +98,7 @@ class WriterMemory : public OnDisk, public testing::WithParamInterface<Shape> {
     if (!told.opened) return;
     EXPECT_TRUE(!told.closed || told.wrote_all) << "a close says yes although a write failed";
     if (!told.closed) {
-      EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
     }
     EXPECT_EQ(tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
     tw_multifile* file = nullptr;

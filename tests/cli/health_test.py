@@ -60,7 +60,7 @@ class NotClosed(CliTest):
 
     def test_repair_brings_every_flushed_byte_back(self):
         first = self.json("repair", "u.tw")
-        second = self.json("repair", "u.tw")
+        second = self.json("repair", "--force", "u.tw")
 
         self.assertTrue(first["repaired"])
         self.assertFalse(first["closed"])

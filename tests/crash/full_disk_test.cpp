@@ -177,7 +177,7 @@ TEST_P(FullDisk, ACloseWithoutRoomForTheIndexLosesNothing) {
   });
 
   EXPECT_EQ(check_content(aftermath(), true, Demand::durable_is_there), "");
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_NO_SPACE);
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_ERR_NO_SPACE);
   EXPECT_EQ(check_content(aftermath(), true, Demand::durable_is_there), "") << "after a repair without room";
   disk_.free_ballast();
   EXPECT_EQ(check_aftermath(aftermath()), "");

@@ -105,7 +105,7 @@ class Unclosed : public InFolder {
     std::vector<std::string> all;
     tw_multifile* in = nullptr;
     EXPECT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_ERR_NOT_CLOSED) << tw_last_error();
-    EXPECT_EQ(tw_multifile_repair(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_OK) << tw_last_error();
     if (in == nullptr) return all;
     for (std::int64_t task = 0; task < tasks; ++task) all.push_back(read(in, task));
@@ -121,7 +121,7 @@ class Unclosed : public InFolder {
     std::vector<std::string> all;
     tw_vpfile* in = nullptr;
     EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_ERR_NOT_CLOSED);
-    EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK)
+    EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK)
         << tw_last_error();
     EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_OK) << tw_last_error();
     if (in == nullptr) return all;
@@ -313,7 +313,9 @@ TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
 // A thread has abandoned the vpfile and the others know, so that the close of one waits for nobody: another writes on.
 TEST_F(Unclosed, AVpfileStaysLockedUntilItsLastThreadHasClosed) {
   constexpr std::int64_t kVps = 3;
-  const auto repair = [&] { return tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr); };
+  const auto repair = [&] {
+    return tw_vpfile_repair(path().c_str(), 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr);
+  };
   std::barrier<> step(2);
   on_team(3, [&](tw_group* group, std::int64_t task) {
     tw_vpfile* file = create_vp(group, kVps);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <deque>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "os/file_ops.hpp"
 #include "support/files/in_folder.hpp"
 #include "support/files/open_options.hpp"
 #include "support/groups/process_ranks.hpp"
@@ -28,9 +30,9 @@ class WriterLock : public InFolder, public testing::WithParamInterface<bool> {
  protected:
   bool of_vpfile() const { return GetParam(); }
 
-  tw_status repair() const {
-    return of_vpfile() ? tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr)
-                       : tw_multifile_repair(path().c_str(), nullptr, nullptr, nullptr, nullptr);
+  tw_status repair(std::int32_t flags = 0) const {
+    return of_vpfile() ? tw_vpfile_repair(path().c_str(), flags, 0, nullptr, nullptr, nullptr, nullptr, nullptr)
+                       : tw_multifile_repair(path().c_str(), flags, nullptr, nullptr, nullptr, nullptr);
   }
   tw_status verify() const {
     return of_vpfile() ? tw_vpfile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr)
@@ -60,14 +62,15 @@ class WriterLock : public InFolder, public testing::WithParamInterface<bool> {
   }
 };
 
-// One rank of a program that writes "rank N" and flushes at each step.
+// One rank of a program that writes "rank N" and flushes at each step. No group: a task alone.
 class Writer {
  public:
-  Writer(tw_group* group, const std::string& path, bool of_vpfile) : rank_(tw_group_rank(group)) {
+  Writer(tw_group* group, const std::string& path, bool of_vpfile, int flags = TW_CREATE | TW_TRUNCATE)
+      : rank_(group != nullptr ? tw_group_rank(group) : 0) {
     if (of_vpfile)
-      status = tw_vpfile_open(group, path.c_str(), TW_CREATE | TW_TRUNCATE, OpenWith().shape(1, kVps), &vpfile_);
+      status = tw_vpfile_open(group, path.c_str(), flags, OpenWith().shape(1, kVps), &vpfile_);
     else
-      status = tw_multifile_open(group, path.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &multifile_);
+      status = tw_multifile_open(group, path.c_str(), flags, nullptr, &multifile_);
   }
   tw_status write() {
     const std::string text = "rank " + std::to_string(rank_) + "\n";
@@ -79,6 +82,7 @@ class Writer {
     return written == TW_OK ? tw_multifile_flush(multifile_) : written;
   }
   tw_status close() { return vpfile_ != nullptr ? tw_vpfile_close(&vpfile_) : tw_multifile_close(&multifile_); }
+  tw_status abandon() { return vpfile_ != nullptr ? tw_vpfile_abandon(&vpfile_) : tw_multifile_abandon(&multifile_); }
 
   tw_status status = TW_OK;
 
@@ -268,6 +272,121 @@ TEST_P(WriterLock, IsNotInheritedByAProcessThatIsBeingSpawned) {
   EXPECT_EQ(refused, 0);
 }
 
+// A file system without locks, or whose locks do not reach the other node: nobody is kept away. What must not happen is
+// that two programs are told of success and bytes of one are gone.
+class WithoutLocks : public WriterLock {
+ protected:
+  void SetUp() override {
+    WriterLock::SetUp();
+    transfer_calls().lock = [](int, int, struct ::flock*) {
+      errno = ENOSYS;
+      return -1;
+    };
+  }
+  void TearDown() override {
+    transfer_calls() = usual_;
+    WriterLock::TearDown();
+  }
+  void expect_refused(tw_status status, const char* why) const {
+    EXPECT_EQ(status, TW_ERR_UNSAFE);
+    const std::string message = tw_last_error();
+    EXPECT_NE(message.find(path()), std::string::npos) << message;
+    EXPECT_NE(message.find(why), std::string::npos) << message;
+  }
+  // The slots that say whether the file is closed.
+  std::string state_path() const { return of_vpfile() ? path() + ".meta" : path(); }
+  std::string state() const {
+    std::string bytes(8192, '\0');
+    std::ifstream(state_path(), std::ios::binary).read(bytes.data(), 8192);
+    return bytes.substr(0, of_vpfile() ? 8192 : 4096);
+  }
+
+ private:
+  const TransferCalls usual_ = transfer_calls();
+};
+
+TEST_P(WithoutLocks, AnUnclosedFileIsRepairedWhenForced) {
+  Writer writer(nullptr, path(), of_vpfile());
+  ASSERT_EQ(writer.status, TW_OK) << tw_last_error();
+  EXPECT_EQ(writer.write(), TW_OK) << tw_last_error();
+  EXPECT_EQ(writer.abandon(), TW_OK) << tw_last_error();
+
+  expect_refused(repair(), "thalweg repair --force");
+  EXPECT_EQ(repair(2), TW_ERR_INVALID);
+  EXPECT_EQ(repair(TW_REPAIR_FORCE), TW_OK) << tw_last_error();
+  EXPECT_EQ(content_of(path(), of_vpfile(), 0), "rank 0\n");
+  EXPECT_EQ(repair(), TW_OK) << tw_last_error();
+  EXPECT_EQ(try_writing(false), TW_OK) << tw_last_error();
+}
+
+// What lives on and writes nothing looks like what is dead.
+TEST_P(WithoutLocks, TheCloseOfAWriterWhoseFileWasRepairedFails) {
+  Writer writer(nullptr, path(), of_vpfile());
+  ASSERT_EQ(writer.status, TW_OK) << tw_last_error();
+  EXPECT_EQ(writer.write(), TW_OK) << tw_last_error();
+
+  EXPECT_EQ(repair(TW_REPAIR_FORCE), TW_OK) << tw_last_error();
+  EXPECT_EQ(content_of(path(), of_vpfile(), 0), "rank 0\n");
+  expect_refused(writer.close(), "repaired");
+  EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+  EXPECT_EQ(content_of(path(), of_vpfile(), 0), "rank 0\n");
+}
+
+TEST_P(WithoutLocks, TheCloseOfAWriterWhoseFileWasMadeAnewFails) {
+  Writer first(nullptr, path(), of_vpfile());
+  EXPECT_EQ(first.write(), TW_OK) << tw_last_error();
+
+  Writer second(nullptr, path(), of_vpfile());
+  ASSERT_EQ(second.status, TW_OK) << tw_last_error();
+  EXPECT_EQ(second.write(), TW_OK) << tw_last_error();
+  expect_refused(first.close(), "");
+  EXPECT_EQ(second.close(), TW_OK) << tw_last_error();
+  EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+  EXPECT_EQ(content_of(path(), of_vpfile(), 0), "rank 0\n");
+}
+
+TEST_P(WithoutLocks, AFileThatChangesIsNeitherRepairedNorMadeAnew) {
+  Writer writer(nullptr, path(), of_vpfile());
+  ASSERT_EQ(writer.status, TW_OK) << tw_last_error();
+  std::atomic<bool> done = false;
+  int written = 0;
+  std::thread writes([&] {
+    for (; !done; ++written) {
+      EXPECT_EQ(writer.write(), TW_OK) << tw_last_error();
+      ::usleep(20'000);
+    }
+  });
+
+  for (const std::int32_t flags : {0, TW_REPAIR_FORCE + 0}) expect_refused(repair(flags), "is being written");
+  expect_refused(try_writing(true), "is being written");
+  done = true;
+  writes.join();
+  EXPECT_EQ(writer.close(), TW_OK) << tw_last_error();
+  EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+  tw_health health{};
+  health.struct_size = sizeof health;
+  EXPECT_EQ(of_vpfile() ? tw_vpfile_verify(path().c_str(), nullptr, nullptr, nullptr, &health)
+                        : tw_multifile_verify(path().c_str(), nullptr, nullptr, nullptr, &health),
+            TW_OK);
+  EXPECT_EQ(health.logical_bytes, written * 7);
+}
+
+// Both find the file closed, as the second one reads it before the first one marks it.
+TEST_P(WithoutLocks, OfTwoThatAppendAtOnceOneIsTold) {
+  EXPECT_EQ(try_writing(true), TW_OK) << tw_last_error();
+  const std::string closed = state();
+  Writer first(nullptr, path(), of_vpfile(), TW_APPEND);
+  ASSERT_EQ(first.status, TW_OK) << tw_last_error();
+  std::fstream(state_path(), std::ios::binary | std::ios::in | std::ios::out)
+      .write(closed.data(), static_cast<std::streamsize>(closed.size()));
+  Writer second(nullptr, path(), of_vpfile(), TW_APPEND);
+  ASSERT_EQ(second.status, TW_OK) << tw_last_error();
+
+  EXPECT_EQ(first.close(), TW_OK) << tw_last_error();
+  expect_refused(second.close(), "closed, repaired");
+  EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+}
+
 // A multifile of two physical files that is not closed; its handle is kept, or abandoned.
 tw_multifile* write_unclosed(const std::string& path, const char* text) {
   tw_options* config = nullptr;
@@ -321,7 +440,7 @@ TEST_F(LiveFile, IsLeftAloneByARepairOfTheFileWhoseNameItTakes) {
       const std::string before = bytes_of(renames.from);
 
       renames.calls = 0;
-      (void)tw_multifile_repair(dead.c_str(), Renames::finding, Renames::progress, &renames, nullptr);
+      (void)tw_multifile_repair(dead.c_str(), 0, Renames::finding, Renames::progress, &renames, nullptr);
 
       if (renames.done()) {
         EXPECT_TRUE(bytes_of(renames.to) == before);
@@ -400,6 +519,8 @@ TEST_F(LiveFile, IsLeftAloneByAnImport) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, WriterLock, testing::Values(false, true),
+                         [](const auto& instance) { return instance.param ? "Vpfile" : "Multifile"; });
+INSTANTIATE_TEST_SUITE_P(Files, WithoutLocks, testing::Values(false, true),
                          [](const auto& instance) { return instance.param ? "Vpfile" : "Multifile"; });
 
 }  // namespace

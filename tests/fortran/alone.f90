@@ -603,7 +603,7 @@ contains
     call tw_multifile_verify(path_of('copy.tw'))
     call tw_multifile_verify(path_of('background.tw'), stat=stat)
     call expect_status(stat, TW_ERR_NOT_CLOSED, 'verify')
-    call tw_multifile_repair(path_of('background.tw'))
+    call tw_multifile_repair(path_of('background.tw'), force=.true.)
     call tw_multifile_verify(path_of('background.tw'))
   end subroutine whole_files
 

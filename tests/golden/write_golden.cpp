@@ -178,7 +178,7 @@ void repaired() {
   });
   tw_health health{};
   health.struct_size = sizeof health;
-  must(tw_multifile_repair((folder + "/" + plan.name + ".tw").c_str(), nullptr, nullptr, nullptr, &health));
+  must(tw_multifile_repair((folder + "/" + plan.name + ".tw").c_str(), 0, nullptr, nullptr, nullptr, &health));
   describe(plan, "read what repair made of an unclosed file");
 }
 

@@ -127,9 +127,9 @@ class Unclosed {
     if (rank_ != 0) return;
     for (std::int64_t i = 0; i < ranks_; ++i)
       while (!std::filesystem::exists(folder_ + "/left." + std::to_string(i))) std::this_thread::yield();
-    EXPECT_EQ(tw_multifile_repair(multifile_path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK)
+    EXPECT_EQ(tw_multifile_repair(multifile_path().c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK)
         << tw_last_error();
-    EXPECT_EQ(tw_vpfile_repair(vpfile_path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK)
+    EXPECT_EQ(tw_vpfile_repair(vpfile_path().c_str(), 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK)
         << tw_last_error();
     tw_multifile* in = nullptr;
     ASSERT_EQ(tw_multifile_open(nullptr, multifile_path().c_str(), TW_READ, nullptr, &in), TW_OK) << tw_last_error();

@@ -94,7 +94,7 @@ TEST_F(MpiFullDisk, RanksWriteUntilNothingFits) {
   expect_content(TW_READ | TW_RECOVER, flushed, data);
   only_rank_0(&SmallDisk::free_ballast);
   if (world_.rank() == 0) {
-    EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
   }
   world_.barrier();
   expect_content(TW_READ, flushed, data);

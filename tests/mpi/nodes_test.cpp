@@ -171,5 +171,85 @@ TEST_F(MpiVisibility, OfEverySessionOfAMultifile) {
   }
 }
 
+// The first rank writes, and the last one repairs; where locks do not reach its node, that is known before bytes are lost.
+class MpiRepair : public MpiVisibility, public testing::WithParamInterface<bool> {
+ protected:
+  static constexpr std::int64_t kVps[] = {1};
+  std::string path_ = folder_.path("repaired");
+
+  tw_status repair(std::int32_t flags) const {
+    return GetParam() ? tw_vpfile_repair(path_.c_str(), flags, 0, nullptr, nullptr, nullptr, nullptr, nullptr)
+                      : tw_multifile_repair(path_.c_str(), flags, nullptr, nullptr, nullptr, nullptr);
+  }
+  tw_status verify() const {
+    return GetParam() ? tw_vpfile_verify(path_.c_str(), nullptr, nullptr, nullptr, nullptr)
+                      : tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, nullptr);
+  }
+  tw_status open() {
+    return GetParam() ? tw_vpfile_open(nullptr, path_.c_str(), TW_CREATE, OpenWith().shape(1, kVps), &vpfile_)
+                      : tw_multifile_open(nullptr, path_.c_str(), TW_CREATE, nullptr, &multifile_);
+  }
+  tw_status write(const std::string& text) {
+    const tw_status written = GetParam() ? tw_vpfile_write(vpfile_, 0, text.data(), text.size(), nullptr)
+                                         : tw_multifile_write(multifile_, text.data(), text.size());
+    if (written != TW_OK) return written;
+    return GetParam() ? tw_vpfile_sync_all(vpfile_) : tw_multifile_sync(multifile_);
+  }
+  tw_status close() { return GetParam() ? tw_vpfile_close(&vpfile_) : tw_multifile_close(&multifile_); }
+  // What the last rank was told, on all.
+  tw_status told(tw_status status) const {
+    int value = status;
+    MPI_Bcast(&value, 1, MPI_INT, world_.size() - 1, world_.comm());
+    return static_cast<tw_status>(value);
+  }
+
+ private:
+  tw_vpfile* vpfile_ = nullptr;
+  tw_multifile* multifile_ = nullptr;
+};
+
+TEST_P(MpiRepair, OfAFileThatIsWrittenFailsOrTheCloseDoes) {
+  const bool writes = world_.rank() == 0, repairs = world_.rank() == world_.size() - 1;
+  if (writes) {
+    EXPECT_EQ(open(), TW_OK) << tw_last_error();
+    EXPECT_EQ(write(std::string(5000, 'a')), TW_OK) << tw_last_error();
+  }
+  world_.barrier();
+  EXPECT_EQ(told(repairs ? repair(0) : TW_OK), TW_ERR_UNSAFE) << tw_last_error();
+  const tw_status repaired = told(repairs ? repair(TW_REPAIR_FORCE) : TW_OK);
+  EXPECT_TRUE(repaired == TW_OK || repaired == TW_ERR_UNSAFE) << repaired << ": " << tw_last_error();
+  if (!writes) return;
+  const tw_status closed = close();
+  EXPECT_EQ(closed, repaired == TW_OK ? TW_ERR_UNSAFE : TW_OK) << tw_last_error();
+  EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+  RecordProperty("repaired", repaired == TW_OK);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, MpiRepair, testing::Values(false, true),
+                         [](const auto& instance) { return instance.param ? "Vpfile" : "Multifile"; });
+
+// Whether a file can be accessed past the page cache is told before it exists.
+TEST_F(MpiVisibility, OfDirectIo) {
+  const std::string path = folder_.path("direct_" + std::to_string(world_.rank()));
+  std::int64_t alignment[2] = {};
+  tw_file* file = nullptr;
+  for (std::int64_t& found : alignment) {
+    tw_storage_info info{};
+    info.struct_size = sizeof info;
+    EXPECT_EQ(tw_storage_describe(path.c_str(), &info), TW_OK) << tw_last_error();
+    found = info.direct_alignment;
+    if (file == nullptr) file = open(path, TW_WRITE | TW_CREATE | TW_DIRECT, nullptr);
+  }
+  EXPECT_EQ(alignment[0], alignment[1]);
+  ASSERT_NE(file, nullptr);
+  const std::string data(std::size_t{1} << 20, 'x');
+  EXPECT_EQ(tw_file_write_at_all(file, data.data(), data.size(), 0), TW_OK) << tw_last_error();
+  const std::string plan = tw_file_last_plan(file);
+  EXPECT_NE(plan.find(alignment[0] > 0 ? "past the page cache" : "this file system has no direct I/O"),
+            std::string::npos)
+      << plan;
+  EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+}
+
 }  // namespace
 }  // namespace thalweg::test

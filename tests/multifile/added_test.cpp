@@ -280,7 +280,7 @@ TEST_F(Added, IsAsDurableAsItsFlush) {
   EXPECT_EQ(found(file, "flushed"), "kept");
   EXPECT_EQ(found(file, "empty"), "");
   close(file);
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
   file = open(TW_READ);
   EXPECT_EQ(names(file), (std::vector<std::string>{"", "flushed", "empty", "large"}));
   EXPECT_EQ(found(file, "flushed"), "kept");
@@ -315,7 +315,7 @@ TEST_F(Added, WhereARepairLosesANameThePlacesOfTheOthersAreRight) {
   constexpr std::size_t kPage = 4096;
   for (const std::size_t at : {name, index + kPage}) bytes[at] = static_cast<char>(bytes[at] ^ 1);  // pack, entries
   std::ofstream(second, std::ios::binary) << bytes;
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
   expect_sound();  // the index of physical file 0, which was whole, told of the name
   tw_multifile* file = open(TW_READ);
   EXPECT_EQ(names(file), (std::vector<std::string>{"numbered/0", "", "added/0", "added/1"}));
@@ -365,7 +365,7 @@ TEST_F(Added, KeepsItsRankAndNameWhileItsPhysicalFileIsMissing) {
   }
   first[first.rfind("TWINDEX1") + 100] ^= 1;
   const auto put = [&](const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; };
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
   tw_multifile* file = open(TW_READ);
   EXPECT_EQ(found(file, "t2"), "of 2");
   EXPECT_EQ(rank_of(file, "t2"), 5);
@@ -379,13 +379,13 @@ TEST_F(Added, KeepsItsRankAndNameWhileItsPhysicalFileIsMissing) {
 
   put(first);  // now what it told of the others is gone, while one is missing
   std::filesystem::rename(second, away);
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
   std::filesystem::rename(away, second);
   EXPECT_EQ(tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT) << "t1 has no rank";
   const std::string copy = path_ + ".copy";
   EXPECT_EQ(tw_multifile_defrag(path_.c_str(), copy.c_str(), nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
   write_with(1, TW_APPEND, [&](tw_multifile* to, std::int64_t) { add(to, "new", "N"); });
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
   file = open(TW_READ);
   EXPECT_EQ(names(file), (std::vector<std::string>{"", "", "", "t0", "t1", "t2", "new"}));
   EXPECT_EQ(found(file, "new"), "N");
@@ -407,7 +407,7 @@ TEST_F(Added, KeepsItsNameWhereAnotherMultifileTookItsPlace) {
   write_two("new");
   std::filesystem::rename(second, away);
   std::filesystem::rename(foreign, second);
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
   std::filesystem::rename(away, second);
   expect_sound();
   tw_multifile* file = open(TW_READ);
@@ -486,7 +486,7 @@ TEST_F(Added, ManyAreSyncedAndWrittenInTurns) {
   for (const bool closed : {true, false}) {
     if (!closed) {
       std::filesystem::rename(copy, path_);
-      ASSERT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
     }
     file = open(TW_READ);
     for (int i = 0; i < 40; ++i)
@@ -574,7 +574,7 @@ TEST_F(Added, WhatTheCloseReadsBackIsVerified) {
   std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary).seekp(static_cast<std::streamoff>(at)).put('N');
   EXPECT_EQ(tw_multifile_close(&file), TW_ERR_CORRUPT);
   EXPECT_NE(std::string(tw_last_error()).find("added logical files"), std::string::npos) << tw_last_error();
-  ASSERT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
   file = open(TW_READ);
   for (int i = 0; i < kMany; i += 17) EXPECT_EQ(found(file, "name of " + std::to_string(i)), "text");
   close(file);

@@ -24,7 +24,7 @@ TEST_F(CApi, WhatIsBeingWrittenIsNeitherRepairedNorReplacedNorAppendedTo) {
   ASSERT_EQ(tw_multifile_flush(file), TW_OK);
   tw_multifile* other = nullptr;
 
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE);
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE);
   EXPECT_NE(std::string(tw_last_error()).find(path_), std::string::npos);
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_TRUNCATE, nullptr, &other), TW_ERR_UNSAFE);
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_APPEND, nullptr, &other), TW_ERR_NOT_CLOSED);
@@ -148,7 +148,7 @@ TEST_F(CApi, WhatTakesLongIsStoppedByTheProgressFunctionOfTheConfiguration) {
   EXPECT_NE(std::string(tw_last_error()).find("stays unclosed"), std::string::npos) << tw_last_error();
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_RECOVER, config_, &file), TW_ERR_STOPPED);
   ASSERT_EQ(tw_options_set_progress(config_, nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
 }
 
 TEST_F(CApi, PositionsEndsAndWhatIsAvailable) {
@@ -307,7 +307,7 @@ TEST_F(CApi, AFlushStoresWhatAFileStarHasGathered) {
   std::filesystem::copy_file(path_, copy);
   close(file);
   std::fclose(stream);
-  ASSERT_EQ(tw_multifile_repair(copy.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_repair(copy.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
   std::filesystem::rename(copy, path_);
   file = open(TW_READ);
   EXPECT_EQ(read_all(file), "gathered");

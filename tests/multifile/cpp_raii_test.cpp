@@ -233,7 +233,7 @@ TEST_F(CppRaii, WhereAnExceptionLeavesItsScopeItIsNotClosed) {
   }
 
   EXPECT_EQ(status_of([&] { Multifile(path(), TW_READ); }), TW_ERR_NOT_CLOSED);
-  EXPECT_EQ(tw_multifile_repair(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(Multifile(path(), TW_READ).size(0), 7);
 }
 

@@ -195,7 +195,7 @@ TEST_F(CreateInPlace, ACloseLeavesAloneWhatHasTheNameNow) {
 
     EXPECT_NE(std::string(tw_last_error()).find(path_), std::string::npos) << tw_last_error();
     expect_old("theirs");
-    EXPECT_EQ(tw_multifile_repair((path_ + ".aside/x").c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK)
+    EXPECT_EQ(tw_multifile_repair((path_ + ".aside/x").c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK)
         << tw_last_error();
     std::filesystem::remove_all(path_ + ".aside");
   }

@@ -61,7 +61,7 @@ class Foreign : public SharedFiles {
     EXPECT_EQ(tw_last_error(), "'" + path(name) + "' looks like " + what + ", not a multifile");
     tw_health health{};
     health.struct_size = sizeof health;
-    EXPECT_EQ(tw_multifile_repair(path(name).c_str(), nullptr, nullptr, nullptr, &health), TW_ERR_CORRUPT);
+    EXPECT_EQ(tw_multifile_repair(path(name).c_str(), 0, nullptr, nullptr, nullptr, &health), TW_ERR_CORRUPT);
     EXPECT_NE(std::string(tw_last_error()).find("looks like " + what), std::string::npos) << tw_last_error();
     EXPECT_EQ(files(), before);
   }

@@ -212,7 +212,7 @@ TEST(Golden, AWrongNumberOfAddedEntriesIsRepaired) {
   const std::string copy = std::filesystem::temp_directory_path() / ("golden-" + std::to_string(::getpid()) + ".tw");
   for (const char* name : {"added_fewer_than_their_entries", "added_more_than_their_entries"}) {
     std::filesystem::copy_file(golden(std::string("invalid/") + name + ".tw"), copy);
-    EXPECT_EQ(tw_multifile_repair(copy.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_repair(copy.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_verify(copy.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
     std::filesystem::remove(copy);
   }

@@ -73,14 +73,14 @@ TEST_F(OpenFileLimit, DoesNotLimitRepairAndDefrag) {
   tw_multifile* file = open(TW_CREATE | TW_TRUNCATE);
   ASSERT_NE(file, nullptr);
   write_all(file, tw_multifile_flush);
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE)
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE)
       << "the writer holds the multifile as long as it is open";
   std::filesystem::copy(folder_, folder_ + "/dead");
   close(file);
   path_ = folder_ + "/dead/many.tw";
   const std::string copy = folder_ + "/copy.tw";
 
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
   expect_each_is(1);
   EXPECT_EQ(tw_multifile_defrag(path_.c_str(), copy.c_str(), nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
   path_ = copy;

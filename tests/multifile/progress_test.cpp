@@ -46,7 +46,7 @@ class Progress : public OnDisk {
 
   tw_status verify(Listener& told) { return tw_multifile_verify(path_.c_str(), nullptr, hear, &told, nullptr); }
   tw_status repair(Listener& told, tw_health* health) {
-    return tw_multifile_repair(path_.c_str(), nullptr, hear, &told, health);
+    return tw_multifile_repair(path_.c_str(), 0, nullptr, hear, &told, health);
   }
   std::string copy() const { return path_ + ".000007"; }  // removed by the fixture
   tw_status defrag(Listener& told) { return tw_multifile_defrag(path_.c_str(), copy().c_str(), nullptr, hear, &told); }

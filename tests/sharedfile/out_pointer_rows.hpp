@@ -144,7 +144,7 @@ inline std::vector<Row> rows_of_multifiles() {
        }},
       {"tw_multifile_repair", "health", Null::allowed, Call::alone,
        [](Open& o, bool) {
-         return tw_multifile_repair(o.path("repaired").c_str(), nullptr, nullptr, nullptr, nullptr);
+         return tw_multifile_repair(o.path("repaired").c_str(), 0, nullptr, nullptr, nullptr, nullptr);
        }},
   };
 }
@@ -296,7 +296,7 @@ inline std::vector<Row> rows_of_one_vp() {
        }},
       {"tw_vpfile_repair", "health", Null::allowed, Call::alone,
        [](Open& o, bool) {
-         return tw_vpfile_repair(o.path("repaired.vp").c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr);
+         return tw_vpfile_repair(o.path("repaired.vp").c_str(), 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr);
        }},
   };
 }

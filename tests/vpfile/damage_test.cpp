@@ -204,7 +204,7 @@ TEST_F(VpDamage, RepairWithoutATableEndsInLittleMemory) {
   ASSERT_EQ(bytes.compare(0, 8, "TWFRAME1"), 0);
   bytes[4096 - 32] ^= 1;  // row 0
   put(bytes);
-  EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
+  EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
 
   tw_vpfile* file = open_vp("r");
   char byte = 0;

@@ -161,7 +161,7 @@ TEST_F(VpForeign, RepairAndImportTouchNothing) {
       if (has_meta) put("{\"author\": \"somebody else\"}", "shared.dat.meta");
       const auto before = files();
       const std::int64_t shape[] = {1};
-      EXPECT_EQ(tw_vpfile_repair(path().c_str(), 1, shape, nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
+      EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, 1, shape, nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
       EXPECT_NE(std::string(tw_last_error()).find("looks like " + foreign.name), std::string::npos) << tw_last_error();
       EXPECT_EQ(tw_vpfile_import(path().c_str(), 1, shape, 1), TW_ERR_UNSAFE);
       EXPECT_NE(std::string(tw_last_error()).find("looks like " + foreign.name), std::string::npos) << tw_last_error();
@@ -195,7 +195,7 @@ TEST_F(VpForeign, AVpfileWithoutItsNameMetaIsNoArray) {
       }
 
       EXPECT_EQ(files(), before);
-      EXPECT_EQ(tw_vpfile_repair(path().c_str(), 1, shape, nullptr, nullptr, nullptr, nullptr), TW_OK)
+      EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, 1, shape, nullptr, nullptr, nullptr, nullptr), TW_OK)
           << tw_last_error();
       EXPECT_EQ(streams(), has_lattice ? (Texts{"all", "alland more"}) : (Texts{"", "and more"}));
     }

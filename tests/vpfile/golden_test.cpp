@@ -133,7 +133,7 @@ TEST(VpGolden, RepairMakesTheSideFilesAnew) {
     for (const std::vector<const char*>& lost : {std::vector{".first", ".dir"}, std::vector{".meta", ".first"},
                                                  std::vector{".batches"}, std::vector{".meta", ".first", ".batches"}}) {
       for (const char* side : lost) fs::remove(copy.path + side);
-      ASSERT_EQ(tw_vpfile_repair(copy.path.c_str(), static_cast<std::int32_t>(shape.size()), shape.data(), nullptr,
+      ASSERT_EQ(tw_vpfile_repair(copy.path.c_str(), 0, static_cast<std::int32_t>(shape.size()), shape.data(), nullptr,
                                  nullptr, nullptr, nullptr),
                 TW_OK)
           << tw_last_error();
@@ -148,7 +148,7 @@ TEST(VpGolden, RepairOfAMetaThatIsRefusedIsRead) {
     if (entry["name"] != "meta_block" && entry["name"] != "meta_end_of_superblocks") continue;
     const Copy copy(entry);
     const std::vector<std::int64_t> shape = entry["shape"];
-    EXPECT_EQ(tw_vpfile_repair(copy.path.c_str(), static_cast<std::int32_t>(shape.size()), shape.data(), nullptr,
+    EXPECT_EQ(tw_vpfile_repair(copy.path.c_str(), 0, static_cast<std::int32_t>(shape.size()), shape.data(), nullptr,
                                nullptr, nullptr, nullptr),
               TW_OK)
         << tw_last_error();

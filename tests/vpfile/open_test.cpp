@@ -72,7 +72,7 @@ TEST_F(VpOpening, AWriterKeepsOtherWritersAndRepairAway) {
       tw_vpfile* other = nullptr;
       EXPECT_EQ(try_open(nullptr, mode, {.shape = {2}}, &other), TW_ERR_UNSAFE) << mode;
     }
-    EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE);
+    EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE);
   });
 
   EXPECT_EQ(streams(), (Texts{"abc", "abc"}));

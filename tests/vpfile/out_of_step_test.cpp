@@ -80,7 +80,8 @@ TEST_F(VpOutOfStep, FlushedBytesSurvive) {
   });
   tw_health health{};
   health.struct_size = sizeof health;
-  ASSERT_EQ(tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, &health), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_vpfile_repair(path().c_str(), 0, 0, nullptr, nullptr, nullptr, nullptr, &health), TW_OK)
+      << tw_last_error();
   for (const std::string& stream : streams()) EXPECT_EQ(stream, std::string(21, 'x'));
 }
 

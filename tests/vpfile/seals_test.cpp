@@ -107,7 +107,7 @@ class VpSeals : public VpFiles {
   }
 
   void expect_repaired(const Texts& texts) const {
-    EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK)
+    EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK)
         << tw_last_error();
     EXPECT_EQ(refused(texts), 0u);
   }
@@ -333,7 +333,7 @@ TEST_F(VpSeals, RoundsThatWereCutOffAreToldByRepair) {
 
   tw_health health{};
   health.struct_size = sizeof health;
-  EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, &health), TW_ERR_CORRUPT);
+  EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, 0, nullptr, nullptr, nullptr, nullptr, &health), TW_ERR_CORRUPT);
 
   EXPECT_EQ(health.damaged_logical, kVps);
   const Texts left = streams();

@@ -41,7 +41,7 @@ class VpUnclosed : public VpFiles {
     const auto take = [](const char* text, void* user) {
       static_cast<Findings*>(user)->text += text + std::string("\n");
     };
-    return tw_vpfile_repair(path().c_str(), 0, nullptr, take, nullptr, &found, &found.health);
+    return tw_vpfile_repair(path().c_str(), 0, 0, nullptr, take, nullptr, &found, &found.health);
   }
   tw_status repair() const {
     Findings found;

@@ -39,7 +39,8 @@ struct Outcome {
 
 struct Options {
   std::string file;
-  std::string shape;  // of a vpfile without NAME.meta; empty: not given
+  std::string shape;   // of a vpfile without NAME.meta; empty: not given
+  bool force = false;  // of a repair
 };
 
 tw_status verify(const Options& options, bool vpfile, Work& work, tw_health& health) {
@@ -48,10 +49,11 @@ tw_status verify(const Options& options, bool vpfile, Work& work, tw_health& hea
 }
 
 tw_status repair(const Options& options, bool vpfile, Work& work, tw_health& health) {
-  if (!vpfile) return tw_multifile_repair(options.file.c_str(), add_finding, advance, &work, &health);
+  const int32_t flags = options.force ? TW_REPAIR_FORCE : 0;
+  if (!vpfile) return tw_multifile_repair(options.file.c_str(), flags, add_finding, advance, &work, &health);
   const std::vector<int64_t> shape = options.shape.empty() ? std::vector<int64_t>() : parse_shape(options.shape);
-  return tw_vpfile_repair(options.file.c_str(), static_cast<int32_t>(shape.size()), shape.data(), add_finding, advance,
-                          &work, &health);
+  return tw_vpfile_repair(options.file.c_str(), flags, static_cast<int32_t>(shape.size()), shape.data(), add_finding,
+                          advance, &work, &health);
 }
 
 // Prints the findings, except the last one, which standard error reports.
@@ -145,6 +147,7 @@ Run add_repair(CLI::App& app) {
   plain_word(app.add_option("FILE", options->file, "The multifile or vpfile")->required());
   plain_word(app.add_option("--shape", options->shape, "Shape of a vpfile whose NAME.meta is missing or damaged")
                  ->type_name("A,B,..."));
+  app.add_flag("--force", options->force, "No program has the file open, although locks cannot tell it of other nodes");
   return [options](const Common& common) { return run_repair(*options, common); };
 }
 
@@ -167,17 +170,20 @@ const Command kVerify = {"verify",
                          "  thalweg verify dump.tw && rm -r dump.old\n",
                          add_verify};
 
-const Command kRepair = {"repair",
-                         "Make an unclosed file readable",
-                         "Multifile: finds all flushed data by the frames of the chunks, verifies it, writes the index "
-                         "and closes the file. Vpfile: rewrites the side files from the superblocks, and "
-                         "NAME.meta where it is missing or damaged, which needs --shape.\n"
-                         "\nA closed and intact file is not changed. A repair can be interrupted and repeated. No "
-                         "program may have the file open for writing. Exits with 1 when flushed bytes are damaged: "
-                         "then the intact part is restored, and the findings name the rest.",
-                         kKeys,
-                         "  thalweg repair dump.tw\n"
-                         "  thalweg repair particles.vp --shape 256,128\n",
-                         add_repair};
+const Command kRepair = {
+    "repair",
+    "Make an unclosed file readable",
+    "Multifile: finds all flushed data by the frames of the chunks, verifies it, writes the index "
+    "and closes the file. Vpfile: rewrites the side files from the superblocks, and "
+    "NAME.meta where it is missing or damaged, which needs --shape.\n"
+    "\nA closed and intact file is not changed. A repair can be interrupted and repeated. No "
+    "program may have the file open for writing. Where locks do not reach all nodes, an unclosed file is "
+    "looked at twice within 3 seconds; it is refused if it changes, and without --force in any "
+    "case. Exits with 1 when flushed bytes are damaged: "
+    "then the intact part is restored, and the findings name the rest.",
+    kKeys,
+    "  thalweg repair dump.tw\n"
+    "  thalweg repair particles.vp --shape 256,128\n",
+    add_repair};
 
 }  // namespace tool

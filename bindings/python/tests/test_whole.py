@@ -100,7 +100,7 @@ def test_what_was_not_closed_is_repaired(path):
     assert not raised.value.health.closed and raised.value.health.streams == 3
     with pytest.raises(thalweg.NotClosed, match="repair"):
         vp.open(path)
-    health = vp.repair(path)
+    health = vp.repair(path, force=True)
     assert health.repaired and not health.closed and health.damaged == 0
     assert vp.verify(path).closed and vp.info(path).closed
     with vp.open(path) as f:

@@ -46,7 +46,7 @@ class GivenMultifile : public Given {
   void check(const std::string& path, std::int64_t tasks) const override {
     tw_multifile* in = nullptr;
     EXPECT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_READ, nullptr, &in), TW_ERR_NOT_CLOSED) << tw_last_error();
-    ASSERT_EQ(tw_multifile_repair(path.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_repair(path.c_str(), 0, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
     ASSERT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_READ, nullptr, &in), TW_OK) << tw_last_error();
     for (std::int64_t task = 0; task < tasks; ++task) {
       std::string read(4000, '-');
@@ -85,7 +85,8 @@ class GivenVpfile : public Given {
   void check(const std::string& path, std::int64_t tasks) const override {
     tw_vpfile* in = nullptr;
     EXPECT_EQ(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &in), TW_ERR_NOT_CLOSED) << tw_last_error();
-    ASSERT_EQ(tw_vpfile_repair(path.c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_vpfile_repair(path.c_str(), 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK)
+        << tw_last_error();
     ASSERT_EQ(tw_vpfile_open(nullptr, path.c_str(), TW_READ, nullptr, &in), TW_OK) << tw_last_error();
     for (std::int64_t task = 0; task < tasks; ++task) {
       std::string read(4000, '-');

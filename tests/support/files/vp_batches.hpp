@@ -176,7 +176,7 @@ class VpBatches : public VpFiles {
   Health repair() const {
     Health found;
     found.counts.struct_size = sizeof found.counts;
-    found.status = tw_vpfile_repair(path().c_str(), 0, nullptr, take_finding, nullptr, &found, &found.counts);
+    found.status = tw_vpfile_repair(path().c_str(), 0, 0, nullptr, take_finding, nullptr, &found, &found.counts);
     return found;
   }
   void expect_sound() const {

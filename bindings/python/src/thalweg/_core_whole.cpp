@@ -90,13 +90,13 @@ nb::tuple verify(const nb::bytes& path, nb::object progress) {
   return told(status, health, listener);
 }
 
-nb::tuple repair(const nb::bytes& path, const Numbers& shape, nb::object progress) {
+nb::tuple repair(const nb::bytes& path, const Numbers& shape, bool force, nb::object progress) {
   Listener listener{std::move(progress), {}};
   tw_health health{};
   health.struct_size = sizeof health;
   const nb::tuple status = carried_out(listener, [&, name = path.c_str()] {
-    return tw_vpfile_repair(name, static_cast<std::int32_t>(shape.size()), shape.data(), on_finding, on_progress,
-                            &listener, &health);
+    return tw_vpfile_repair(name, force ? TW_REPAIR_FORCE : 0, static_cast<std::int32_t>(shape.size()), shape.data(),
+                            on_finding, on_progress, &listener, &health);
   });
   return told(status, health, listener);
 }
@@ -166,7 +166,8 @@ nb::tuple regions(const nb::bytes& path) {
 
 void define_whole_files(nb::module_& m) {
   m.def("verify", verify, nb::arg("path"), nb::arg("progress").none(), "(outcome, health)");
-  m.def("repair", repair, nb::arg("path"), nb::arg("shape"), nb::arg("progress").none(), "(outcome, health)");
+  m.def("repair", repair, nb::arg("path"), nb::arg("shape"), nb::arg("force"), nb::arg("progress").none(),
+        "(outcome, health)");
   m.def("flatten", flatten, nb::arg("from_"), nb::arg("to"), nb::arg("record_bytes"), nb::arg("fill"),
         nb::arg("progress").none(), "outcome");
   m.def("import_array", import_array, nb::arg("path"), nb::arg("shape"), nb::arg("record_bytes"), "outcome");

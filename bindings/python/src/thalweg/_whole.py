@@ -233,7 +233,7 @@ def verify(path: Path, *, progress: Progress = None) -> Health:
         return _health(*_core.verify(name, tell))
 
 
-def repair(path: Path, shape: Shape | None = None, *, progress: Progress = None) -> Health:
+def repair(path: Path, shape: Shape | None = None, *, force: bool = False, progress: Progress = None) -> Health:
     """Make an unclosed vpfile readable, and rebuild missing or damaged side files. Not collective.
 
     All flushed data is restored, and possibly some that was not flushed. A closed, intact file is not changed. The
@@ -245,6 +245,8 @@ def repair(path: Path, shape: Shape | None = None, *, progress: Progress = None)
         Name of the data file.
     shape : int or sequence of int, optional
         The extents of the shape; needed where NAME.meta is missing or damaged.
+    force : bool, optional
+        No program of another node has the file open: repair it where the locks of its file system cannot tell that.
     progress : callable or bool, optional
         See `verify`.
 
@@ -256,7 +258,7 @@ def repair(path: Path, shape: Shape | None = None, *, progress: Progress = None)
     Raises
     ------
     thalweg.Unsafe
-        A program is writing the file.
+        A program is writing the file, or may be: see `force`.
     thalweg.InvalidArgument
         Without NAME.meta: no `shape`, or one that does not match.
     thalweg.Corrupt
@@ -268,7 +270,7 @@ def repair(path: Path, shape: Shape | None = None, *, progress: Progress = None)
     """
     name, numbers = path_bytes(path), extents(shape)
     with shown(progress, "repair", name) as tell:
-        return _health(*_core.repair(name, numbers, tell))
+        return _health(*_core.repair(name, numbers, bool(force), tell))
 
 
 def flatten(source: Path, target: Path, record_bytes: _SupportsIndex | None = None, *, fill: _SupportsIndex = 0,
