@@ -48,7 +48,8 @@ StorageInfo caching_of(int file);
 // Alignment that direct transfers of an open file need for memory, offset and length; 0: the file system has no
 // direct I/O, or does not report it. tmpfs accepts O_DIRECT and ignores it.
 std::uint32_t direct_io_alignment_of(const FileDescriptor& file);
-// Where the kernel tells no alignment: whether a read past the page cache at the alignment that suits most storage works.
+// Where the kernel tells no alignment: whether a page of the usual alignment can be written and read past the page cache,
+// at the begin of a file that was opened so.
 inline constexpr std::uint32_t kUsualAlignment = 4096;
 bool takes_direct_page(const FileDescriptor& file);
 // Alignment for the file at `path`, or for a new one there: tried with a nameless file, which takes 50 us. Where the

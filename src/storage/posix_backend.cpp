@@ -202,7 +202,7 @@ class PosixFile final : public StoredFile {
     direct_ = std::move(opened).value();
     direct_alignment_ = direct_io_alignment_of(direct_);
     if (direct_alignment_ == 0) direct_alignment_ = tried_alignment_;
-    if (direct_alignment_ == 0 && options_.read && takes_direct_page(direct_)) direct_alignment_ = kUsualAlignment;
+    if (direct_alignment_ == 0) direct_alignment_ = direct_io_alignment_at(folder_of(path_));
     if (direct_alignment_ == 0) direct_ = {};
   }
 

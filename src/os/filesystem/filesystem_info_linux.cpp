@@ -185,7 +185,9 @@ bool takes_direct_page(const FileDescriptor& file) {
   for (const std::uint32_t in_memory : {0x01021994U, 0x858458F6U})  // tmpfs, ramfs: the page cache is the file
     if (static_cast<std::uint32_t>(system.f_type) == in_memory) return false;
   alignas(kUsualAlignment) std::array<std::byte, kUsualAlignment> page;
-  return ::pread(file.get(), page.data(), page.size(), 0) >= 0;
+  page.fill({});
+  return ::pwrite(file.get(), page.data(), page.size(), 0) >= 0 &&
+         ::pread(file.get(), page.data(), page.size(), 0) >= 0;
 }
 
 namespace {
@@ -200,7 +202,8 @@ FileDescriptor nameless_file(const std::string& folder) {
   return file;
 }
 
-// Where the kernel tells no alignment of a file: that of its file system, by a page that is tried once.
+// Where the kernel tells no alignment: that of the file system of a new file, by a page that is tried once. Some FUSE file
+// systems open a file for direct I/O, and fail at the first write.
 std::uint32_t tried_alignment(const FileDescriptor& file, const std::string& path) {
   static std::mutex mutex;
   static auto* const known = new std::map<std::string, std::uint32_t>;  // never destroyed: threads may run at exit
@@ -209,7 +212,7 @@ std::uint32_t tried_alignment(const FileDescriptor& file, const std::string& pat
   const std::lock_guard lock(mutex);
   const auto [found, is_new] = known->try_emplace(storage.value().identity, 0);
   if (!is_new) return found->second;
-  const auto direct = open_again(file, {}, true);
+  const auto direct = open_again(file, {.write = true}, true);
   if (direct.has_value() && takes_direct_page(direct.value())) found->second = kUsualAlignment;
   return found->second;
 }
@@ -220,11 +223,13 @@ std::uint32_t tried_alignment(const FileDescriptor& file, const std::string& pat
 std::uint32_t direct_io_alignment_at(const std::string& path) {
   struct stat status;
   const bool exists = ::stat(path.c_str(), &status) == 0;
-  const bool is_file = exists && S_ISREG(status.st_mode);
-  const FileDescriptor file = is_file ? FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))
-                                      : nameless_file(exists && S_ISDIR(status.st_mode) ? path : folder_of(path));
+  FileDescriptor file;
+  if (exists && S_ISREG(status.st_mode)) file = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::uint32_t told = file.is_open() ? direct_io_alignment_of(file) : 0;
+  if (told != 0) return told;
+  file = nameless_file(exists && S_ISDIR(status.st_mode) ? path : folder_of(path));
   if (!file.is_open()) return 0;
-  const std::uint32_t told = direct_io_alignment_of(file);
+  told = direct_io_alignment_of(file);
   return told != 0 ? told : tried_alignment(file, path);
 }
 
