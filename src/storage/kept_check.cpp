@@ -78,6 +78,8 @@ KeptCheck find_check(std::string_view identity) {
 void use_check(const KeptCheck& check, StorageInfo& storage) {
   if (check.coherent == "no") storage.is_coherent = false;
   if (check.coherent == "trusted") storage.is_coherent = true;
+  if (check.locks == "all") storage.locks_reach_all = true;
+  if (check.locks == "node" || check.locks == "none") storage.locks_reach_all = false;
 }
 
 }  // namespace thalweg

@@ -29,7 +29,7 @@ std::map<std::string, KeptCheck, std::less<>> parse_checks(std::string_view json
 // Among those of the profile, which is read once per process. Threads: any.
 KeptCheck find_check(std::string_view identity);
 
-// A mount that was seen to be incoherent is never taken for a coherent one.
+// A mount that was seen to be incoherent is never taken for a coherent one. What was seen of its locks counts.
 void use_check(const KeptCheck& check, StorageInfo& storage);
 
 }  // namespace thalweg

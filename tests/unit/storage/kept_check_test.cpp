@@ -63,6 +63,22 @@ TEST(KeptCheck, IncoherentCountsEverywhereAndCoherentOnlyWhereTrusted) {
   }
 }
 
+TEST(KeptCheck, LocksAreWhatWasSeenOfThem) {
+  for (const bool known : {false, true}) {
+    StorageInfo storage;
+    storage.locks_reach_all = known;
+    use_check({"", "", 0}, storage);
+    EXPECT_EQ(storage.locks_reach_all, known);
+    for (const char* const fewer : {"node", "none"}) {
+      storage.locks_reach_all = known;
+      use_check({"", fewer, 0}, storage);
+      EXPECT_FALSE(storage.locks_reach_all) << fewer;
+    }
+    use_check({"", "all", 0}, storage);
+    EXPECT_TRUE(storage.locks_reach_all);
+  }
+}
+
 TEST(KeptCheck, OfAnUnknownFileSystemIsUnknown) { EXPECT_EQ(find_check("no such file system").coherent, ""); }
 
 }  // namespace
