@@ -136,13 +136,12 @@ const std::vector<Way>& ways() {
   return all;
 }
 
-std::vector<double> write_and_read(Bench& bench, const Way& way, const Layout& layout, Memory& memory) {
+std::vector<double> write_and_read(Bench& bench, const Way& way, const Layout& layout, Memory& memory, int repetition) {
   const std::string path = bench.storage.fresh_path(static_cast<double>(layout.file_bytes));
   const std::uint32_t seed = next_seed();
   memory.fill(layout, seed);
   const double written = bench.ranks.timed([&] { way.move(bench, path, memory, true); });
-  if (way.one_file)
-    check_file(path, layout.file_bytes, seed, bench.ranks.rank(), bench.ranks.size(), bench.named(way.name));
+  if (way.one_file) check_on_all(bench, path, layout.file_bytes, seed, bench.named(way.name), repetition);
   memory.clear();
   const double was_read = bench.ranks.timed([&] { way.move(bench, path, memory, false); });
   memory.check(layout, seed, bench.named(way.name));
@@ -156,7 +155,8 @@ void compare(Bench& bench, std::int64_t particles) {
   Memory memory(each);
   Together together(bench.ranks, bench.named(fmt::format("restart of {} particles", particles)),
                     {static_cast<double>(layout.file_bytes), "byte"}, {"write", "read"});
-  for (const Way& way : ways()) together.add(way.name, [&](int) { return write_and_read(bench, way, layout, memory); });
+  for (const Way& way : ways())
+    together.add(way.name, [&](int repetition) { return write_and_read(bench, way, layout, memory, repetition); });
   together.add("limit: one stream", [&, stream = one_stream(bench, {layout, memory})](int repetition) {
     const std::vector<double> seconds = stream(repetition);
     return std::vector<double>{seconds.front(), seconds.back()};

@@ -73,6 +73,10 @@ inline Comparison::Run write_and_read(const Bench& bench, const std::string& nam
 }
 // Adds the plans among which the cost model chooses, each forced by a hint, to judge the choice.
 void add_plans(Together& together, const Bench& bench, const Block& share);
+// All ranks verify a file of theirs. Where a node may see old sizes for a second (GlusterFS), they wait, and only in the
+// first repetition.
+void check_on_all(const Bench& bench, const std::string& path, std::int64_t bytes, std::uint32_t seed,
+                  const std::string& after, int repetition);
 // Differs between calls and is equal on all ranks, so that bytes of an earlier run are wrong.
 std::uint32_t next_seed();
 // Limits: a concurrent copy of the bytes in memory by these ranks; one rank that writes everything as one stream.

@@ -134,13 +134,15 @@ all_on_nodes() {
   . "$root/tests/nodes/nodes.sh"
   place=$(mktemp -d "$dir/nodes.XXXXXX") volume='' program=${builds[0]}/bin/thalweg-bench-collective
   [ $effort = full ] || limit=180
+  local on_gluster=(2x1)
+  [ $effort = quick ] || on_gluster+=(2x2)
   trap clean_nodes EXIT
   trap 'exit 143' TERM INT
   mkdir "$place/volume" "$place/folder"
   mounts=("$place/folder")
   make_nodes 4 || { echo "run.sh: nodes cannot be made here" >&2; exit 1; }
   on_layouts folder 2x1 2x2 4x1 4x2
-  if gluster_mounts; then on_layouts glusterfs 2x1 2x2; else echo "run.sh: no volume of GlusterFS can be mounted here"; fi
+  if gluster_mounts; then on_layouts glusterfs "${on_gluster[@]}"; else echo "run.sh: no volume of GlusterFS can be mounted here"; fi
 }
 
 flags=() largest=() yielding=() runs=0
