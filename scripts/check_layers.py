@@ -43,11 +43,13 @@ MAY_INCLUDE = {
     "multifile/read": _MULTIFILE,
     "multifile/write": _MULTIFILE | _ENGINE | {"multifile/read"},
     "multifile/check": _MULTIFILE | {"multifile/read", "multifile/write"},
+    "multifile/tier": _MULTIFILE | {"multifile/read", "multifile/write", "multifile/check"},
     "multifile": _MULTIFILE | {"multifile/read", "multifile/write"},
     "vpfile/streams": _VPFILE,
     "vpfile": _VPFILE | {"vpfile/streams"},
     "vpfile/check": _VPFILE | {"vpfile/streams"},
-    "capi": _ENGINE | {"group/mpi", "sharedfile", "multifile", "multifile/check", "vpfile", "vpfile/check"},
+    "capi": _ENGINE | {"group/mpi", "sharedfile", "multifile", "multifile/check", "multifile/tier", "vpfile",
+                       "vpfile/check"},
 }
 # These use internal headers; other files outside src/ use include/thalweg only.
 INSIDERS = ("sim/", "testing/", "tests/", "fuzz/", "bench/plan/", "bench/scale/", "bench/multifile/sim_bench.cpp")

@@ -439,6 +439,22 @@ TW_API_STATUS tw_status tw_multifile_repair(const char* path, int32_t flags, tw_
 TW_API_STATUS tw_status tw_multifile_defrag(const char* from, const char* to, const tw_options* options,
                                             tw_progress_fn progress, void* user);
 
+/* Drains what programs that have ended left in a tier of this node (hint tier) to the file system that the nodes share.
+ * A multifile that was closed gets its name, in place of an older one, once the parts of all nodes have arrived; the
+ * call that finds them so makes it whole, on any node. One that was flushed and not closed is repaired; where an older
+ * whole one has its name, it keeps the name that it has while it is drained. What is drained is removed from the tier.
+ * Call it on all nodes, at once or in turn. Folders of running programs are left alone (TW_ERR_UNSAFE). Can be
+ * interrupted and repeated.
+ * folder     [in]  the value of the hint.
+ * lost       [in]  not 0: the copies in this tier of the parts of other nodes (hint partner) are drained, too. For nodes
+ *                  that are gone: such a copy lacks what its node flushed after it was made.
+ * fn         called with a line for each multifile; may be NULL. `user` is handed to it.
+ * Returns TW_OK: all of it is drained; TW_ERR_NOT_CLOSED: parts of a multifile have not arrived, and the line names
+ * them; or the first other failure, after all the rest was drained: TW_ERR_INVALID, TW_ERR_NOT_FOUND (no such folder),
+ * TW_ERR_UNSAFE, TW_ERR_CORRUPT, TW_ERR_EXISTS (made with TW_EXCLUSIVE, and there is another one by now),
+ * TW_ERR_PERMISSION, TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY. */
+TW_API_STATUS tw_status tw_multifile_drain(const char* folder, int32_t lost, tw_finding_fn fn, void* user);
+
 #ifdef __cplusplus
 }
 #endif

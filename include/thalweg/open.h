@@ -171,7 +171,7 @@ TW_API_STATUS tw_status tw_options_set_permissions(tw_options* options, uint32_t
 /* Hints: one table serves parsing, `thalweg hints` and the documentation. All text is static. */
 typedef struct tw_hint {
   const char* name;          /* as given to tw_options_set_hint() */
-  const char* type;          /* "bytes", "count", "choice", "bool" */
+  const char* type;          /* "bytes", "count", "choice", "bool", "text" */
   const char* default_value; /* text */
   const char* values;        /* range or list of choices */
   const char* help;          /* one line */

@@ -35,6 +35,15 @@ constexpr HintSpec kTable[] = {
     {"duplicates", HintType::choice, "keep", "keep|error",
      "two logical files of one name; error: the close fails with TW_ERR_EXISTS, the file is closed and has both"},
 
+    {"tier", HintType::text, "none", "none|a folder",
+     "folder that each node has for itself, such as /dev/shm: a new multifile is written there and drained to its "
+     "name; "
+     "a read first drains the newest whole one; set it where the shared file system is slow"},
+    {"partner", HintType::boolean, "off", "off|on",
+     "with tier: the close copies the bytes of each node to the next node; on where a node may be lost"},
+    {"drain", HintType::choice, "async", "async|wait|leave",
+     "with tier: async: a thread drains behind the close, wait: the close waits, leave: `thalweg drain` is called"},
+
     {"io", HintType::choice, "auto", "auto|buffered|direct",
      "buffered: through the page cache, direct: O_DIRECT; auto: as measured by `thalweg tune`, else buffered; set "
      "direct for files larger than memory",
@@ -163,6 +172,7 @@ Result<std::uint64_t> parse_hint(const HintSpec& spec, std::string_view text) {
     return static_cast<std::uint64_t>(word);
   }
   if (word >= 0) return kHintWord + static_cast<std::uint64_t>(word);
+  if (spec.type == HintType::text) return text.empty() ? Result<std::uint64_t>(bad_value(spec, text)) : 0;
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{}) return bad_value(spec, text);

@@ -11,7 +11,7 @@
 
 namespace thalweg {
 
-enum class HintType { bytes, count, choice, boolean };
+enum class HintType { bytes, count, choice, boolean, text };
 // Kind of file that a hint is for; a vpfile also takes hints of `file`.
 enum class HintScope { multifile, file, vpfile, multifile_or_vpfile, file_or_multifile };
 
@@ -36,7 +36,7 @@ Status for_each_hint(std::string_view text,
                      const std::function<Status(std::string_view name, std::string_view value)>& set);
 
 // A value in the unit of the hint: bytes, count, position of the choice, 0 or 1. For bytes and count a word among
-// `values` gives kHintWord + its position.
+// `values` gives kHintWord + its position; 0 for a text.
 inline constexpr std::uint64_t kHintWord = 1ull << 63;
 Result<std::uint64_t> parse_hint(const HintSpec& spec, std::string_view text);
 

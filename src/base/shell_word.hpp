@@ -16,4 +16,6 @@ inline std::string repair_command(std::string_view path) {
   return fmt::format("`thalweg repair {}`", shell_word(path));
 }
 
+inline std::string drain_command(std::string_view tier) { return fmt::format("`thalweg drain {}`", shell_word(tier)); }
+
 }  // namespace thalweg

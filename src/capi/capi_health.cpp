@@ -6,6 +6,7 @@
 #include "capi/guard.hpp"
 #include "capi/open_options.hpp"
 #include "multifile/check/check_multifile.hpp"
+#include "multifile/tier/drain.hpp"
 #include "thalweg/multifile.h"
 #include "thalweg/vpfile.h"
 #include "vpfile/check/check_vpfile.hpp"
@@ -106,6 +107,13 @@ tw_status tw_multifile_defrag(const char* from, const char* to, const tw_options
     if (from == nullptr || to == nullptr) return null_argument("tw_multifile_defrag", from == nullptr ? "from" : "to");
     TW_ASSIGN_OR_RETURN(const MultifileOptions hints, multifile_hints(options));
     return defrag_multifile(posix_backend(), from, to, hints, make_watch(nullptr, progress, user));
+  });
+}
+
+tw_status tw_multifile_drain(const char* folder, int32_t lost, tw_finding_fn fn, void* user) {
+  return guarded([&]() -> Status {
+    if (folder == nullptr) return null_argument("tw_multifile_drain", "folder");
+    return drain_tier(posix_backend(), {folder, "", lost != 0, make_watch(fn, nullptr, user).finding});
   });
 }
 

@@ -77,7 +77,7 @@ tw_status tw_multifile_open(tw_group* group, const char* path, int32_t flags, co
   const auto open = [&](Group& tasks, Status mine, tw_multifile* handle) -> Status {
     request.backend = posix_backend();
     request.arguments = std::move(mine);
-    TW_ASSIGN_OR_RETURN(handle->file, run(open_multifile(tasks, std::move(request))));
+    TW_ASSIGN_OR_RETURN(handle->file, run(open_in_tier(tasks, std::move(request), handle->tier)));
     if (group != nullptr) handle->group = group->impl;
     handle->opened(handle->file->writing != nullptr);
     return {};
@@ -93,7 +93,7 @@ tw_status tw_multifile_close(tw_multifile** multifile) {
     Group& tasks = alone ? *alone : *gone.group;
     if (gone.file->writing != nullptr)
       (void)calling(gone.file->closing != nullptr ? *gone.file->closing : tasks, Call::tw_multifile_close);
-    return run(close_multifile(tasks, std::move(gone.file)));
+    return run(close_in_tier(tasks, std::move(gone.file), std::move(gone.tier)));
   });
 }
 

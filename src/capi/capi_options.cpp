@@ -96,7 +96,7 @@ tw_status change(tw_options* options, const char* call, Body&& body) {
 }
 
 // By HintType and HintScope.
-constexpr const char* kTypes[] = {"bytes", "count", "choice", "bool"};
+constexpr const char* kTypes[] = {"bytes", "count", "choice", "bool", "text"};
 constexpr const char* kScopes[] = {"multifile", "file", "vpfile", "multifile or vpfile", "file or multifile"};
 
 constexpr std::int64_t kMostHints = 64;

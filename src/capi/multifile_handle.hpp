@@ -8,6 +8,7 @@
 #include "capi/cookie_stream.hpp"
 #include "capi/open_handle.hpp"
 #include "multifile/multifile.hpp"
+#include "multifile/tier/tier.hpp"
 
 struct tw_multifile : thalweg::OpenHandle {
   static constexpr const char* kName = "multifile";
@@ -17,13 +18,15 @@ struct tw_multifile : thalweg::OpenHandle {
   const void* written() const override;
   std::int64_t tasks() const override;
   std::string path() const override;
+  std::string remedy() const override { return file->remedy; }
   bool is_first() const override;
   bool needs_transport() const override;
   thalweg::Status begin_to_leave() override;
 
   std::shared_ptr<thalweg::Group> group;  // null: this task alone
   std::unique_ptr<thalweg::Multifile> file;
-  thalweg::CookieStreams streams;  // of tw_multifile_fopen()
+  std::unique_ptr<thalweg::Tier> tier;  // null: it is not written in one
+  thalweg::CookieStreams streams;       // of tw_multifile_fopen()
   // The pieces of the logical file that tw_multifile_piece() was asked about last.
   std::int64_t last_rank = -1;
   std::vector<thalweg::format::PieceEntry> last_pieces;

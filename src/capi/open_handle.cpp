@@ -15,6 +15,7 @@
 #include "base/shell_word.hpp"
 #include "base/wire.hpp"
 #include "capi/guard.hpp"
+#include "multifile/tier/drainer.hpp"
 #include "os/threads.hpp"
 
 namespace thalweg {
@@ -69,7 +70,7 @@ class OpenHandles {
 void print_unclosed(const OpenHandle& handle, const char* state, const Status& failed) {
   const std::string but = failed.ok() ? std::string() : fmt::format(", but for what failed ({})", failed.message());
   const std::string line = fmt::format("thalweg: '{}' was not closed; {}{}; {} makes it readable\n", handle.path(),
-                                       state, but, repair_command(handle.path()));
+                                       state, but, handle.remedy());
   (void)std::fputs(line.c_str(), stderr);
 }
 
@@ -169,6 +170,7 @@ void flush_or_say(Flush flush) {
 
 // Runs on a thread of its own, as objects of the ending one are destroyed by now.
 void at_exit() {
+  (void)await_drains().ok();  // its thread has told what failed
   if (open_handles.is_empty()) return;
   const auto flush = [] { flush_or_say([] { open_handles.flush_all(); }); };
   try {
@@ -179,10 +181,12 @@ void at_exit() {
 }
 
 void around_transport_end(bool before) {
-  if (before)
+  if (before) {
     flush_or_say([] { open_handles.leave_transport(); });
-  else
+    (void)await_drains().ok();  // its thread has told what failed
+  } else {
     open_handles.transport_has_ended();
+  }
 }
 
 // Runs before the objects of the library and of the program are made, so that the flush comes after their destruction.
@@ -199,6 +203,7 @@ void around_transport_end(bool before) {
 }  // namespace
 
 OpenHandle::OpenHandle(bool several_threads) : several_threads_(several_threads) { open_handles.add(*this); }
+std::string OpenHandle::remedy() const { return repair_command(path()); }
 OpenHandle::~OpenHandle() { open_handles.forget(*this); }
 
 Status take_open_handle(const OpenHandle* handle, const char* call, const char* argument, bool& may_free) {

@@ -43,6 +43,7 @@ class OpenHandle {
   // bytes.
   virtual void end_unclosed([[maybe_unused]] bool by_all) {}
   virtual std::string path() const { return {}; }
+  virtual std::string remedy() const;              // the command that makes what was flushed readable
   virtual bool is_first() const { return false; }  // task 0, which names the file
 
   virtual std::int64_t tasks() const = 0;

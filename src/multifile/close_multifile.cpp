@@ -14,7 +14,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/shell_word.hpp"
 #include "base/wire.hpp"
 #include "group/agree.hpp"
 #include "multifile/multifile.hpp"
@@ -157,13 +156,12 @@ Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int6
   return {};
 }
 
-Status with_way_out(const std::string& path, const Status& status) {
+Status with_way_out(const std::string& path, const std::string& remedy, const Status& status) {
   if (status.code() == Code::unsafe) return status;  // the name leads elsewhere
   const bool named = status.message().find("'" + path) != std::string::npos;
-  return Status::failed_call(
-      status.code(), status.os_errno(),
-      fmt::format("{}{}; it stays unclosed: {} brings back what was flushed",
-                  named ? "" : fmt::format("closing '{}': ", path), status.message(), repair_command(path)));
+  return Status::failed_call(status.code(), status.os_errno(),
+                             fmt::format("{}{}; it stays unclosed: {} brings back what was flushed",
+                                         named ? "" : fmt::format("closing '{}': ", path), status.message(), remedy));
 }
 
 }  // namespace
@@ -176,7 +174,7 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
   if (!together.ok()) {  // a task has abandoned the file
     Status flushed = attempt([&] { return file->writing->flush(); });
     flushed = flushed.or_else(file->writing->await_syncs());
-    co_return with_way_out(file->writing->files().path(), flushed.ok() ? together : flushed);
+    co_return with_way_out(file->writing->files().path(), file->remedy, flushed.ok() ? together : flushed);
   }
   Bytes mine;
   (void)attempt([&] {
@@ -192,7 +190,7 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
     status = attempt(
         [&] { return close_physical_files(root, *gathered, group.place().processes, file->writing->files(), names); });
     if (!status.ok()) {
-      status = with_way_out(root.path, status);
+      status = with_way_out(root.path, file->remedy, status);
     } else if (root.refuses_duplicates) {  // the multifile is closed all the same
       status = attempt([&] { return check_names_differ(root.backend, root.path, names.take_equal()); });
     }

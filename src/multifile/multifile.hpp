@@ -2,6 +2,7 @@
 // the heads of open_multifile.cpp and close_multifile.cpp.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -36,6 +37,7 @@ struct Multifile {
   // the close of the others only.
   std::unique_ptr<Group> closing;
   std::string strategy;
+  std::string remedy;  // the command that brings back what was flushed, where there is no close
 };
 
 enum class MultifileMode { read, create, append };
@@ -52,6 +54,8 @@ struct OpenRequest {
   Serving serving;
   MappingFunction mapping;    // empty: consecutive ranks
   ProgressFunction progress;  // may be empty
+  // Collective; called once the tasks agree on path, mode and hints, may change the request. May be empty.
+  std::function<Op<Status>(Group& group, OpenRequest& request)> prepare;
 };
 
 // Collective. Returns one status on all tasks.

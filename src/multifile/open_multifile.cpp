@@ -25,6 +25,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/shell_word.hpp"
 #include "base/size_units.hpp"
 #include "base/wire.hpp"
 #include "formats/known_file.hpp"
@@ -120,7 +121,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_reading(Group& group, const Open
 std::uint32_t hash_arguments(const OpenRequest& request) {
   const MultifileOptions& o = request.options;
   WireWriter out;
-  out.put_text(request.path);
+  out.put_text(o.in_tier() ? std::string() : request.path);  // a tier has a folder for each node
   out.put_text(o.storage_hints);
   out.put(request.access);
   out.put(request.exclusive);
@@ -247,7 +248,8 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const
   shares = {};
   const Place place = group.place();
   std::function<std::shared_ptr<void>()> make = [&request, &place] {
-    return std::make_shared<WriteSet>(request.backend, request.path, place.tasks_in_process, place.processes);
+    return std::make_shared<WriteSet>(request.backend, request.path, place.tasks_in_process, place.processes,
+                                      request.options.in_tier());
   };
   TW_CO_ASSIGN_OR_RETURN(auto set, co_await shared_by_process<WriteSet>(group, std::move(make)));
   const Status mine = attempt([&] {
@@ -306,17 +308,21 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
     (void)file->writing->files().hold(std::move(root->held)).ok();  // cannot fail: it is there
     if (request.progress) root->go_on = [progress = request.progress] { return progress(0, 0); };
   }
+  const std::string& tier = request.options.tier;
+  file->remedy = tier.empty() ? repair_command(request.path) : drain_command(tier);
   file->root = std::move(root);
   file->closing = std::move(closing);
   co_return std::move(file);
 }
 
-// A hash of path, mode and flags; not negative.
+// A hash of path, mode, flags and the hints that decide which collectives follow; not negative.
 std::int64_t mode_hash(const OpenRequest& request) {
   const std::size_t path = std::hash<std::string>{}(request.path);
   const std::size_t mode = static_cast<std::size_t>(request.access) * 8 + (request.create ? 4 : 0) +
                            (request.exclusive ? 2 : 0) + request.recover;
-  return static_cast<std::int64_t>((path * 32 + mode) & std::size_t{INT64_MAX});
+  const MultifileOptions& o = request.options;
+  const std::size_t tier = std::hash<std::string>{}(o.tier) * 8 + static_cast<std::size_t>(o.drain) * 2 + o.partner;
+  return static_cast<std::int64_t>(((path * 32 + mode) * 32 + tier) & std::size_t{INT64_MAX});
 }
 
 // Reading and writing use different collectives from here on: a task with other arguments would wait for ever.
@@ -328,7 +334,8 @@ Op<Status> agree_on_mode(Group& group, const OpenRequest& request) {
   if (max[0] != 0) co_return co_await agree(group, request.arguments);
   if (max[1] == -max[2]) co_return Status{};
   co_return Status::error(Code::invalid_argument,
-                          "opening '{}': the tasks do not all give the same path, mode and flags", request.path);
+                          "opening '{}': the tasks do not all give the same path, mode and flags, or not the same tier",
+                          request.path);
 }
 
 // Collective. An append that may create does so where task 0 finds no file.
@@ -352,6 +359,7 @@ Op<Status> create_where_absent(Group& group, OpenRequest& request) {
 
 Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest request) {
   Status same = co_await agree_on_mode(group, request);
+  if (same.ok() && request.prepare) same = co_await request.prepare(group, request);
   if (same.ok() && request.access == MultifileMode::append && request.create)
     same = co_await create_where_absent(group, request);
   if (!same.ok()) co_return same;

@@ -44,6 +44,12 @@ Status set_option(MultifileOptions& options, std::string_view name, std::string_
     options.sync_on_close = number != 0;
   } else if (name == "duplicates") {
     options.refuses_duplicates = number != 0;
+  } else if (name == "tier") {
+    options.tier = value == "none" ? "" : value;
+  } else if (name == "partner") {
+    options.partner = number != 0;
+  } else if (name == "drain") {
+    options.drain = static_cast<MultifileOptions::Drain>(number);
   } else if (name == "overwrite_foreign") {
     options.overwrite_foreign = number != 0;
   } else {

@@ -1,6 +1,7 @@
 // How a multifile is opened: the parsed hints, and which logical files a task serves.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -32,6 +33,12 @@ struct MultifileOptions {
   bool refuses_duplicates = false;
   bool defragments = false;        // no hint: one chunk for each logical file, as large as its bytes (defrag.cpp)
   bool overwrite_foreign = false;  // a file of another format
+  std::string tier;                // a folder that each node has for itself; empty: none
+  bool partner = false;
+  enum class Drain { async, wait, leave } drain = Drain::async;
+  std::array<std::uint8_t, 16>
+      uuid{};  // no hint: of a multifile that each node writes in its tier; zeros: a random one
+  bool in_tier() const { return uuid != std::array<std::uint8_t, 16>{}; }
 };
 
 // Sets one hint by name and text; see base/hint_table.hpp.

@@ -207,6 +207,7 @@ StripeLayout usable(StripeLayout stripes, std::uint64_t alignment) {
 format::FileHeader new_header(const WritePlanInput& input, const StripeLayout& stripes, std::uint32_t n_physical) {
   format::FileHeader header;
   header.id = new_identity();
+  if (input.options.in_tier()) header.id.uuid = input.options.uuid;
   header.n_logical = input.requests.n_logical();
   const bool later = input.options.physical_files == kAuto;
   header.n_physical = later ? 1 : n_physical;
@@ -364,9 +365,10 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
   plan.common.reserves = reserves(input);
   plan.common.direct = choose_writes(input, strategy);
   plan.common.strategy = describe(plan, input, why_files,
-                                  input.options.alignment_bytes != kAuto ? "as asked for"
-                                  : plan.stripes.bytes > 0               ? "slabs begin on stripes"
-                                                                         : "block of " + input.storage.kind);
+                                  input.options.in_tier()                  ? "for the drained file"
+                                  : input.options.alignment_bytes != kAuto ? "as asked for"
+                                  : plan.stripes.bytes > 0                 ? "slabs begin on stripes"
+                                                                           : "block of " + input.storage.kind);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   place_sections(plan);
   if (header.n_later > 0) plan.files[0].session.later_start = align_up(format::kFirstSection, slab_unit(plan));

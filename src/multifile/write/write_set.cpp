@@ -16,7 +16,8 @@ Status WriteSet::hold(std::unique_ptr<StoredFile> lock_of_root) {
   const std::lock_guard lock(lock_mutex_);
   if (lock_of_root) lock_ = std::move(lock_of_root);
   if (lock_ || processes_ == 1) return {};
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> joined, open_to_lock(*backend_, path_, OpenMode::read));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> joined,
+                      open_to_lock(*backend_, path_, in_tier_ ? OpenMode::create_keep : OpenMode::read));
   TW_RETURN_IF_ERROR(joined->join_writers());
   lock_ = std::move(joined);
   return {};
@@ -51,9 +52,9 @@ Result<std::unique_ptr<PhysicalWriter>> WriteSet::open_file(const DomainShare& s
   header.id.physical = share.physical;
   if (header.is_later()) header = format::later_header(header, share.physical);
   TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored,
-                      header.is_later()
-                          ? open_later(header, common.stripes)
-                          : backend_->open(format::physical_name(path_, share.physical), OpenMode::read_write));
+                      header.is_later() ? open_later(header, common.stripes)
+                                        : backend_->open(format::physical_name(path_, share.physical),
+                                                         in_tier_ ? OpenMode::create_keep : OpenMode::read_write));
   return std::make_unique<PhysicalWriter>(std::move(stored), header, share, common);
 }
 

@@ -31,9 +31,11 @@ struct Deposit {
 
 class WriteSet {
  public:
-  // `tasks` of this process and `processes` in all write.
-  WriteSet(std::shared_ptr<Backend> backend, std::string path, std::int64_t tasks, std::int64_t processes)
-      : backend_(std::move(backend)), path_(std::move(path)), tasks_(tasks), processes_(processes) {}
+  // `tasks` of this process and `processes` in all write. `in_tier`: each node has physical files of its own, which all
+  // its processes make.
+  WriteSet(std::shared_ptr<Backend> backend, std::string path, std::int64_t tasks, std::int64_t processes,
+           bool in_tier = false)
+      : backend_(std::move(backend)), path_(std::move(path)), tasks_(tasks), processes_(processes), in_tier_(in_tier) {}
 
   const std::string& path() const { return path_; }
   Status stopped() const;  // the status of a close that its caller stopped
@@ -79,6 +81,7 @@ class WriteSet {
   const std::string path_;
   const std::int64_t tasks_;
   const std::int64_t processes_;
+  const bool in_tier_;
   LazyMap<PhysicalWriter> files_;  // by physical file
   std::atomic<std::uint32_t> next_turn_ = 0;
   std::mutex mutex_;

@@ -23,7 +23,7 @@ std::string escaped(std::string text) {
 }
 
 std::string row_of(const HintSpec& spec) {
-  const char* types[] = {"bytes", "count", "choice", "bool"};
+  const char* types[] = {"bytes", "count", "choice", "bool", "text"};
   return std::string("| `") + spec.name + "` | " + types[static_cast<int>(spec.type)] + " | " + spec.default_value +
          " | " + escaped(spec.values) + " | " + escaped(spec.help) + " |\n";
 }

@@ -1,0 +1,305 @@
+#include "multifile/tier/drain.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "formats/known_file.hpp"
+#include "multifile/check/check_multifile.hpp"
+#include "multifile/read/physical_reader.hpp"
+#include "multifile/tier/folder_runs.hpp"
+#include "os/wait.hpp"
+#include "storage/hold_file.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kArrived = 0x3144455649525241;  // "ARRIVED1" in bytes of the file
+constexpr std::uint64_t kSlotAt = format::kSlotOffset[1];
+
+Result<std::unique_ptr<PhysicalReader>> read_physical(Backend& backend, const std::string& path, std::uint32_t k) {
+  TW_ASSIGN_OR_RETURN(auto file, backend.open(path, OpenMode::read));
+  return PhysicalReader::open(std::move(file), k);
+}
+
+// The header of a closed multifile; none where there is no such file.
+std::optional<format::FileHeader> closed_header(Backend& backend, const std::string& path) {
+  auto found = read_physical(backend, path, 0);
+  return found.has_value() && (*found)->closed() ? std::optional((*found)->header()) : std::nullopt;
+}
+
+bool is_closed_draining(Backend& backend, const TierRecord& record) {
+  const auto found = closed_header(backend, record.draining_path());
+  return found && found->id.uuid == record.uuid;
+}
+
+Drained look_at_final(Backend& backend, const TierRecord& record) {
+  const auto there = closed_header(backend, record.final_path);
+  if (!there) return Drained::not_yet;
+  if (there->id.uuid == record.uuid) return Drained::whole;
+  return there->created_seconds > record.created_seconds ? Drained::replaced : Drained::not_yet;
+}
+
+Status end_file(std::unique_ptr<StoredFile> file) {
+  if (file == nullptr) return {};
+  TW_RETURN_IF_ERROR(file->sync());
+  return file->close();
+}
+
+// Copies all runs. `slots`: the second state slots, which are held back; only part 0 has the beginning of physical files.
+Status copy_runs(Backend& backend, FolderRuns& runs, const TierRecord& record, StoredFile& state, Bytes& slots) {
+  std::unique_ptr<StoredFile> file;
+  std::string suffix;
+  for (std::uint64_t step = 1;; ++step) {
+    TW_ASSIGN_OR_RETURN(const bool more, runs.next());
+    if (!more) return end_file(std::move(file));
+    if (file == nullptr || runs.suffix() != suffix) {
+      TW_RETURN_IF_ERROR(end_file(std::move(file)));
+      suffix = runs.suffix();
+      TW_ASSIGN_OR_RETURN(file, backend.open(record.draining_path() + suffix, OpenMode::create_keep));
+    }
+    if (runs.offset() == 0 && runs.data().size() >= format::kPageBytes) {
+      const ByteSpan slot = runs.data().subspan(kSlotAt, format::kSlotBytes);
+      put_bytes(slots, slot);
+      std::ranges::fill(slot, std::byte{0});
+    }
+    TW_RETURN_IF_ERROR(file->write(runs.offset(), runs.data()));
+    const std::uint64_t head[] = {0, step};
+    TW_RETURN_IF_ERROR(state.write(0, std::as_bytes(std::span(head))));
+  }
+}
+
+// Writes the slots; that of physical file 0 comes last: until then the multifile is unclosed.
+Status write_slots(Backend& backend, const std::string& path, ByteView slots) {
+  TW_ASSIGN_OR_RETURN(const auto held, hold_file(backend, path));
+  for (auto k = slots.size() / format::kSlotBytes; k-- > 0;) {
+    const std::string name = format::physical_name(path, static_cast<std::uint32_t>(k));
+    TW_ASSIGN_OR_RETURN(auto file, backend.open(name, OpenMode::read_write));
+    TW_RETURN_IF_ERROR(file->write(kSlotAt, slots.subspan(k * format::kSlotBytes, format::kSlotBytes)));
+    TW_RETURN_IF_ERROR(end_file(std::move(file)));
+  }
+  return {};
+}
+
+Status repair(const std::shared_ptr<Backend>& backend, const TierRecord& record) {
+  CheckResult result;
+  const std::string path = record.draining_path();
+  return repair_multifile(backend, path, {}, result)
+      .with_context(fmt::format("'{}' was not closed, and '{}' has what was flushed", record.final_path, path));
+}
+
+// Locks what has the final name; null: nothing.
+Result<std::unique_ptr<StoredFile>> hold_final(Backend& backend, const TierRecord& record) {
+  const std::string& to = record.final_path;
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(to));
+  if (!exists) return std::unique_ptr<StoredFile>();
+  if (record.exclusive)
+    return Status::error(Code::already_exists, "'{}' was made meanwhile; the drained multifile is '{}'", to,
+                         record.draining_path());
+  TW_ASSIGN_OR_RETURN(auto held, hold_file(backend, to));
+  if (!record.overwrite_foreign) TW_RETURN_IF_ERROR(check_may_overwrite(backend, to, format::KnownFormat::multifile));
+  return held;
+}
+
+Status rename(Backend& backend, const TierRecord& record, std::uint32_t k) {
+  const std::string from = format::physical_name(record.draining_path(), k);
+  const std::string to = format::physical_name(record.final_path, k);
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(from));
+  if (!exists && k > 0) return {};  // renamed before a death
+  if (auto there = backend.open(to, OpenMode::read); k > 0 && there.has_value() && !record.overwrite_foreign) {
+    std::array<std::byte, format::kMagicBytes> begin{};
+    TW_ASSIGN_OR_RETURN(const std::size_t got, (*there)->read(0, begin));
+    if (got > 0 && !format::begins_as_multifile(ByteView(begin).first(got)))
+      return Status::error(Code::unsafe, "'{}' is no part of a multifile, and is left as it is: move it away", to);
+  }
+  std::error_code error;
+  std::filesystem::rename(from, to, error);
+  return folder_status(error, "rename", from);
+}
+
+// Gives the multifile its name. Those physical files of the replaced one that have no successor go; one that cannot be
+// removed does no harm.
+Result<Drained> replace(Backend& backend, const TierRecord& record, bool was_closed) {
+  TW_ASSIGN_OR_RETURN(const auto drained, read_physical(backend, record.draining_path(), 0));
+  const std::uint32_t n_physical = drained->header().n_physical;
+  TW_ASSIGN_OR_RETURN(const auto held, hold_final(backend, record));
+  if (!was_closed && closed_header(backend, record.final_path)) return Drained::aside;
+  format::FileHeader old;
+  if (auto found = read_physical(backend, record.final_path, 0); found.has_value()) old = (*found)->header();
+  for (auto k = n_physical; k-- > 0;) TW_RETURN_IF_ERROR(rename(backend, record, k));
+  TW_RETURN_IF_ERROR(backend.sync_directory_of(record.final_path));
+  if (record.overwrite_foreign) remove_vp_sides(backend, record.final_path);
+  for (auto k = n_physical; k < old.n_physical + old.n_later; ++k) {
+    const std::string name = format::physical_name(record.final_path, k);
+    auto stale = read_physical(backend, name, k);
+    if (stale.has_value() && (*stale)->header().id.uuid == old.id.uuid) (void)backend.remove(name).ok();
+  }
+  return Drained::whole;
+}
+
+// A newer multifile has the final name.
+void remove_draining(Backend& backend, const TierRecord& record) {
+  auto draining = read_physical(backend, record.draining_path(), 0);
+  for (auto k = draining.has_value() ? (*draining)->header().n_physical : 1; k-- > 0;)
+    (void)backend.remove(format::physical_name(record.draining_path(), k)).ok();
+}
+
+}  // namespace
+
+Result<PartState> read_part(Backend& backend, const TierRecord& record, std::uint32_t part) {
+  PartState state;
+  auto opened = backend.open(record.part_path(part), OpenMode::read);
+  if (opened.status().code() == Code::not_found) return state;
+  TW_RETURN_IF_ERROR(opened.status());
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, (*opened)->size());
+  Bytes bytes(size);
+  TW_RETURN_IF_ERROR((*opened)->read(0, bytes).status());
+  ByteView rest = bytes;
+  state.arrived = take_value<std::uint64_t>(rest) == kArrived;
+  state.steps = take_value<std::uint64_t>(rest);
+  state.closed = take_value<std::uint64_t>(rest) != 0;
+  state.slots.assign(rest.begin(), rest.end());
+  return state;
+}
+
+Status drain_part(Backend& backend, const std::string& folder, const TierRecord& record) {
+  if (look_at_final(backend, record) != Drained::not_yet || is_closed_draining(backend, record)) return {};
+  TW_ASSIGN_OR_RETURN(const PartState before, read_part(backend, record, record.part));
+  if (before.arrived) return {};
+  TW_ASSIGN_OR_RETURN(auto state, backend.open(record.part_path(record.part), OpenMode::create_keep));
+  FolderRuns runs(backend, record.file_in(folder));
+  Bytes rest;
+  put_value(rest, std::uint64_t{record.closed});
+  TW_RETURN_IF_ERROR(copy_runs(backend, runs, record, *state, rest));
+  TW_RETURN_IF_ERROR(backend.sync_directory_of(record.final_path));
+  TW_RETURN_IF_ERROR(state->write(2 * sizeof kArrived, rest));
+  TW_RETURN_IF_ERROR(state->sync());
+  TW_RETURN_IF_ERROR(state->write(0, std::as_bytes(std::span(&kArrived, 1))));
+  return end_file(std::move(state));
+}
+
+namespace {
+
+Result<Drained> try_to_finish(const std::shared_ptr<Backend>& backend, const TierRecord& record, std::string* missing) {
+  Drained how = look_at_final(*backend, record);
+  if (how == Drained::not_yet) {
+    bool was_closed = record.closed, arrived = true;
+    if (!is_closed_draining(*backend, record)) {
+      PartState first;
+      for (std::uint32_t part = record.n_parts; part-- > 0;) {
+        TW_ASSIGN_OR_RETURN(first, read_part(*backend, record, part));
+        if (!first.arrived && missing != nullptr)
+          *missing = fmt::format("{}{}{}", part, missing->empty() ? "" : ", ", *missing);
+        arrived = arrived && first.arrived;
+      }
+      if (!arrived) return look_at_final(*backend, record);  // another process may have finished meanwhile
+      was_closed = first.closed;
+      const Status closed =
+          was_closed ? write_slots(*backend, record.draining_path(), first.slots) : repair(backend, record);
+      if (!closed.ok() && look_at_final(*backend, record) == Drained::not_yet) return closed;
+    }
+    auto replaced = replace(*backend, record, was_closed);
+    how = look_at_final(*backend, record);  // another process may have been faster
+    if (how == Drained::not_yet) {
+      TW_ASSIGN_OR_RETURN(how, std::move(replaced));
+    }
+  }
+  if (how == Drained::replaced) remove_draining(*backend, record);
+  for (std::uint32_t part = record.n_parts; part-- > 0;) (void)backend->remove(record.part_path(part)).ok();
+  return how;
+}
+
+}  // namespace
+
+// Where another process finishes at the moment, its locks are in the way for a short time.
+Result<Drained> finish_drain(const std::shared_ptr<Backend>& backend, const TierRecord& record, std::string* missing) {
+  for (int tries = 60;; --tries) {
+    auto done = try_to_finish(backend, record, missing);
+    if (done.status().code() != Code::unsafe || tries == 0) return done;
+    sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+namespace {
+
+struct HeldFolder {
+  std::string path;
+  TierRecord record;
+  std::unique_ptr<StoredFile> held;  // null: there is nothing to drain in it
+};
+
+Result<HeldFolder> hold_folder(Backend& backend, const std::string& path) {
+  HeldFolder folder{path, {}, nullptr};
+  auto held = hold_file(backend, path + kRecordName);
+  if (held.status().code() != Code::not_found) TW_RETURN_IF_ERROR(held.status());
+  Bytes bytes(8192);
+  std::size_t got = 0;
+  if (held.has_value()) {
+    TW_ASSIGN_OR_RETURN(got, (*held)->read(0, bytes));
+  }
+  if (got == 0) {  // its program died before it wrote anything, or while it made a copy
+    TW_RETURN_IF_ERROR(remove_tier_folder(path));
+    return folder;
+  }
+  folder.held = std::move(held).value();
+  TW_ASSIGN_OR_RETURN(folder.record, decode_record(ByteView(bytes).first(got), path + kRecordName));
+  return folder;
+}
+
+// Finishes a drain; `line` says how.
+Status finish_folder(const std::shared_ptr<Backend>& backend, const HeldFolder& folder, std::string& line) {
+  const TierRecord& record = folder.record;
+  std::string missing;
+  TW_ASSIGN_OR_RETURN(const Drained how, finish_drain(backend, record, &missing));
+  if (how == Drained::not_yet)
+    return Status::error(
+        Code::not_closed,
+        "'{}': of {} node parts these are missing: {}; drain the tiers of these nodes, or, where a node "
+        "is gone, with --lost that of its partner, which is the next node; what has arrived is in '{}'",
+        record.final_path, record.n_parts, missing, record.draining_path());
+  line = how == Drained::whole ? fmt::format("'{}': drained", record.final_path)
+         : how == Drained::aside
+             ? fmt::format("'{}' was not closed: '{}' has what was flushed; the older one stays", record.final_path,
+                           record.draining_path())
+             : fmt::format("'{}' is newer than what was in the tier, which is removed", record.final_path);
+  return remove_tier_folder(folder.path);
+}
+
+}  // namespace
+
+Status drain_tier(const std::shared_ptr<Backend>& backend, const TierDrain& what) {
+  std::set<std::string> paths, told;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(what.tier, error))
+    if (entry.path().filename().string().starts_with(kTierFolderBegins)) paths.insert(entry.path().string());
+  TW_RETURN_IF_ERROR(folder_status(error, "list the folder", what.tier));
+  Status first;
+  const auto note = [&](const Status& status, const std::string& line) {
+    first = first.or_else(status);
+    const std::string& text = status.ok() ? line : status.message();
+    if (!text.empty() && told.insert(text).second && what.tell) what.tell(text);
+  };
+  std::vector<HeldFolder> folders;
+  for (const std::string& path : paths) {
+    auto held = hold_folder(*backend, path);
+    const bool of_others = !what.only.empty() && (!held.has_value() || held->record.final_path != what.only);
+    if (of_others) continue;
+    if (held.status().code() == Code::no_permission) continue;  // of another user
+    note(held.status(), "");
+    if (!held.has_value() || held->held == nullptr) continue;
+    const HeldFolder& folder = folders.emplace_back(std::move(held).value());
+    if (!folder.record.copy || what.lost) note(drain_part(*backend, folder.path, folder.record), "");
+  }
+  for (const HeldFolder& folder : folders) {
+    std::string line;
+    const Status status = finish_folder(backend, folder, line);
+    note(status, line);
+  }
+  return first;
+}
+
+}  // namespace thalweg

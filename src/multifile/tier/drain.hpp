@@ -1,0 +1,52 @@
+// Brings the parts of a multifile from the tiers of the nodes to the file system that the nodes share.
+//
+//  1. Each part is copied to the draining name, at the offsets that it has: all but the second state slots of the
+//     physical files, which say "closed". It is synced. Then a file beside it says that this part has arrived, and that
+//     of part 0 keeps the slots (drain_part).
+//  2. Once all parts have arrived, whoever finds it so writes the slots, that of physical file 0 last; or it repairs
+//     what was flushed and not closed. The physical files are renamed, physical file 0 last; the files of the parts go
+//     (finish_drain).
+//
+// Each step can be repeated after a death, and by several processes at once: all write the same bytes.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "multifile/tier/tier_record.hpp"
+
+namespace thalweg {
+
+// Where a multifile is that is or was in tiers.
+enum class Drained {
+  not_yet,  // parts of it are missing
+  whole,    // under its final name
+  aside,    // under its draining name: flushed, not closed, repaired; an older whole one has the final name
+  replaced  // a multifile that was made later has the final name
+};
+
+// How far the drain of a part is. `steps` grows while it goes on.
+struct PartState {
+  bool arrived = false;
+  std::uint64_t steps = 0;
+  bool closed = false;  // part 0
+  Bytes slots;          // part 0: the second state slot of each physical file
+};
+Result<PartState> read_part(Backend& backend, const TierRecord& record, std::uint32_t part);
+
+// Copies the part in `folder`; does nothing where it has arrived.
+Status drain_part(Backend& backend, const std::string& folder, const TierRecord& record);
+// Makes the multifile whole where all parts have arrived. `missing`: the numbers of those that have not; may be null.
+Result<Drained> finish_drain(const std::shared_ptr<Backend>& backend, const TierRecord& record,
+                             std::string* missing = nullptr);
+
+struct TierDrain {
+  std::string tier;
+  std::string only;                              // this final path; empty: all
+  bool lost = false;                             // copies take the place of the parts of other nodes
+  std::function<void(const std::string&)> tell;  // a line for each multifile
+};
+// Drains what is in a tier and no running program holds. not_closed: parts of a multifile are missing.
+Status drain_tier(const std::shared_ptr<Backend>& backend, const TierDrain& what);
+
+}  // namespace thalweg

@@ -1,0 +1,276 @@
+// Multifiles in the tiers of nodes, and their way to the shared file system: docs/howto/node_local.md.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support/files/in_folder.hpp"
+#include "support/files/open_options.hpp"
+#include "support/files/tiers.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+namespace {
+
+using Drain = MultifileOptions::Drain;
+
+class Tiers : public InFolder {
+ protected:
+  void SetUp() override {
+    InFolder::SetUp();
+    std::filesystem::create_directory(folder() / "tier");
+    std::filesystem::create_directory(folder() / "shared");
+    checkpoint_.path = path("shared/c.tw");
+    checkpoint_.tier = path("tier");
+  }
+  void TearDown() override {
+    (void)await_drains().ok();
+    InFolder::TearDown();
+  }
+
+  std::size_t names_in_shared() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder() / "shared"), {}));
+  }
+  void expect_drained(int version, std::size_t physical_files) {
+    EXPECT_EQ(checkpoint_.read(), version);
+    EXPECT_TRUE(checkpoint_.is_whole());
+    EXPECT_EQ(names_in_shared(), physical_files);
+    EXPECT_TRUE(checkpoint_.in_tier().empty());
+  }
+
+  Checkpoint checkpoint_;
+};
+
+TEST_F(Tiers, AClosedMultifileHasItsNameWhereTheCloseWaits) {
+  checkpoint_.options.drain = Drain::wait;
+
+  EXPECT_EQ(checkpoint_.write(1).message(), "ok");
+
+  expect_drained(1, 2);
+}
+
+TEST_F(Tiers, OfOneNodeThreeAndAllMappings) {
+  checkpoint_.options.drain = Drain::wait;
+  for (const std::int64_t nodes : {1, 3}) {
+    for (const std::uint32_t files : {1U, 4U, kOnePerNode}) {
+      checkpoint_.nodes = nodes;
+      checkpoint_.options.physical_files = files;
+      checkpoint_.options.partner = files == 4;
+
+      EXPECT_EQ(checkpoint_.write(2).message(), "ok");
+
+      expect_drained(2, std::min<std::size_t>(files == kOnePerNode ? static_cast<std::size_t>(nodes) : files, 6));
+      std::filesystem::remove_all(folder() / "shared");
+      std::filesystem::create_directory(folder() / "shared");
+    }
+  }
+}
+
+TEST_F(Tiers, AThreadDrainsBehindTheClose) {
+  EXPECT_TRUE(checkpoint_.write(1).ok());
+  EXPECT_TRUE(checkpoint_.write(2).ok());
+
+  EXPECT_TRUE(await_drains().ok());
+
+  expect_drained(2, 2);
+}
+
+TEST_F(Tiers, AnOpenForReadingWaitsForTheThread) {
+  EXPECT_TRUE(checkpoint_.write(3).ok());
+
+  EXPECT_EQ(checkpoint_.read(true), 3);
+}
+
+TEST_F(Tiers, NothingHasTheNameBeforeTheDrain) {
+  checkpoint_.options.drain = Drain::leave;
+
+  EXPECT_TRUE(checkpoint_.write(1).ok());
+
+  EXPECT_EQ(names_in_shared(), 0U);
+  EXPECT_EQ(checkpoint_.in_tier().size(), 2U);
+  std::string lines;
+  EXPECT_TRUE(drained(checkpoint_.tier, false, &lines).ok());
+  EXPECT_EQ(lines, "'" + checkpoint_.path + "': drained\n");
+  expect_drained(1, 2);
+}
+
+TEST_F(Tiers, EveryLossOfOneNodeLeavesWhatWasClosedWithPartners) {
+  checkpoint_.options.drain = Drain::leave;
+  checkpoint_.options.partner = true;
+  checkpoint_.nodes = 3;
+  for (std::int64_t node = 0; node < 3; ++node) {
+    EXPECT_TRUE(checkpoint_.write(1).ok());
+    EXPECT_EQ(checkpoint_.in_tier().size(), 6U);
+    checkpoint_.lose_node(node);
+
+    std::string lines;
+    EXPECT_EQ(drained(checkpoint_.tier, false, &lines).code(), Code::not_closed);
+    EXPECT_EQ(checkpoint_.read(), -1);
+    EXPECT_NE(lines.find("of 3 node parts these are missing: " + std::to_string(node) + ";"), std::string::npos)
+        << lines;
+    EXPECT_TRUE(drained(checkpoint_.tier, true).ok());
+
+    expect_drained(1, 3);
+    std::filesystem::remove_all(folder() / "shared");
+    std::filesystem::create_directory(folder() / "shared");
+  }
+}
+
+TEST_F(Tiers, WithoutPartnersTheLossOfANodeCertifiesNothing) {
+  checkpoint_.options.drain = Drain::leave;
+  EXPECT_TRUE(checkpoint_.write(1).ok());
+  checkpoint_.lose_node(1);
+
+  EXPECT_EQ(drained(checkpoint_.tier, true).code(), Code::not_closed);
+
+  EXPECT_EQ(checkpoint_.read(), -1);
+  for (const auto& entry : std::filesystem::directory_iterator(folder() / "shared")) {
+    CheckResult found;
+    EXPECT_FALSE(verify_multifile(posix_backend(), entry.path(), {}, found).ok()) << entry.path();
+  }
+}
+
+TEST_F(Tiers, ARestartReadsTheNewestWholeOne) {
+  checkpoint_.options.drain = Drain::wait;
+  EXPECT_TRUE(checkpoint_.write(1).ok());
+  checkpoint_.options.drain = Drain::leave;
+  EXPECT_TRUE(checkpoint_.write(2).ok());
+
+  EXPECT_EQ(checkpoint_.read(false), 1);
+  EXPECT_EQ(checkpoint_.read(true), 2);
+
+  expect_drained(2, 2);
+}
+
+TEST_F(Tiers, ARestartUsesTheCopyOfALostNode) {
+  checkpoint_.options.partner = true;
+  checkpoint_.options.drain = Drain::leave;
+  EXPECT_TRUE(checkpoint_.write(2).ok());
+  checkpoint_.lose_node(0);
+
+  EXPECT_EQ(checkpoint_.read(true), 2);
+
+  expect_drained(2, 2);
+}
+
+TEST_F(Tiers, ARestartReadsTheOlderOneWhereANodePartIsLost) {
+  checkpoint_.options.drain = Drain::wait;
+  EXPECT_TRUE(checkpoint_.write(1).ok());
+  checkpoint_.options.drain = Drain::leave;
+  EXPECT_TRUE(checkpoint_.write(2).ok());
+  checkpoint_.lose_node(0);
+
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(checkpoint_.read(true), 1);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("of 2 node parts these are missing: 0;"), std::string::npos);
+}
+
+TEST_F(Tiers, WhatWasFlushedIsRepaired) {
+  checkpoint_.closes = false;
+  EXPECT_TRUE(checkpoint_.write(1).ok());
+
+  EXPECT_EQ(drained(checkpoint_.tier).message(), "ok");
+
+  expect_drained(1, 2);
+}
+
+TEST_F(Tiers, WhatWasOnlyFlushedDoesNotReplaceAWholeOne) {
+  checkpoint_.options.drain = Drain::wait;
+  EXPECT_TRUE(checkpoint_.write(1).ok());
+  checkpoint_.closes = false;
+  EXPECT_TRUE(checkpoint_.write(2).ok());
+
+  std::string lines;
+  EXPECT_TRUE(drained(checkpoint_.tier, false, &lines).ok());
+
+  EXPECT_EQ(checkpoint_.read(), 1);
+  EXPECT_TRUE(checkpoint_.in_tier().empty());
+  EXPECT_EQ(names_in_shared(), 4U);
+  const std::size_t name_begins = lines.find("': '") + 2;
+  Checkpoint aside = checkpoint_;
+  for (const auto& entry : std::filesystem::directory_iterator(folder() / "shared"))
+    if (entry.path().string().find(".draining-") != std::string::npos && entry.path().extension() != ".000001")
+      aside.path = entry.path();
+  EXPECT_NE(lines.find(aside.path, name_begins), std::string::npos) << lines;
+  EXPECT_EQ(aside.read(), 2);
+}
+
+TEST_F(Tiers, AnOlderOneThatWasLeftBehindIsDropped) {
+  checkpoint_.options.drain = Drain::leave;
+  EXPECT_TRUE(checkpoint_.write(1).ok());
+  const auto folders = checkpoint_.in_tier();
+  std::filesystem::create_directory(folder() / "kept");
+  for (const auto& one : folders) std::filesystem::rename(one, folder() / "kept" / one.filename());
+  ::sleep(2);  // times of creation are whole seconds
+  checkpoint_.options.drain = Drain::wait;
+  EXPECT_TRUE(checkpoint_.write(2).ok());
+  for (const auto& one : folders) std::filesystem::rename(folder() / "kept" / one.filename(), one);
+
+  EXPECT_TRUE(drained(checkpoint_.tier).ok());
+
+  expect_drained(2, 2);
+}
+
+TEST_F(Tiers, AFailureInTheBackgroundIsReportedAndNothingIsLost) {
+  checkpoint_.before_close = [this] { std::filesystem::remove_all(folder() / "shared"); };
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(checkpoint_.write(1).message(), "ok");
+
+  const Status waited = await_drains();
+
+  EXPECT_EQ(waited.code(), Code::not_found);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("'" + checkpoint_.path + "' is not drained: "),
+            std::string::npos);
+  EXPECT_TRUE(await_drains().ok()) << "it is reported once";
+  EXPECT_EQ(checkpoint_.in_tier().size(), 2U);
+  std::filesystem::create_directory(folder() / "shared");
+  EXPECT_TRUE(drained(checkpoint_.tier).ok());
+  expect_drained(1, 2);
+}
+
+TEST_F(Tiers, ADrainThatFailsIsTheFailureOfACloseThatWaits) {
+  checkpoint_.options.drain = Drain::wait;
+  checkpoint_.before_close = [this] { std::filesystem::remove_all(folder() / "shared"); };
+
+  EXPECT_EQ(checkpoint_.write(1).code(), Code::not_found);
+
+  EXPECT_EQ(checkpoint_.in_tier().size(), 2U);
+}
+
+TEST_F(Tiers, RefusesWhatCannotWork) {
+  checkpoint_.options.drain = Drain::wait;
+  Checkpoint missing = checkpoint_;
+  missing.tier = path("no");
+  EXPECT_EQ(missing.write(1).code(), Code::not_found);
+  Checkpoint nowhere = checkpoint_;
+  nowhere.path = path("no/c.tw");
+  EXPECT_EQ(nowhere.write(1).code(), Code::not_found);
+  std::ofstream(checkpoint_.path) << "\211HDF\r\n\032\n a file of another format";
+  EXPECT_EQ(checkpoint_.write(1).code(), Code::unsafe);
+  EXPECT_TRUE(checkpoint_.in_tier().empty());
+  EXPECT_EQ(names_in_shared(), 1U);
+}
+
+// Through the C API, by one task.
+TEST_F(Tiers, OfOneTask) {
+  OpenWith with;
+  with.hints("partner=1,drain=wait,tier=" + checkpoint_.tier);
+  tw_multifile* file = nullptr;
+  ASSERT_EQ(tw_multifile_open(nullptr, checkpoint_.path.c_str(), TW_CREATE, with, &file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_write(file, "abc", 3), TW_OK);
+  EXPECT_EQ(tw_multifile_drain(checkpoint_.tier.c_str(), 0, nullptr, nullptr), TW_ERR_UNSAFE) << "it is being written";
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_open(nullptr, checkpoint_.path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
+  char text[4] = {};
+  size_t got = 0;
+  EXPECT_EQ(tw_multifile_read(file, text, 4, &got), TW_OK);
+  EXPECT_EQ(std::string(text, got), "abc");
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK);
+  EXPECT_EQ(tw_multifile_open(nullptr, checkpoint_.path.c_str(), TW_APPEND, with, &file), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_open(nullptr, checkpoint_.path.c_str(), TW_CREATE | TW_EXCLUSIVE, with, &file), TW_ERR_EXISTS);
+  EXPECT_TRUE(checkpoint_.in_tier().empty());
+}
+
+}  // namespace
+}  // namespace thalweg::test
