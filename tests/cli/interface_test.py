@@ -13,7 +13,7 @@ import subprocess
 
 from cli_support import DAMAGED, FINE, IO_ERROR, THALWEG, USAGE, CliTest, data, main
 
-COMMANDS = ["info", "ls", "cat", "pack", "extract", "defrag", "verify", "repair", "map", "vp-flatten", "vp-import", "hints", "tune", "check", "methods", "run", "advise", "completion", "man"]
+COMMANDS = ["info", "ls", "cat", "pack", "extract", "defrag", "drain", "verify", "repair", "map", "vp-flatten", "vp-import", "hints", "tune", "check", "methods", "run", "advise", "completion", "man"]
 OF_PYTHON = ("methods", "advise")  # completions ask them for their options
 
 

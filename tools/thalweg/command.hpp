@@ -56,7 +56,7 @@ void add_ranks(const std::string& text, std::vector<std::pair<int64_t, int64_t>>
 
 extern const char* const kExitCodes;  // lines "code  meaning"
 
-extern const Command kInfo, kLs, kCat, kPack, kExtract, kDefrag, kVerify, kRepair, kMap, kVpFlatten, kVpImport, kHints,
-    kTune, kCheck, kMethods, kRunProgram, kAdvise, kCompletion, kMan;
+extern const Command kInfo, kLs, kCat, kPack, kExtract, kDefrag, kDrain, kVerify, kRepair, kMap, kVpFlatten, kVpImport,
+    kHints, kTune, kCheck, kMethods, kRunProgram, kAdvise, kCompletion, kMan;
 
 }  // namespace tool

@@ -14,9 +14,9 @@ namespace {
 
 constexpr char kMark = '\x01';
 
-constexpr const Command* kTable[] = {&kInfo,    &kLs,         &kCat,       &kPack,       &kExtract, &kDefrag, &kVerify,
-                                     &kRepair,  &kMap,        &kVpFlatten, &kVpImport,   &kHints,   &kTune,   &kCheck,
-                                     &kMethods, &kRunProgram, &kAdvise,    &kCompletion, &kMan};
+constexpr const Command* kTable[] = {&kInfo,   &kLs,      &kCat,        &kPack,      &kExtract,    &kDefrag, &kDrain,
+                                     &kVerify, &kRepair,  &kMap,        &kVpFlatten, &kVpImport,   &kHints,  &kTune,
+                                     &kCheck,  &kMethods, &kRunProgram, &kAdvise,    &kCompletion, &kMan};
 
 // Lines of at most 90 characters; line ends of `text` are kept.
 std::string wrapped(std::string_view text) {
