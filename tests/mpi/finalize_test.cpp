@@ -220,6 +220,20 @@ void expect_group_ended(tw_file* file, tw_group* group) {
   EXPECT_EQ(tw_file_write_at_all(file, late, 4, 0), TW_OK) << tw_last_error();
 }
 
+// A multifile in a tier, which a thread of the library drains when it is closed.
+void close_in_tier(tw_group* group, const std::string& folder) {
+  const std::string tier = folder + "/tier";
+  std::filesystem::create_directories(tier);
+  tw_multifile* file = nullptr;
+  ASSERT_EQ(tw_multifile_open(group, (folder + "/drained").c_str(), TW_CREATE,
+                              OpenWith().hints("drain=async,tier=" + tier), &file),
+            TW_OK)
+      << tw_last_error();
+  const std::string data(3'000'000, 'd');
+  EXPECT_EQ(tw_multifile_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_close(&file), TW_OK) << tw_last_error();
+}
+
 TEST(MpiFinalize, CompletesWhatWasStartedAndEndsTheRest) {
   const std::string folder = folder_of_all();
   int rank = 0;
@@ -242,6 +256,7 @@ TEST(MpiFinalize, CompletesWhatWasStartedAndEndsTheRest) {
   direct.start(group, folder + "/direct", "method=direct");
   two_phase.start(group, folder + "/two_phase", "method=aggregate");
   start_on_threads(group, folder + "/threads", threads, hybrid);
+  close_in_tier(group, folder);
   Unclosed unclosed(group, folder + "/all", false);
   Unclosed half_closed(group, folder + "/some", true);
   half_closed.close_on_some_ranks();
@@ -254,6 +269,7 @@ TEST(MpiFinalize, CompletesWhatWasStartedAndEndsTheRest) {
     expect_written(folder + "/direct", ranks);
     expect_written(folder + "/two_phase", ranks);
     expect_written(folder + "/threads", 2 * ranks);
+    EXPECT_EQ(tw_multifile_verify((folder + "/drained").c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK);
   }
   direct.expect_ended();
   two_phase.expect_ended();

@@ -7,7 +7,7 @@
 #   on_nodes SECONDS LAYOUT COMMAND...      COMMAND under MPICH's mpiexec, at most so long, on LAYOUT: NODESxRANKS, for
 #                                           example 2x2; takes the place of the shell, so call it in ( ) or with &
 # Environment of on_nodes: TW_NODES_MOUNTS, folders: node i sees the one of number i modulo their number at
-# TW_NODES_VOLUME.
+# TW_NODES_VOLUME; TW_NODES_TIER, where it is set, a folder at which each node has a tmpfs of its own.
 net=10.77.0
 switch=thalweg-switch
 
@@ -24,6 +24,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
     hostname "node$TW_NODE"
     mount --make-rprivate /
     id=$(mktemp) && cat /proc/sys/kernel/random/uuid > "$id" && mount --bind "$id" /proc/sys/kernel/random/boot_id && rm "$id"
+    [ -z "${TW_NODES_TIER:-}" ] || mount -t tmpfs -o size=64m thalweg_tier "$TW_NODES_TIER"
     mount --bind "$TW_MOUNT" "$TW_NODES_VOLUME" && eval "$TW_COMMAND"'
 fi
 

@@ -55,7 +55,7 @@ clean_up() {
 }
 trap clean_up EXIT
 trap 'exit 143' TERM INT
-mkdir -p "$volume" "$place/back"
+mkdir -p "$volume" "$place/back" "$place/tier"
 
 image() { # KIND MKFS...: one mount of a disk image
   local kind=$1 where=$place/$1
@@ -139,13 +139,13 @@ programs_on() { # KIND
   if [ -n "${PROGRAMS+set}" ]; then
     echo "1x4 $PROGRAMS" && echo "2x2 $PROGRAMS"
   elif [ -n "$quick" ]; then
-    [ "$1" != fuse_writeback ] && echo "2x2 mpi_nodes mpi_check $calls" || echo "2x2 mpi_nodes"
+    [ "$1" != fuse_writeback ] && echo "2x2 mpi_nodes mpi_check mpi_tier $calls" || echo "2x2 mpi_nodes"
   elif [ "$1" = fuse_writeback ]; then
     echo "1x1 $threads" && echo "1x4 mpi_nodes $calls" && echo "2x2 mpi_nodes"
   elif [ ${#mount_again[@]} = 0 ] && [ "$1" != local ]; then
     echo "1x1 $threads" && echo "1x4 ${calls/:\*PerNode/}" && echo "2x2 mpi_nodes mpi_check"
   else
-    echo "1x1 $threads" && echo "1x4 mpi_nodes mpi_multifile:*Auto mpi_vpfile:*Hear*" && echo "2x2 mpi_nodes mpi_check $calls"
+    echo "1x1 $threads" && echo "1x4 mpi_nodes mpi_multifile:*Auto mpi_vpfile:*Hear*" && echo "2x2 mpi_nodes mpi_check mpi_tier $calls"
   fi
 }
 
@@ -167,7 +167,7 @@ verdict_of_refusal() { # STATUS LOG
 start() { # LAYOUT PROGRAM [ARGUMENT...]: sets `launcher`
   local load=()
   [[ $2 != mpiio_* ]] || load=(-genv LD_PRELOAD "$tests/../lib/libthalweg_mpiio.so")
-  export TW_NODES_VOLUME=$volume TW_NODES_MOUNTS=$mounts
+  export TW_NODES_VOLUME=$volume TW_NODES_TIER=$place/tier TW_NODES_MOUNTS=$mounts
   TMPDIR=$volume THALWEG_PROFILE=none on_nodes 290 "$1" "${load[@]}" "$tests/$2" "${@:3}" > "$log" 2>&1 < /dev/null &
   launcher=$!
 }
