@@ -60,7 +60,8 @@ const std::vector<Part>& parts() {
                                         {"overlap", bench_overlap, true},
                                         {"create", bench_create, true},
                                         {"small", bench_small, true},
-                                        {"names", bench_names, true}};
+                                        {"names", bench_names, true},
+                                        {"tier", bench_tier, false}};
   return all;
 }
 

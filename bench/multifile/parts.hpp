@@ -42,6 +42,7 @@ void bench_growth(Bench& bench);                       // (a): a million, time a
 void bench_open_one(Bench& bench);                     // one logical file of a million
 void bench_overlap(Bench& bench);                      // (g)
 void bench_names(Bench& bench);                        // (h)
+void bench_tier(Bench& bench);                         // (i)
 void bench_simulation(Effort effort, Report& report);  // (f)
 
 // In a process of its own: creates `files` empty logical files with `tasks` tasks (0: one task without a group) in
