@@ -391,6 +391,8 @@ class Checking {
         if (::lseek(file.fd, largest + more, SEEK_SET) >= 0) largest += more;
       room_ = fmt::format("{} MiB free, files of up to {} GiB", fs::space(scratch_).available >> 20,
                           (largest + kPage) >> 30);
+      if (info_.stripe_bytes > 0)
+        room_ += fmt::format(", stripes of {} bytes over {} targets", info_.stripe_bytes, info_.stripe_count);
       return 0;
     });
   }
