@@ -50,7 +50,8 @@ Status end_file(std::unique_ptr<StoredFile> file) {
   return file->close();
 }
 
-// Copies all runs. `slots`: the second state slots, which are held back; only part 0 has the beginning of physical files.
+// Copies all runs but the second state slots, which go to `slots`: so a slow copy undoes nothing that another process has
+// finished. Only part 0 has the beginning of physical files.
 Status copy_runs(Backend& backend, FolderRuns& runs, const TierRecord& record, StoredFile& state, Bytes& slots) {
   std::unique_ptr<StoredFile> file;
   std::string suffix;
@@ -62,12 +63,15 @@ Status copy_runs(Backend& backend, FolderRuns& runs, const TierRecord& record, S
       suffix = runs.suffix();
       TW_ASSIGN_OR_RETURN(file, backend.open(record.draining_path() + suffix, OpenMode::create_keep));
     }
-    if (runs.offset() == 0 && runs.data().size() >= format::kPageBytes) {
-      const ByteSpan slot = runs.data().subspan(kSlotAt, format::kSlotBytes);
-      put_bytes(slots, slot);
-      std::ranges::fill(slot, std::byte{0});
+    ByteView data = runs.data();
+    std::uint64_t offset = runs.offset();
+    if (offset == 0 && data.size() >= format::kPageBytes) {
+      put_bytes(slots, data.subspan(kSlotAt, format::kSlotBytes));
+      TW_RETURN_IF_ERROR(file->write(0, data.first(kSlotAt)));
+      offset = kSlotAt + format::kSlotBytes;
+      data = data.subspan(offset);
     }
-    TW_RETURN_IF_ERROR(file->write(runs.offset(), runs.data()));
+    TW_RETURN_IF_ERROR(file->write(offset, data));
     const std::uint64_t head[] = {0, step};
     TW_RETURN_IF_ERROR(state.write(0, std::as_bytes(std::span(head))));
   }
