@@ -40,12 +40,17 @@ class PosixFile final : public StoredFile {
       const Status opened = open_by_name();
       // Also where it leads a creation: the name is forgotten by now, unless the folder is missing.
       const bool is_stale =
-          opened.ok() ? !is_coherent_ && was_removed(file_)
+          opened.ok() ? !is_coherent_ && was_removed(file_, path_)
                       : opened.os_errno() == ESTALE ||
                             (opened.code() == Code::not_found &&
                              (is_cached_name(path_) || (options_.create && is_cached_name(folder_of(path_)))));
-      if (!is_stale || i == kTries) return opened;
-      if (opened.ok()) TW_RETURN_IF_ERROR(close_file_of_lock());
+      if (!is_stale || (i == kTries && !opened.ok())) return opened;
+      if (opened.ok()) (void)close_file_of_lock().ok();  // nothing was written
+      if (i == kTries)
+        return Status::error(Code::unsafe,
+                             "cannot open '{}': another node has removed or replaced it, and the mount of this node "
+                             "still leads to the removed file; open it again later",
+                             path_);
       sleep_for(std::chrono::milliseconds(100));
     }
   }
