@@ -7,7 +7,8 @@
 # one file system stand for two nodes of a cluster: nothing keeps their caches coherent. Needs root, MPICH, and the
 # packages of the group `nodes` (cmake/dependencies.txt); exit status 77 where they are missing, with the reason. A kind
 # that cannot be mounted here is left out, and the summary says so. At the end of a kind a server, the daemon of a mount,
-# or a node dies while ranks write. --quick: three kinds, two minutes; all take less than ten on two idle cores.
+# or a node dies while ranks write. What is run is chosen for less than ten minutes on two idle cores; --quick, three
+# kinds, for two.
 # Environment: TESTS, the folder of the programs (default build/release/tests); PROGRAMS, names to run in place of the
 # choice that is made here ("": only deaths).
 set -uo pipefail
@@ -42,7 +43,7 @@ end_node() { # NUMBER: all its ranks, as when it loses power
   for rank in $(ip netns pids "thalweg-node$1" 2> /dev/null); do kill -KILL "$rank" 2> /dev/null; done
 }
 clean_up() {
-  local where name
+  local where name i
   for i in 0 1; do end_node $i; done
   for where in "${mounted[@]}"; do umount "$where" 2> /dev/null || umount -l "$where"; done
   for name in "${volumes[@]}"; do
