@@ -146,7 +146,7 @@ void show_stripes(const std::string& path, Hints& hints) {
   if (told) hints[kUnit] = std::to_string(found.stripe_bytes);
   if (told && found.stripe_count > 0) hints[kFactor] = std::to_string(found.stripe_count);
   if (!told && (hints.contains(kUnit) || hints.contains(kFactor)))
-    hints[kStripes] = "striping_factor and striping_unit are not followed: the file system tells no stripes";
+    hints[kStripes] = "not followed: the file system tells no stripes";
 }
 
 void to_info(const Hints& hints, MPI_Info* info) {
