@@ -226,7 +226,9 @@ TEST_P(BackendConformance, DescribesItsStorageBeforeAndAfterTheFileExists) {
     EXPECT_TRUE(block >= 512 && block <= (1u << 26) && (block & (block - 1)) == 0) << block;
     const std::uint32_t direct = backend_->direct_alignment_at(path());
     EXPECT_EQ(direct & (direct - 1), 0u) << direct;
-    if (round > 0) EXPECT_EQ(direct > 0, open(OpenMode::read)->direct_alignment() > 0);
+    if (round > 0) {
+      EXPECT_EQ(direct > 0, open(OpenMode::read)->direct_alignment() > 0);
+    }
     EXPECT_FALSE(info.value().kind.empty());
     EXPECT_GT(info.value().largest_file_bytes, 1u << 31);
     (void)open(OpenMode::create);
