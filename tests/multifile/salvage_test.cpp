@@ -44,7 +44,9 @@ class Salvage : public ::testing::Test {
     put(hurt);
   }
   void put(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
-  tw_status repair(tw_health* health = nullptr) const { return judge(tw_multifile_repair, health); }
+  tw_status repair(tw_health* health = nullptr) const {
+    return judge([](const char* path, auto... rest) { return tw_multifile_repair(path, 0, rest...); }, health);
+  }
   tw_status verify(tw_health* health = nullptr) const { return judge(tw_multifile_verify, health); }
   template <class Call>
   tw_status judge(Call call, tw_health* health) const {
