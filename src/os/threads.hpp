@@ -7,8 +7,8 @@ namespace thalweg {
 
 // At most 15 characters; shown by system tools.
 void name_this_thread(const char* name);
-// False: the core does not exist, or this process may not use it.
-bool bind_this_thread(int core);
+// `number`: of a core. False: it does not exist, or this process may not use it.
+bool bind_this_thread(int number);
 
 // A barrier on all threads of this process at once. True: their later stores come after the earlier stores of this
 // thread, which sees all their earlier ones. False: nothing is known. Takes milliseconds.

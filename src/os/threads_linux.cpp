@@ -11,11 +11,11 @@ namespace thalweg {
 
 void name_this_thread(const char* name) { (void)::pthread_setname_np(::pthread_self(), name); }
 
-bool bind_this_thread(int core) {
-  if (core < 0 || core >= CPU_SETSIZE) return false;
+bool bind_this_thread(int number) {
+  if (number < 0 || number >= CPU_SETSIZE) return false;
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(core, &set);
+  CPU_SET(number, &set);
   return ::sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
