@@ -263,7 +263,7 @@ come_back() { # WHAT MOUNT FILE...
 repair_all() { # KEEPS MOUNT NAME...
   local name repaired
   for name in "${@:3}"; do
-    "$tests/../bin/thalweg" repair "$2/$name" >> "$log" 2>&1
+    "$tests/../bin/thalweg" repair --force "$2/$name" >> "$log" 2>&1
     repaired=$?
     [ $repaired = 0 ] || { [ $repaired = 1 ] && [ "$1" = sync ]; } || return
   done

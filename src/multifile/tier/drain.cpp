@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <optional>
 #include <set>
 #include <vector>
@@ -89,10 +88,11 @@ Status write_slots(Backend& backend, const std::string& path, ByteView slots) {
   return {};
 }
 
+// Forced: drains alone write to the draining name, and all parts have arrived.
 Status repair(const std::shared_ptr<Backend>& backend, const TierRecord& record) {
   CheckResult result;
   const std::string path = record.draining_path();
-  return repair_multifile(backend, path, {}, result)
+  return repair_multifile(backend, path, {}, result, true)
       .with_context(fmt::format("'{}' was not closed, and '{}' has what was flushed", record.final_path, path));
 }
 

@@ -268,7 +268,7 @@ class Player {
     CheckResult health;
     const bool has_ib = file_->geometry().has_ib();
     if (loses && has_ib) std::filesystem::remove(side(path, ".meta"));
-    const Status repaired = repair_vpfile(*program_.backend, path, shape_, {}, health);
+    const Status repaired = repair_vpfile(*program_.backend, path, shape_, {}, health, true);
     EXPECT_TRUE(repaired.ok()) << repaired.message() << ": " << where();
     EXPECT_EQ(health.damaged_logical, 0u);
   }
