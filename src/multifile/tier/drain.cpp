@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <cerrno>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "formats/known_file.hpp"
@@ -40,7 +42,8 @@ Drained look_at_final(Backend& backend, const TierRecord& record) {
   const auto there = closed_header(backend, record.final_path);
   if (!there) return Drained::not_yet;
   if (there->id.uuid == record.uuid) return Drained::whole;
-  return there->created_seconds > record.created_seconds ? Drained::replaced : Drained::not_yet;
+  const auto made = std::tie(there->created_seconds, there->id.uuid);
+  return made > std::tie(record.created_seconds, record.uuid) ? Drained::replaced : Drained::not_yet;
 }
 
 Status end_file(std::unique_ptr<StoredFile> file) {
@@ -152,16 +155,21 @@ void remove_draining(Backend& backend, const TierRecord& record) {
     (void)backend.remove(format::physical_name(record.draining_path(), k)).ok();
 }
 
+Status read_whole(Backend& backend, const std::string& path, Bytes& bytes) {
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(path, OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
+  bytes.resize(size);
+  return file->read(0, bytes).status();
+}
+
 }  // namespace
 
 Result<PartState> read_part(Backend& backend, const TierRecord& record, std::uint32_t part) {
   PartState state;
-  auto opened = backend.open(record.part_path(part), OpenMode::read);
-  if (opened.status().code() == Code::not_found) return state;
-  TW_RETURN_IF_ERROR(opened.status());
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, (*opened)->size());
-  Bytes bytes(size);
-  TW_RETURN_IF_ERROR((*opened)->read(0, bytes).status());
+  Bytes bytes;
+  const Status read = read_whole(backend, record.part_path(part), bytes);
+  if (read.code() == Code::not_found || read.os_errno() == ESTALE) return state;  // or another node removes it just now
+  TW_RETURN_IF_ERROR(read);
   ByteView rest = bytes;
   state.arrived = take_value<std::uint64_t>(rest) == kArrived;
   state.steps = take_value<std::uint64_t>(rest);
