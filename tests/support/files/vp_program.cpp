@@ -280,8 +280,11 @@ class Player {
       // GlusterFS shows a task that opens alone what another node has replaced within the last second.
       const auto storage = program_.backend->describe(program_.path);
       if (storage.has_value() && storage.value().kind == "fuse.glusterfs") ::usleep(1'100'000);
-      const Status whole = verify_vpfile(*program_.backend, program_.path, {}, health);
-      EXPECT_TRUE(whole.ok()) << whole.message() << ": " << where();
+      std::string findings;
+      Watch watch;
+      watch.finding = [&](const std::string& finding) { findings += "\n" + finding; };
+      const Status whole = verify_vpfile(*program_.backend, program_.path, watch, health);
+      EXPECT_TRUE(whole.ok()) << whole.message() << ": " << where() << findings;
       if (file_->geometry().has_ib() && chance_of_step(2)) {
         std::filesystem::remove(side(program_.path, chance_of_step(4) ? ".dir" : ".first"));
         EXPECT_EQ(verify_vpfile(*program_.backend, program_.path, {}, health).code(), Code::corrupt_file);
