@@ -47,7 +47,7 @@ Result<TierRecord> make_record(const OpenRequest& request, const Place& place) {
   TW_ASSIGN_OR_RETURN(record.final_path, final_path_of(request.path));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   record.created_seconds = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
-  // Of two that were made within a second the identity tells which is newer.
+  // The identity tells which of two multifiles that were made within a second is newer.
   fill_with_random(std::as_writable_bytes(std::span(record.uuid)));
   const auto parts = std::chrono::duration_cast<std::chrono::microseconds>(now).count() % 1'000'000;
   for (std::size_t i = 0; i < 3; ++i) record.uuid[i] = static_cast<std::uint8_t>(parts >> (16 - 8 * i));
