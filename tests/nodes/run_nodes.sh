@@ -7,8 +7,8 @@
 # one file system stand for two nodes of a cluster: nothing keeps their caches coherent. Needs root, MPICH, and the
 # packages of the group `nodes` (cmake/dependencies.txt); exit status 77 where they are missing, with the reason. A kind
 # that cannot be mounted here is left out, and the summary says so. At the end of a kind a server, the daemon of a mount,
-# or a node dies while ranks write. What is run is chosen for less than ten minutes on two idle cores; --quick, three
-# kinds, for two.
+# or a node dies while ranks write. All kinds take about a quarter of an hour on two cores, GlusterFS most of it; --quick, three
+# kinds, two minutes.
 # Environment: TESTS, the folder of the programs (default build/release/tests); PROGRAMS, names to run in place of the
 # choice that is made here ("": only deaths).
 set -uo pipefail
