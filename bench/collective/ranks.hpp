@@ -20,7 +20,7 @@ void must_mpi(int result, const char* what);
 // "MPICH 4.0.2"; for Open MPI with its I/O component: "Open MPI 4.1.4 (OMPIO)".
 std::string mpi_name();
 
-// What the device eth0 of a node has sent.
+// Bytes and packets that the device eth0 of a node has sent.
 struct Traffic {
   double bytes = 0, packets = 0;  // a packet has up to 64 KiB
 };

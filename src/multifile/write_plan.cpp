@@ -109,7 +109,7 @@ Status fill_table(const WritePlanInput& input, WritePlan& plan) {
   return {};
 }
 
-// What the places of slabs are multiples of.
+// Slabs begin at multiples of this.
 std::uint64_t slab_unit(const WritePlan& plan) {
   return std::max<std::uint64_t>(plan.stripes.bytes, plan.files[0].header.alignment);
 }

@@ -27,7 +27,7 @@ Op<Result<std::vector<Message>>> mpi_expected_messages(const MpiChannel& channel
 // their lengths.
 inline constexpr int kMostOfFew = 16;  // ranks
 struct MpiPacket {
-  // What one rank does all know; the largest of all ranks decides how all go on.
+  // Each rank puts its form into all its packets. The largest form of all ranks decides how the exchange goes on.
   //   enclosed       the messages of this rank are in its packets
   //   announced      their lengths are
   //   unannounced    one rank has too many messages for its packets: the sparse exchange follows

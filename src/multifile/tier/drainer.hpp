@@ -9,7 +9,7 @@
 
 namespace thalweg {
 
-// What one node has of a multifile.
+// The folders in the tier of one node that hold its part of a multifile, and the copy of another node's.
 struct TierFolders {
   std::shared_ptr<Backend> backend;
   TierRecord record;

@@ -1,5 +1,5 @@
-// What a folder in the tier of a node holds, as told by the file .tier-record in it, and the names of a multifile on its
-// way to the file system that the nodes share.
+// The record of a folder in the tier of a node (its file .tier-record), and the names of a multifile while it is drained
+// to the file system that the nodes share.
 //
 // TIER/thalweg-ID.PART       the part of node number PART: its record, and physical files that hold the bytes of this
 //                            node at their offsets, and holes for those of others
