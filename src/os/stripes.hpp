@@ -37,7 +37,7 @@ struct StripeRequest {
 StripeLayout stripes_of(int file, std::string_view kind);
 // Whether new files of this kind of file system may be made with stripes.
 bool takes_stripes(std::string_view kind);
-// Makes a new file at `path` with these stripes. False: there is none that this call made. Where the servers refuse the
+// Makes a new file at `path` with these stripes. False: the call made no file. Where the servers refuse the
 // stripes, the file has those of its folder.
 bool make_striped_file(const std::string& path, StripeRequest asked, std::uint32_t permissions);
 // "; stripes of 1 MiB over 8 targets", and that a request is not in force. "": there is nothing to tell.

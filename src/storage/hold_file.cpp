@@ -62,8 +62,9 @@ Status check_unwritten(Backend& backend, const StoredFile& held, const std::vect
                            held.path(), names[i], before[i], now[i]);
   if (force) return {};
   return Status::error(Code::unsafe,
-                       "'{}' was not closed, and locks do not tell whether a program of another node has it open: "
-                       "nothing changed within {} seconds; end all that write it, then: `thalweg repair --force {}`",
+                       "'{}' was not closed, and locks of its file system may not reach all nodes, so a program of "
+                       "another node may have it open: nothing changed within {} seconds; end all that write it, then: "
+                       "`thalweg repair --force {}`",
                        held.path(), kLookAgainAfter, shell_word(held.path()));
 }
 

@@ -1,4 +1,4 @@
-// What `thalweg check` found out about file systems: the member "checks" of the profile (docs/design/storage.md), the
+// Kept results of `thalweg check` for file systems: the member "checks" of the profile (docs/design/storage.md), the
 // file of `thalweg tune`. What is missing or invalid there counts as unknown, and never fails an open.
 #pragma once
 

@@ -20,7 +20,7 @@ namespace thalweg {
 
 namespace {
 
-// With what `thalweg check` found out there.
+// Storage information, corrected by the kept result of `thalweg check`.
 Result<StorageInfo> with_check(Result<StorageInfo> found) {
   if (found.has_value()) use_check(find_check(found.value().identity), found.value());
   return found;
@@ -32,8 +32,8 @@ class PosixFile final : public StoredFile {
   ~PosixFile() override {
     if (file_.is_open()) (void)close_file_of_lock().ok();
   }
-  // Where nodes are not coherent a name may lead to a file that another node has removed, for a second (FUSE): tries for
-  // 1.4 seconds.
+  // On a mount that is not coherent a name may lead to a file that another node has removed, for a second (FUSE): tries
+  // for 1.4 seconds.
   Status open() {
     constexpr int kTries = 15;
     for (int i = 1;; ++i) {

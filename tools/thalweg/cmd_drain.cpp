@@ -61,7 +61,7 @@ const Command kDrain = {
     "or "
     "damaged, with 4 when a running program has some of it.",
     "  command, file (the folder), status (name of a tw_status), exit_code\n"
-    "  lines: what became of each multifile\n",
+    "  lines: the result for each multifile\n",
     "  thalweg drain /dev/shm\n"
     "  srun --ntasks-per-node=1 thalweg drain /dev/shm\n"
     "  thalweg drain --lost /dev/shm\n",

@@ -33,7 +33,7 @@ class StripeOrder {
   std::vector<Extent> extents(const ExtentList& list) const;
   // Appends the parts of an extent at `position`, at their offsets.
   void append_in_file(Extent at_position, std::vector<Extent>& to) const;
-  // Where the bytes of domain i end that lie below `offset` of the file.
+  // End position of the bytes of domain i that lie below file offset `offset`.
   std::uint64_t end_in(std::size_t i, std::uint64_t offset) const;
 
  private:

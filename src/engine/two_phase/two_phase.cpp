@@ -60,7 +60,7 @@ Status put_in_order(TwoPhase& what, std::vector<Extent>& cut, ExtentList& list) 
   return {};
 }
 
-// Block and stripe of the strategy are task 0's on all tasks; what a process finds itself may differ from mount to mount.
+// Block and stripe of the strategy are those of task 0 on all tasks; those of other mounts may differ.
 Rounds rounds_of(const TwoPhase& what) {
   const Strategy& strategy = what.file().strategy;
   const std::uint64_t unit =
@@ -145,14 +145,13 @@ bool fits_one_round(const Participant& task) {
   const std::uint64_t sharing = std::max<std::uint64_t>(access.tasks, task.rounds.n());
   // Runs of one task at equal distances are encoded as one, without addresses of other processes.
   const bool as_one = access.regular && place.processes == place.nodes;
-  // In the order of stripes there are more runs than the access has.
-  return !task.what.order.on() && task.rounds.fit_one_round() && access.most_bytes <= budget.window / task.rounds.n() &&
+  return task.rounds.fit_one_round() && access.most_bytes <= budget.window / task.rounds.n() &&
          access.runs <= budget.encoded / kMostEncodedOfRun &&
          (as_one ? access.tasks : access.runs) <= budget.encoded / sharing / kMostEncodedOfRun;
 }
 
-// Completes the proposal of a round without a message, where all tasks know it. None does where tasks have the same
-// bytes, a window may be repeated, replies may take several exchanges, or runs are cut at stripes.
+// Completes the proposal of a round without a message, if all tasks can compute it. They cannot where tasks have the
+// same bytes, a window may be repeated, replies may take several exchanges, or runs are cut at stripes.
 bool is_known(Participant& task, std::size_t round) {
   const GroupAccess& access = *task.what.access;
   if (access.common() || access.shape() == Shape::overlapping || may_repeat(task.what) || task.what.order.on())
@@ -166,7 +165,8 @@ bool is_known(Participant& task, std::size_t round) {
   return round == 0 || task.rounds.at_end();
 }
 
-// Collective unless all know the proposal. False: no task has a byte left. An error is equal on all tasks and ends the access.
+// Collective unless all know the proposal. False: no task has a byte left. An error is equal on all tasks and ends the
+// access.
 Op<Result<bool>> open_round(Participant& task, std::size_t round) {
   bool passed = task.what.group->always_suspends();
   co_await from_driver(passed);

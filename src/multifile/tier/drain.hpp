@@ -17,7 +17,7 @@
 
 namespace thalweg {
 
-// Where a multifile is that is or was in tiers.
+// State of a multifile that was written to tiers.
 enum class Drained {
   not_yet,  // parts of it are missing
   whole,    // under its final name
