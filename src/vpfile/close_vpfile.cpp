@@ -74,6 +74,9 @@ std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::u
   return messages;
 }
 
+// Some daemons (GlusterFS) write behind the close: other nodes that open the file then would not see all.
+bool must_reach_servers(const VpParts& parts) { return !parts.file->shared()->is_coherent; }
+
 // Applies the changes to this task's pages of sums.
 Status change_own_sums(const VpParts& parts, const std::vector<Message>& told, Stored& mine) {
   std::vector<SumChange> changes;
@@ -96,7 +99,7 @@ Status change_own_sums(const VpParts& parts, const std::vector<Message>& told, S
   }
   StoredFile& file = opened != nullptr ? *opened : *parts.meta_file;
   TW_ASSIGN_OR_RETURN(mine.seals, change_sums(file, parts.geometry.n, stored, std::move(changes)));
-  if (parts.durable) TW_RETURN_IF_ERROR(file.sync());
+  if (parts.durable || must_reach_servers(parts)) TW_RETURN_IF_ERROR(file.sync());
   return opened != nullptr ? opened->close() : Status{};
 }
 
@@ -223,7 +226,8 @@ Op<Status> store_all(VpParts& parts, bool closing, Status mine) {
   if (!status.ok()) co_return status;
   parts.meta.data_bytes = all.data_bytes;
   if (all.has_ib != 0) status = co_await take_ends(parts, all, closing);
-  if (status.ok() && parts.durable) status = co_await sync_parts(parts, closing);
+  if (status.ok() && (parts.durable || (closing && must_reach_servers(parts))))
+    status = co_await sync_parts(parts, closing);
   if (!status.ok()) co_return status;
   if (parts.group().rank() == 0) status = write_ends(parts, closing);
   if (closing) co_return status;  // close() agrees on it

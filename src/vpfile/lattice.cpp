@@ -46,8 +46,10 @@ Op<Status> Lattice::move_row(Direction direction, const LatticeRow& row, std::by
 }
 
 Op<Status> Lattice::see_rows() {
-  if (file_.shared()->is_coherent || !std::exchange(unsynced_, false)) co_return Status{};
-  co_return co_await file_.sync();
+  if (file_.shared()->is_coherent || !unsynced_) co_return Status{};
+  Status synced = co_await file_.sync();
+  unsynced_ = !synced.ok();
+  co_return synced;
 }
 
 Status Lattice::ends_early(std::uint64_t end) const {

@@ -83,11 +83,17 @@ Status sync_side_files(Backend& backend, const std::string& path, const format::
 
 Status SideFiles::open(Backend& backend, const std::string& path, const format::VpMeta& meta, OpenMode mode) {
   const std::lock_guard guard(mutex_);
+  const bool writes = mode != OpenMode::read;
   for (const DirectoryFile which : kDirectoryFiles) {
     if (files_[which] != nullptr) continue;
     TW_ASSIGN_OR_RETURN(auto opened, open_side(backend, path, which, mode));
+    TW_ASSIGN_OR_RETURN(const auto meta_file, backend.open(format::vp_meta_path(path), mode));
+    // The open for reading has waited until daemons of mounts have forgotten what they had cached.
+    if (writes) {
+      TW_RETURN_IF_ERROR(opened->forget_cached());
+      TW_RETURN_IF_ERROR(meta_file->forget_cached());
+    }
     TW_RETURN_IF_ERROR(check_stored(*opened, path, meta, which));
-    TW_ASSIGN_OR_RETURN(const auto meta_file, backend.open(format::vp_meta_path(path), OpenMode::read));
     TW_ASSIGN_OR_RETURN(sums_[which], EntrySums::read(*meta_file, meta, which));
     files_[which] = std::move(opened);
   }
