@@ -67,9 +67,11 @@ Rounds rounds_of(const TwoPhase& what) {
       std::max<std::uint64_t>({strategy.costs.block, strategy.stripe_bytes, kCachePage, what.file().page_bytes});
   const FileDomain range{what.access->begin, what.access->end};
   const std::uint64_t window = what.budget().window;
-  if (must_own_pages(what))
-    return {std::vector<FileDomain>(what.n_aggregators, range), window, kCachePage, 0,
-            (window + unit - 1) / unit * unit};
+  if (must_own_pages(what)) {
+    const std::uint64_t part = unit <= window ? unit : std::max<std::uint64_t>(kCachePage, what.file().page_bytes);
+    const std::uint64_t stripe = std::max<std::uint64_t>(window / part, 1) * part;  // of whole pages, in one window
+    return {std::vector<FileDomain>(what.n_aggregators, range), window, kCachePage, 0, stripe};
+  }
   return {what.order.on() ? what.order.domains() : even_domains(range, what.n_aggregators, unit), window, kCachePage,
           strategy.stripe_bytes};
 }
@@ -146,8 +148,8 @@ bool fits_one_round(const Participant& task) {
   // Runs of one task at equal distances are encoded as one, without addresses of other processes.
   const bool as_one = access.regular && place.processes == place.nodes;
   return task.rounds.fit_one_round() && access.most_bytes <= budget.window / task.rounds.n() &&
-         access.runs <= budget.encoded / kMostEncodedOfRun &&
-         (as_one ? access.tasks : access.runs) <= budget.encoded / sharing / kMostEncodedOfRun;
+         access.pieces <= budget.encoded / kMostEncodedOfRun &&
+         (as_one ? access.tasks : access.pieces) <= budget.encoded / sharing / kMostEncodedOfRun;
 }
 
 // Completes the proposal of a round without a message, if all tasks can compute it. They cannot where tasks have the
