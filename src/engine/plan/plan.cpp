@@ -155,7 +155,7 @@ class Model {
     if (access_.density() < kLeastDensity || shape_ == Shape::contiguous) return false;
     if (reading()) return true;
     if (!access_.may_sieve_writes || !strategy_.sieve_writes) return false;
-    if (method == Method::aggregate) return !past_cache_;
+    if (method == Method::aggregate) return !past_cache_ && access_.is_coherent;  // what is read may be old
     return method != Method::direct || tasks_ == 1 || (access_.shared_memory && tasks_apart());
   }
 
@@ -262,8 +262,10 @@ class Model {
     const double bytes = std::min(bytes_, range_);
     // A window has bytes in it: where runs are far apart it has one of them.
     const double rounds = std::max(1.0, std::min(range_ / window, std::max(merged_runs(), bytes / window)) / n);
+    const bool by_stripes = strategy_.stripe_count > 1 && n > 1 && suits_targets(aggregators, strategy_.stripe_count);
+    const double at_most = by_stripes ? std::min(window, static_cast<double>(strategy_.stripe_bytes)) : window;
     const Work storage =
-        style == Style::sieve ? sieved(range_, n) : merged(std::max({merged_runs(), n, bytes / window}));
+        style == Style::sieve ? sieved(range_, n) : merged(std::max({merged_runs(), n, bytes / at_most}));
     const double transfer_ns = storage.transfer_ns;
     const double copy_ns =
         copies_ns() + storage.copy_ns + pieces_ * costs_.exchange_piece_ns + bytes_ * costs_.exchange_byte_ns;
