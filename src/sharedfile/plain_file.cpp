@@ -211,7 +211,7 @@ Op<Status> PlainFile::set_view(const View* view, std::uint64_t displacement, Sta
 // A call that takes long may be worth waiting for others; past the page cache task 0 reserves the storage of all.
 bool PlainFile::goes_alone() const {
   const Strategy& strategy = shared_->strategy;
-  if (strategy.direct_reads || strategy.direct_writes) return false;
+  if (shared_->goes_direct(Direction::read) || shared_->goes_direct(Direction::write)) return false;
   if (strategy.method.has_value()) return *strategy.method == Method::direct;
   return strategy.workers == 0 && strategy.aggregators == 0 && all_in_one_run_ && strategy.on_one_node &&
          group_->place().nodes == 1 && strategy.costs.call_ns < kSleepsNs;
