@@ -139,7 +139,9 @@ class PosixFile final : public StoredFile {
   }
   Status join_writers() override {
     TW_RETURN_IF_ERROR(check_lockable());
-    if (share_lock(file_, FileLock::writers) != LockAnswer::refused) return {};
+    const LockAnswer answer = share_lock(file_, FileLock::writers);
+    locks_reach_all_ = locks_reach_all_ && answer != LockAnswer::absent;
+    if (answer != LockAnswer::refused) return {};
     return Status::error(Code::unsafe, "'{}' is being repaired or opened anew by another program", path_);
   }
   bool locks_reach_all() const override { return locks_reach_all_; }
