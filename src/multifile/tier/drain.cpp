@@ -156,7 +156,8 @@ void remove_draining(Backend& backend, const TierRecord& record) {
 }
 
 Status read_whole(Backend& backend, const std::string& path, Bytes& bytes) {
-  TW_ASSIGN_OR_RETURN(const auto file, backend.open(path, OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(path, OpenMode::read_write));
+  TW_RETURN_IF_ERROR(file->forget_cached());
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
   bytes.resize(size);
   return file->read(0, bytes).status();
