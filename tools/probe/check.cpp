@@ -176,7 +176,7 @@ class Checking {
     }
     std::error_code ignored;
     if (first_ && !scratch_.empty()) fs::remove_all(scratch_, ignored);
-    code_ = static_cast<int>(step(true, [this] { return code_; }));
+    code_ = static_cast<int>(step(first_, [this] { return code_; }));
     if (first_) print();
     return code_;
   }
