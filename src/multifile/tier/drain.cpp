@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cerrno>
+#include <chrono>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::uint64_t kArrived = 0x3144455649525241;  // "ARRIVED1" in bytes of the file
 constexpr std::uint64_t kSlotAt = format::kSlotOffset[1];
+constexpr std::chrono::minutes kBeingMade{1};  // a folder without a record that is older belongs to no program
 
 Result<std::unique_ptr<PhysicalReader>> read_physical(Backend& backend, const std::string& path, std::uint32_t k) {
   TW_ASSIGN_OR_RETURN(auto file, backend.open(path, OpenMode::read));
@@ -254,8 +256,10 @@ Result<HeldFolder> hold_folder(Backend& backend, const std::string& path) {
   if (held.has_value()) {
     TW_ASSIGN_OR_RETURN(got, (*held)->read(0, bytes));
   }
-  if (got == 0) {  // its program died before it wrote anything, or while it made a copy
-    TW_RETURN_IF_ERROR(remove_tier_folder(path));
+  if (got == 0) {  // a program is making it, or died before it wrote anything, or while it made a copy
+    std::error_code error;
+    const auto age = std::filesystem::file_time_type::clock::now() - std::filesystem::last_write_time(path, error);
+    if (!error && age > kBeingMade) TW_RETURN_IF_ERROR(remove_tier_folder(path));
     return folder;
   }
   folder.held = std::move(held).value();
