@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "os/pieces.hpp"
+#include "sim/forwarding_file.hpp"
 #include "storage/posix_queue.hpp"
 
 namespace thalweg {
@@ -40,47 +41,38 @@ class SimClient {
 
 namespace {
 
-class SimFile final : public StoredFile {
+class SimFile final : public ForwardingFile {
  public:
   SimFile(std::shared_ptr<SimClient> client, std::uint64_t number, std::unique_ptr<StoredFile> inner)
-      : client_(std::move(client)), number_(number), inner_(std::move(inner)) {}
+      : ForwardingFile(std::move(inner)), client_(std::move(client)), number_(number) {}
 
   Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_of(pieces, offset, path()));
     client_->transfer(direction, number_, offset, bytes);
-    return inner_->transfer(direction, offset, pieces);
+    return ForwardingFile::transfer(direction, offset, pieces);
   }
   Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
                                         std::span<const Piece> pieces) override {
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_of(pieces, offset, path()));
     client_->transfer(direction, number_, offset, bytes);
-    return inner_->transfer_direct(direction, offset, pieces);
+    return ForwardingFile::transfer_direct(direction, offset, pieces);
   }
-  std::uint32_t direct_alignment() override { return inner_->direct_alignment(); }
   Result<std::uint64_t> size() override {
     client_->metadata(false);
-    return inner_->size();
+    return ForwardingFile::size();
   }
   Status truncate(std::uint64_t bytes) override {
     client_->metadata(false);
-    return inner_->truncate(bytes);
+    return ForwardingFile::truncate(bytes);
   }
   Status preallocate(std::uint64_t offset, std::uint64_t bytes) override {
     client_->metadata(false);
-    return inner_->preallocate(offset, bytes);
+    return ForwardingFile::preallocate(offset, bytes);
   }
-  Status sync() override { return inner_->sync(); }
-  Result<std::uint64_t> next_data(std::uint64_t offset) override { return inner_->next_data(offset); }
-  Status lock_session() override { return inner_->lock_session(); }
-  Status join_writers() override { return inner_->join_writers(); }
-  Result<bool> has_its_name() override { return inner_->has_its_name(); }
-  Status close() override { return inner_->close(); }
-  const std::string& path() const override { return inner_->path(); }
 
  private:
   const std::shared_ptr<SimClient> client_;
   const std::uint64_t number_;
-  const std::unique_ptr<StoredFile> inner_;
 };
 
 }  // namespace

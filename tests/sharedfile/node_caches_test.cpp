@@ -11,6 +11,7 @@
 
 #include "multifile/multifile.hpp"
 #include "sharedfile/plain_file.hpp"
+#include "sim/forwarding_file.hpp"
 #include "sim/memory_backend.hpp"
 #include "support/files/vp_open.hpp"
 #include "support/groups/run_on.hpp"
@@ -128,26 +129,13 @@ TEST_F(NodeFiles, ATruncateIsNotUndoneByAnotherNode) {
 }
 
 // An open file of a node whose size changes between any two looks at it, or never does.
-class OddSize final : public StoredFile {
+class OddSize final : public ForwardingFile {
  public:
-  OddSize(StoredFile& file, std::function<std::uint64_t()> size) : file_(file), size_(std::move(size)) {}
-  Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
-    return file_.transfer(direction, offset, pieces);
-  }
-  Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
-                                        std::span<const Piece> pieces) override {
-    return file_.transfer_direct(direction, offset, pieces);
-  }
+  OddSize(StoredFile& file, std::function<std::uint64_t()> size)
+      : ForwardingFile({std::shared_ptr<void>(), &file}), size_(std::move(size)) {}
   Result<std::uint64_t> size() override { return size_(); }
-  Status truncate(std::uint64_t bytes) override { return file_.truncate(bytes); }
-  Status preallocate(std::uint64_t offset, std::uint64_t bytes) override { return file_.preallocate(offset, bytes); }
-  Status sync() override { return file_.sync(); }
-  Result<std::uint64_t> next_data(std::uint64_t offset) override { return file_.next_data(offset); }
-  Status close() override { return file_.close(); }
-  const std::string& path() const override { return file_.path(); }
 
  private:
-  StoredFile& file_;
   const std::function<std::uint64_t()> size_;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/forwarding_file.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg::test {
@@ -43,35 +44,25 @@ struct StripeRecord {
   }
 };
 
-class StripedFile final : public StoredFile {
+class StripedFile final : public ForwardingFile {
  public:
   StripedFile(std::shared_ptr<StripeRecord> record, std::int64_t task, std::unique_ptr<StoredFile> inner)
-      : record_(std::move(record)), task_(task), inner_(std::move(inner)) {}
+      : ForwardingFile(std::move(inner)), record_(std::move(record)), task_(task) {}
   Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
     std::uint64_t bytes = 0;
     for (const Piece& piece : pieces) bytes += piece.bytes;
     record_->moved.push_back({task_, path(), direction, offset, bytes});
-    return inner_->transfer(direction, offset, pieces);
+    return ForwardingFile::transfer(direction, offset, pieces);
   }
   Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
                                         std::span<const Piece> pieces) override {
     return transfer(direction, offset, pieces);
   }
-  Result<std::uint64_t> size() override { return inner_->size(); }
-  Status truncate(std::uint64_t bytes) override { return inner_->truncate(bytes); }
-  Status preallocate(std::uint64_t offset, std::uint64_t bytes) override { return inner_->preallocate(offset, bytes); }
-  Status sync() override { return inner_->sync(); }
-  Result<std::uint64_t> next_data(std::uint64_t offset) override { return inner_->next_data(offset); }
-  Status lock_session() override { return inner_->lock_session(); }
-  Status join_writers() override { return inner_->join_writers(); }
-  Result<bool> has_its_name() override { return inner_->has_its_name(); }
-  Status close() override { return inner_->close(); }
-  const std::string& path() const override { return inner_->path(); }
+  std::uint32_t direct_alignment() override { return 0; }
 
  private:
   const std::shared_ptr<StripeRecord> record_;
   const std::int64_t task_;
-  const std::unique_ptr<StoredFile> inner_;
 };
 
 class StripedStorage final : public Backend {
