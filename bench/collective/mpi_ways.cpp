@@ -59,16 +59,8 @@ class MpiFile : public SharedFile {
   MpiFile(const MpiFile&) = delete;
   MpiFile& operator=(const MpiFile&) = delete;
 
-  void write(const Access& access) override {
-    must_mpi(MPI_File_write_at_all(file_, access.skipped / unit_, access.memory, count(access), access.memory_type,
-                                   MPI_STATUS_IGNORE),
-             "MPI_File_write_at_all");
-  }
-  void read(const Access& access) override {
-    must_mpi(MPI_File_read_at_all(file_, access.skipped / unit_, access.memory, count(access), access.memory_type,
-                                  MPI_STATUS_IGNORE),
-             "MPI_File_read_at_all");
-  }
+  void write(const Access& access) override { move(MPI_File_write_at_all, access, "MPI_File_write_at_all"); }
+  void read(const Access& access) override { move(MPI_File_read_at_all, access, "MPI_File_read_at_all"); }
   void sync() override { must_mpi(MPI_File_sync(file_), "MPI_File_sync"); }
   std::unique_ptr<Pending> start_write(const Access& access) override {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -86,6 +78,11 @@ class MpiFile : public SharedFile {
   }
 
  protected:
+  template <class Call>
+  void move(Call call, const Access& access, const char* name) const {
+    must_mpi(call(file_, access.skipped / unit_, access.memory, count(access), access.memory_type, MPI_STATUS_IGNORE),
+             name);
+  }
   static int count(const Access& access) {
     return access.memory != nullptr ? static_cast<int>(access.bytes / kWord) : 1;  // MPI_BOTTOM is a null pointer
   }
@@ -96,16 +93,8 @@ class MpiFile : public SharedFile {
 class MpiIndependent : public MpiFile {
  public:
   using MpiFile::MpiFile;
-  void write(const Access& access) override {
-    must_mpi(MPI_File_write_at(file_, access.skipped / unit_, access.memory, count(access), access.memory_type,
-                               MPI_STATUS_IGNORE),
-             "MPI_File_write_at");
-  }
-  void read(const Access& access) override {
-    must_mpi(MPI_File_read_at(file_, access.skipped / unit_, access.memory, count(access), access.memory_type,
-                              MPI_STATUS_IGNORE),
-             "MPI_File_read_at");
-  }
+  void write(const Access& access) override { move(MPI_File_write_at, access, "MPI_File_write_at"); }
+  void read(const Access& access) override { move(MPI_File_read_at, access, "MPI_File_read_at"); }
 };
 
 class MpiPieces : public MpiFile {
