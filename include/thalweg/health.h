@@ -20,8 +20,8 @@ typedef void (*tw_finding_fn)(const char* text, void* user);
 
 /* Flags of tw_multifile_repair() and tw_vpfile_repair(); 0: none. Others are TW_ERR_INVALID. */
 enum {
-  /* No program of another node has the file open: repair it although the locks of its file system may not reach
-   * all nodes (docs/reference/visibility.md). A file that is seen to change within 3 seconds is refused all the same. */
+  /* No program of another node has the file open: repair it although the locks of its file system may not reach all
+   * nodes (docs/reference/visibility.md). A file that is seen to change within 3 seconds is refused all the same. */
   TW_REPAIR_FORCE = 1
 };
 

@@ -260,9 +260,9 @@ TW_API_STATUS tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank
  *               the highest rank. With the hint duplicates=error the close then returns TW_ERR_EXISTS on all tasks; the
  *               multifile is closed all the same and has them all.
  * Memory:       a handle needs about 2 MiB, however many names it adds: what the close needs of older ones is stored in
- *               the file. Where the program returns to an older one, the handle also keeps 350 bytes of it and of each of
- *               the about 5000 that were stored with it, until the close. During the close task 0 needs up to 64 KiB for
- *               each task, and 12 MiB to sort the names.
+ *               the file. Where the program returns to an older one, the handle also keeps 350 bytes of it and of each
+ *               of the about 5000 that were stored with it, until the close. During the close task 0 needs up to 64 KiB
+ *               for each task, and 12 MiB to sort the names.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, TW_ERR_RANGE (this task has added 2^32 in this
  * session, or all sessions have used up the 2^62 numbers: a session uses at most 2^32 for each of its tasks), or what a
  * write may return. */
@@ -424,8 +424,9 @@ TW_API_STATUS tw_status tw_multifile_verify(const char* path, tw_finding_fn fn, 
  * Can be interrupted, stopped and repeated: each physical file is as it was or mended.
  * flags      [in]  0 or TW_REPAIR_FORCE.
  * The other arguments as of tw_multifile_verify(). By one task; blocks.
- * Returns TW_OK; TW_ERR_UNSAFE (see above); TW_ERR_CORRUPT when flushed bytes are damaged: then what is whole has been brought back, and the
- * findings name the rest; TW_ERR_STOPPED; or what hindered it: as tw_multifile_verify(), and TW_ERR_NO_SPACE. */
+ * Returns TW_OK; TW_ERR_UNSAFE (see above); TW_ERR_CORRUPT when flushed bytes are damaged: then what is whole has been
+ * brought back, and the findings name the rest; TW_ERR_STOPPED; or what hindered it: as tw_multifile_verify(), and
+ * TW_ERR_NO_SPACE. */
 TW_API_STATUS tw_status tw_multifile_repair(const char* path, int32_t flags, tw_finding_fn fn, tw_progress_fn progress,
                                             void* user, tw_health* health);
 
@@ -446,8 +447,8 @@ TW_API_STATUS tw_status tw_multifile_defrag(const char* from, const char* to, co
  * Call it on all nodes, at once or in turn. Folders of running programs are left alone (TW_ERR_UNSAFE). Can be
  * interrupted and repeated.
  * folder     [in]  the value of the hint.
- * lost       [in]  not 0: the copies in this tier of the parts of other nodes (hint partner) are drained, too. For nodes
- *                  that are gone: such a copy lacks what its node flushed after it was made.
+ * lost       [in]  not 0: the copies in this tier of the parts of other nodes (hint partner) are drained, too. For
+ *                  nodes that are gone: such a copy lacks what its node flushed after it was made.
  * fn         called with a line for each multifile; may be NULL. `user` is handed to it.
  * Returns TW_OK: all of it is drained; TW_ERR_NOT_CLOSED: parts of a multifile have not arrived, and the line names
  * them; or the first other failure, after all the rest was drained: TW_ERR_INVALID, TW_ERR_NOT_FOUND (no such folder),

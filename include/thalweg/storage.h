@@ -37,7 +37,8 @@ typedef struct tw_storage_info {
   int64_t stripe_bytes;
   int64_t stripe_count;
   /* 1: nodes see at once what others write there, or no other node writes; 0: they see it after tw_file_sync() and at
-   * the next open, which holds where nothing is known, and where `thalweg check` found it (docs/reference/visibility.md) */
+   * the next open, which holds where nothing is known, and where `thalweg check` found it
+   * (docs/reference/visibility.md) */
   int64_t coherent;
 } tw_storage_info;
 

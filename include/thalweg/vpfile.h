@@ -73,7 +73,8 @@ typedef struct tw_vpfile tw_vpfile; /* an open vpfile; freed by tw_vpfile_close(
 /* Opens a vpfile. open.h says what the arguments have in common with the other opens.
  * Call:    collective.
  * Threads: one call at a time per group.
- * path     [in]  name of the data file; NAME.meta, and where needed NAME.first, NAME.dir and NAME.batches, lie beside it.
+ * path     [in]  name of the data file; NAME.meta, and where needed NAME.first, NAME.dir and NAME.batches, lie beside
+ *                it.
  * flags    [in]  TW_READ, TW_WRITE or both; TW_CREATE, TW_EXCLUSIVE, TW_TRUNCATE, TW_APPEND. With TW_APPEND every VP
  *                writes at the end of its stream; its position is 0 at first.
  * options  [in]  hints (those of a vpfile and of a shared file; task 0 decides), shape, box. A new vpfile needs a
@@ -240,8 +241,8 @@ TW_API_STATUS tw_status tw_vpfile_sync_all(tw_vpfile* vpfile);
 /* ---- One VP ------------------------------------------------------------------------------------------------ */
 /* `vp` is a number in the shape, of a VP of this task. */
 
-/* As fread and fwrite of nbytes bytes. *nread and *nwritten may be NULL and are set on failure, too; *nread is less than
- * nbytes only where the stream ends. */
+/* As fread and fwrite of nbytes bytes. *nread and *nwritten may be NULL and are set on failure, too; *nread is less
+ * than nbytes only where the stream ends. */
 TW_API_STATUS tw_status tw_vpfile_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t nbytes, size_t* nread);
 TW_API_STATUS tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t nbytes,
                                         size_t* nwritten);
