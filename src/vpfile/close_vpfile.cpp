@@ -164,6 +164,7 @@ Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
 }
 
 // Syncs before NAME.meta is written: it must refer to durable bytes only, as lost bytes would hide synced ones.
+// Between nodes a close also drops what each node has cached of the side files.
 Op<Status> sync_parts(VpParts& parts, bool closing) {
   Group& group = parts.group();
   Status status = co_await parts.file->sync();
@@ -172,6 +173,12 @@ Op<Status> sync_parts(VpParts& parts, bool closing) {
     status = parts.blocks != nullptr
                  ? parts.sides->sync()
                  : or_out_of_memory([&] { return sync_side_files(*parts.backend, parts.path, parts.meta); });
+  status = co_await agree(group, std::move(status));
+  if (!status.ok() || parts.blocks == nullptr || group.place().nodes == 1 || !must_reach_servers(parts))
+    co_return status;
+  // Programs that open the file alone would find what the caches of their node hold. GlusterFS keeps that as long as the
+  // time of the last change stays equal, and a write that came late may leave it so.
+  if (group.rank() == group.place().process_leader) status = parts.sides->forget_cached();
   co_return co_await agree(group, std::move(status));
 }
 

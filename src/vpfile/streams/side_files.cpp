@@ -135,6 +135,11 @@ Status SideFiles::sync() {
   return list != nullptr ? list->sync() : Status{};
 }
 
+Status SideFiles::forget_cached() {
+  for (const DirectoryFile which : kDirectoryFiles) TW_RETURN_IF_ERROR(files_[which]->forget_cached());
+  return {};
+}
+
 Status SideFiles::close() {
   Status status;
   for (StoredFile* one : {file(DirectoryFile::first), file(DirectoryFile::overflow), list.get(), lock.get()}) {

@@ -23,6 +23,7 @@ class SideFiles {
   Status make(Backend& backend, const std::string& path, const format::FileIdentity& id,
               const format::VpGeometry& geometry, bool synced, StoredFile* repaired = nullptr);
   Status sync();
+  Status forget_cached();  // of files that are open for writing (StoredFile::forget_cached)
   Status close();
   StoredFile* file(format::DirectoryFile which) const { return files_[which].get(); }  // null: not open
   // Sums of the entries of other sessions; null: there are no such entries.
