@@ -49,7 +49,8 @@
  * between two syncs, and two writes of the same bytes have a sync between them (docs/reference/visibility.md).
  *
  * Durability: what was written survives the death of the process. Only tw_file_sync() makes it survive that of the
- * machine, or of the daemon of a mount (docs/reference/visibility.md, Failures); tw_file_close() does not sync.
+ * machine, or of the daemon of a mount (docs/reference/visibility.md, Failures). tw_file_close() syncs only where tasks
+ * on several nodes wrote and the file system is not known to keep their caches coherent.
  *
  * Nonblocking calls return at once with a request (request.h); only on a group of tw_group_callbacks() a collective one
  * is carried out in the call that starts it. Memory and lists of extents stay unchanged until a call of request.h finds
@@ -106,16 +107,17 @@ TW_API_STATUS tw_status tw_file_open(tw_group* group, const char* path, int32_t 
                                      tw_file** file);
 
 /* Completes outstanding operations, then closes the file, frees the handle, also on failure, and sets *file to NULL. It
- * does not sync. Requests stay valid until they are waited for; one that never is was completed here all the same, and
- * leaks a few hundred bytes.
+ * syncs only what tasks on several nodes wrote to a file system that is not known to keep their caches coherent.
+ * Requests stay valid until they are waited for; one that never is was completed here all the same, and leaks a few
+ * hundred bytes.
  * Call:      collective.
  * Blocking:  yes.
  * Threads:   no other call on this handle meanwhile.
  * Returns    TW_OK, or on all tasks TW_ERR_IO, TW_ERR_NO_SPACE (what the file system could not keep), TW_ERR_NOT_CLOSED
- *            (a task has abandoned the file), TW_ERR_INVALID (the tasks make different calls), TW_ERR_NO_MEMORY. On
- *            this task alone TW_ERR_INVALID (MPI has ended, and the handle is freed all the same), and where no handle
- *            is freed TW_ERR_INVALID (it is NULL or not open), TW_ERR_MODE (a child of fork() closes a file of several
- *            tasks).
+ *            (a task has abandoned the file), TW_ERR_INVALID (the tasks make different calls), TW_ERR_NO_MEMORY,
+ *            TW_ERR_UNSAFE (it synced, and one node is shown an old size nevertheless). On this task alone
+ *            TW_ERR_INVALID (MPI has ended, and the handle is freed all the same), and where no handle is freed
+ *            TW_ERR_INVALID (it is NULL or not open), TW_ERR_MODE (a child of fork() closes a file of several tasks).
  * Since      0.2. */
 TW_API_STATUS tw_status tw_file_close(tw_file** file);
 
@@ -226,10 +228,10 @@ TW_API_STATUS tw_status tw_file_view_offset(tw_file* file, int64_t position, int
 TW_API_STATUS tw_status tw_file_end(const tw_file* file, int64_t* nbytes);
 
 /* Tells whether each task may as well make its collective accesses of this file alone, by tw_file_access() or
- * tw_file_iaccess(), which send no message: they would move the same bytes in the same calls. Failures of other tasks are
- * not reported then, and no call waits for another task. That is so where the tasks and the storage are of one node, no
- * task has a view other than an offset, and no hint names a method, workers or aggregators; and always with the hint
- * method=direct, but for direct I/O. The answer is equal on all tasks, and changes with tw_file_set_view() only.
+ * tw_file_iaccess(), which send no message: they would move the same bytes in the same calls. Failures of other tasks
+ * are not reported then, and no call waits for another task. That is so where the tasks and the storage are of one
+ * node, no task has a view other than an offset, and no hint names a method, workers or aggregators; and always with the
+ * hint method=direct, but for direct I/O. The answer is equal on all tasks, and changes with tw_file_set_view() only.
  * Call:      independent.
  * Blocking:  no.
  * alone      [out] 1 or 0.
@@ -394,10 +396,10 @@ typedef struct tw_access {
   tw_status status;
   int32_t os_errno;
   const char* message; /* copied */
-  /* NULL: all bytes of the extents are moved. Else n is 1, extents[0].address is where a view of memory begins, not NULL,
-   * and extents[0].length is tw_view_size(memory): the bytes of that view are moved, in its order. View and extent may
-   * be freed as soon as the call has returned. The view takes 24 bytes of memory for each piece that lies together in
-   * memory and in the file, and nothing where it is one run. A view that has a byte twice writes it to both places; a
+  /* NULL: all bytes of the extents are moved. Else n is 1, extents[0].address is where a view of memory begins, not
+   * NULL, and extents[0].length is tw_view_size(memory): the bytes of that view are moved, in its order. View and extent
+   * may be freed as soon as the call has returned. The view takes 24 bytes of memory for each piece that lies together
+   * in memory and in the file, and nothing where it is one run. A view that has a byte twice writes it to both places; a
    * read sets that byte to either of the two. A view of 0 bytes may come with n 0 */
   const tw_view* memory;
 } tw_access;

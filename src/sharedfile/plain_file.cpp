@@ -69,6 +69,10 @@ Op<Status> PlainFile::close() {
   }
   const WaitPoint quiet{has_no_requests, nullptr, this};  // on all tasks: some requests only their own task may advance
   co_await quiet;
+  if (!shared_->is_coherent && check_mode(*shared_, Direction::write).ok()) {  // programs may open it alone after this
+    const Status synced = co_await sync_nodes();
+    status = status.or_else(synced);
+  }
   if (group_->rank() == group_->place().process_leader) status = status.or_else(shared_->stored->close());
   co_return co_await agree(*group_, std::move(status));
 }

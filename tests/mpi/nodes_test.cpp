@@ -3,6 +3,7 @@
 // their own.
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <string>
@@ -136,6 +137,38 @@ TEST_F(MpiVisibility, AtTheNextOpen) {
     ASSERT_NE(file, nullptr);
     expect_content(file, round, bytes);
     EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+  }
+}
+
+// Each node has the round before in its caches. While the other ranks write, rank 0 fills those of its node with what is
+// there by then.
+TEST_F(MpiVisibility, OfFilesThatAreOpenedAloneAfterTheirClose) {
+  constexpr std::int64_t kPages = 3, kPage = 4096;  // GlusterFS keeps whole files up to 64 KiB
+  constexpr int kFiles = 20;
+  const std::int64_t all = kPages * kPage * world_.size();
+  const auto path = [&](int number) { return folder_.path("alone" + std::to_string(number)); };
+  for (int round = 0; round < kRounds; ++round) {
+    for (int number = 0; number < kFiles; ++number) {
+      tw_file* file = open(path(number), TW_READ | TW_WRITE | TW_CREATE, world_.group());
+      ASSERT_NE(file, nullptr);
+      std::string before(static_cast<std::size_t>(all), ' ');
+      for (std::int64_t page = 0; page < kPages; ++page) {
+        const std::int64_t offset = (page * world_.size() + world_.rank()) * kPage;
+        const std::string data = bytes_of(round, offset, kPage);
+        EXPECT_EQ(tw_file_write_at(file, data.data(), data.size(), offset), TW_OK) << tw_last_error();
+        if (world_.rank() != 0) continue;
+        EXPECT_EQ(tw_file_read_at(file, before.data(), before.size(), 0, nullptr), TW_OK) << tw_last_error();
+      }
+      EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+    }
+    if (on_several_nodes()) ::usleep(1'100'000);  // mounts keep sizes and small files for a second
+    for (int number = 0; number < kFiles; ++number) {
+      tw_file* file = open(path(number), TW_READ, nullptr);
+      ASSERT_NE(file, nullptr);
+      expect_content(file, round, all);
+      EXPECT_EQ(tw_file_close(&file), TW_OK) << tw_last_error();
+    }
+    world_.barrier();
   }
 }
 
