@@ -44,10 +44,6 @@ std::int64_t wrong_word(const char* data, std::int64_t offset, std::int64_t byte
   return -1;
 }
 
-void must_be_right(std::int64_t wrong, const std::string& after) {
-  if (wrong >= 0) give_up(after + ": wrong bytes at " + std::to_string(wrong));
-}
-
 // Pieces of a block of an array of words in C order: `count` words from `first` on in each dimension.
 template <std::size_t kDimensions>
 void add_rows(Layout& layout, const std::array<int, kDimensions>& sizes, const std::array<int, kDimensions>& first,
@@ -170,12 +166,14 @@ void Memory::fill(const Layout& layout, std::uint32_t seed) {
   }
 }
 
-void Memory::check(const Layout& layout, std::uint32_t seed, const std::string& after) const {
+std::int64_t Memory::wrong(const Layout& layout, std::uint32_t seed) const {
   std::int64_t at = 0;
   for (const auto& piece : layout.pieces) {
-    must_be_right(wrong_word(data_.get() + at, piece.offset, piece.length, seed), after);
+    const std::int64_t wrong = wrong_word(data_.get() + at, piece.offset, piece.length, seed);
+    if (wrong >= 0) return wrong;
     at += piece.length;
   }
+  return -1;
 }
 
 std::vector<tw_extent> Memory::extents(const Layout& layout, std::int64_t from) const {
@@ -188,22 +186,27 @@ std::vector<tw_extent> Memory::extents(const Layout& layout, std::int64_t from) 
   return list;
 }
 
-void check_file(const std::string& path, std::int64_t bytes, std::uint32_t seed, int rank, int ranks,
-                const std::string& after) {
+void must_be_right(std::int64_t wrong, const std::string& after) {
+  if (wrong >= 0) give_up(after + ": wrong bytes at " + std::to_string(wrong));
+}
+
+std::int64_t wrong_in_file(const std::string& path, std::int64_t bytes, std::uint32_t seed, int rank, int ranks) {
   constexpr std::int64_t kBlock = std::int64_t{1} << 20;
   std::vector<char> block(kBlock);
   const int fd = static_cast<int>(must(open(path.c_str(), O_RDONLY | O_CLOEXEC), "cannot open '" + path + "'"));
-  if (lseek(fd, 0, SEEK_END) != bytes) give_up(after + ": the file has a wrong length");
+  const std::int64_t length = must(lseek(fd, 0, SEEK_END), "cannot measure '" + path + "'");
+  std::int64_t wrong = length == bytes ? -1 : std::min(length, bytes);
   const Share mine = share_of(bytes / kWord, rank, ranks);
   const std::int64_t end = (mine.first + mine.count) * kWord;
-  for (std::int64_t at = mine.first * kWord; at < end;) {
+  for (std::int64_t at = mine.first * kWord; at < end && wrong < 0;) {
     const auto wanted = static_cast<std::size_t>(std::min(kBlock, end - at));
     const std::int64_t got = must(pread(fd, block.data(), wanted, at), "cannot read '" + path + "'");
     if (got < static_cast<std::int64_t>(wanted)) give_up("'" + path + "': a part is not a whole number of words");
-    must_be_right(wrong_word(block.data(), at, got, seed), after);
+    wrong = wrong_word(block.data(), at, got, seed);
     at += got;
   }
   close(fd);
+  return wrong;
 }
 
 }  // namespace bench

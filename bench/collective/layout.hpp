@@ -61,9 +61,9 @@ class Memory {
   const char* data() const { return data_.get(); }
   std::int64_t bytes() const { return bytes_; }
   void clear();
-  // Stores the words of `layout`, or verifies them (ends the program on an error).
-  void fill(const Layout& layout, std::uint32_t seed);
-  void check(const Layout& layout, std::uint32_t seed, const std::string& after) const;
+  void fill(const Layout& layout, std::uint32_t seed);  // with the words of `layout`
+  // Where in the file the first word lies that is wrong; -1: none is.
+  std::int64_t wrong(const Layout& layout, std::uint32_t seed) const;
   std::vector<tw_extent> extents(const Layout& layout, std::int64_t from = 0) const;
 
  private:
@@ -74,9 +74,11 @@ class Memory {
   std::unique_ptr<char, Free> data_;
 };
 
-// Rank `rank` of `ranks` verifies its part of a whole file. Ends the program on a wrong word.
-void check_file(const std::string& path, std::int64_t bytes, std::uint32_t seed, int rank, int ranks,
-                const std::string& after);
+// Rank `rank` of `ranks` verifies its part of a whole file of `bytes`. Returns where the first wrong word lies, or where
+// a file of another length ends; -1: all is right.
+std::int64_t wrong_in_file(const std::string& path, std::int64_t bytes, std::uint32_t seed, int rank, int ranks);
+// Ends the program where `wrong` is no -1.
+void must_be_right(std::int64_t wrong, const std::string& after);
 
 }  // namespace bench
 

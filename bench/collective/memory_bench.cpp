@@ -44,7 +44,7 @@ void measure(Bench& bench, const std::string& what, const Layout& layout) {
       all.write.push_back(taken(bench.ranks, [&] { file->write(access); }));
       memory.clear();
       all.read.push_back(taken(bench.ranks, [&] { file->read(access); }));
-      memory.check(layout, seed, bench.named(what));
+      must_be_right(memory.wrong(layout, seed), bench.named(what));
       file.reset();
       bench.storage.drop(path);
     }

@@ -64,10 +64,9 @@ class Outstanding {
       memory_.clear();
     }
     const double seconds = bench_.ranks.timed([&] { most == 0 ? one_by_one(*file) : several(*file, most); });
-    if (reads_)
-      memory_.check(layout_, seed, bench_.named(name));
-    else
-      check_file(path, layout_.file_bytes, seed, bench_.ranks.rank(), bench_.ranks.size(), bench_.named(name));
+    must_be_right(reads_ ? memory_.wrong(layout_, seed)
+                         : wrong_in_file(path, layout_.file_bytes, seed, bench_.ranks.rank(), bench_.ranks.size()),
+                  bench_.named(name));
     file.reset();
     bench_.storage.drop(path);
     return {seconds};

@@ -150,11 +150,9 @@ class Overlap {
     });
     seconds.core = bench_.ranks.largest(seconds_of_others() - others);
     seconds.start = bench_.ranks.largest(seconds.start);
-    const std::string after = name_ + ", " + variant.name;
-    if (reads_)
-      memory_.check(layout_, seed, after);
-    else
-      check_file(path, layout_.file_bytes, seed, bench_.ranks.rank(), bench_.ranks.size(), after);
+    must_be_right(reads_ ? memory_.wrong(layout_, seed)
+                         : wrong_in_file(path, layout_.file_bytes, seed, bench_.ranks.rank(), bench_.ranks.size()),
+                  name_ + ", " + variant.name);
     file.reset();
     bench_.storage.drop(path);
     return seconds;

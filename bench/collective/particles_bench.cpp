@@ -141,10 +141,11 @@ std::vector<double> write_and_read(Bench& bench, const Way& way, const Layout& l
   const std::uint32_t seed = next_seed();
   memory.fill(layout, seed);
   const double written = bench.ranks.timed([&] { way.move(bench, path, memory, true); });
-  if (way.one_file) check_on_all(bench, path, layout.file_bytes, seed, bench.named(way.name), repetition);
+  if (way.one_file)
+    must_be_right(wrong_on_all(bench, path, layout.file_bytes, seed, repetition), bench.named(way.name));
   memory.clear();
   const double was_read = bench.ranks.timed([&] { way.move(bench, path, memory, false); });
-  memory.check(layout, seed, bench.named(way.name));
+  must_be_right(memory.wrong(layout, seed), bench.named(way.name));
   bench.storage.drop(path);
   return {written, was_read};
 }

@@ -3,9 +3,11 @@
 #ifndef BENCH_COLLECTIVE_PARTS_HPP
 #define BENCH_COLLECTIVE_PARTS_HPP
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "collective/layout.hpp"
 #include "collective/ranks.hpp"
 #include "collective/storage.hpp"
 #include "collective/ways.hpp"
@@ -63,20 +65,22 @@ struct Block {
 
 // One variant of a comparison with the phases kWriteAndRead: the file is new at "new"; its pages are in the page cache
 // when it is overwritten at "write" and read at "read". Only the call is timed, without open and sync. Every byte is
-// verified after each phase.
+// verified after each phase: `judge` gets what wrong_in_file() returns on this rank, and the name of the phase.
 extern const std::vector<std::string> kWriteAndRead;
+using Judge = std::function<void(std::int64_t wrong, const std::string& after)>;
 Comparison::Run write_and_read(const Bench& bench, const std::string& name, const OpenFile& open,
-                               const std::vector<Block>& shares, const Access& access);
+                               const std::vector<Block>& shares, const Access& access,
+                               const Judge& judge = must_be_right);
 inline Comparison::Run write_and_read(const Bench& bench, const std::string& name, const OpenFile& open,
-                                      const Block& share) {
-  return write_and_read(bench, name, open, {share}, whole_of(share.layout, share.memory));
+                                      const Block& share, const Judge& judge = must_be_right) {
+  return write_and_read(bench, name, open, {share}, whole_of(share.layout, share.memory), judge);
 }
 // Adds the plans among which the cost model chooses, each forced by a hint, to judge the choice.
 void add_plans(Together& together, const Bench& bench, const Block& share);
-// All ranks verify a file of theirs. Where a node may see old sizes for a second (GlusterFS), they wait, and only in the
-// first repetition.
-void check_on_all(const Bench& bench, const std::string& path, std::int64_t bytes, std::uint32_t seed,
-                  const std::string& after, int repetition);
+// All ranks verify a file of theirs (wrong_in_file). Where a node may see old sizes for a second (GlusterFS), they wait,
+// and only in the first repetition.
+std::int64_t wrong_on_all(const Bench& bench, const std::string& path, std::int64_t bytes, std::uint32_t seed,
+                          int repetition);
 // Differs between calls and is equal on all ranks, so that bytes of an earlier run are wrong.
 std::uint32_t next_seed();
 // Limits: a concurrent copy of the bytes in memory by these ranks; one rank that writes everything as one stream.

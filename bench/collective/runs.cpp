@@ -43,15 +43,15 @@ void Bench::ask(Together& together, const std::string& ours, const std::string& 
   report.add_target({name, speed, bound, true, "x"});
 }
 
-void check_on_all(const Bench& bench, const std::string& path, std::int64_t bytes, std::uint32_t seed,
-                  const std::string& after, int repetition) {
+std::int64_t wrong_on_all(const Bench& bench, const std::string& path, std::int64_t bytes, std::uint32_t seed,
+                          int repetition) {
   const Ranks& ranks = bench.ranks;
   if (ranks.nodes() > 1) ranks.meet();
   if (ranks.nodes() > 1 && bench.storage.name() == "fuse") {
-    if (repetition > (bench.effort == Effort::tiny ? 0 : -1)) return;
+    if (repetition > (bench.effort == Effort::tiny ? 0 : -1)) return -1;
     std::this_thread::sleep_for(std::chrono::milliseconds(1200));
   }
-  check_file(path, bytes, seed, ranks.rank(), ranks.size(), after);
+  return wrong_in_file(path, bytes, seed, ranks.rank(), ranks.size());
 }
 
 std::uint32_t next_seed() {
@@ -60,8 +60,8 @@ std::uint32_t next_seed() {
 }
 
 Comparison::Run write_and_read(const Bench& bench, const std::string& name, const OpenFile& open,
-                               const std::vector<Block>& shares, const Access& access) {
-  return [&bench, name, open, shares, access](int repetition) -> std::vector<double> {
+                               const std::vector<Block>& shares, const Access& access, const Judge& judge) {
+  return [&bench, name, open, shares, access, judge](int repetition) -> std::vector<double> {
     const Ranks& ranks = bench.ranks;
     const Layout& layout = shares.front().layout;
     const std::string path = bench.storage.fresh_path(static_cast<double>(layout.file_bytes));
@@ -73,11 +73,12 @@ Comparison::Run write_and_read(const Bench& bench, const std::string& name, cons
       for (const Block& share : shares) share.memory.fill(share.layout, seed);
       seconds.push_back(ranks.timed([&] { file->write(access); }));
       if (ranks.nodes() > 1) file->sync();
-      check_on_all(bench, path, layout.file_bytes, seed, fmt::format("{} ({})", bench.named(name), phase), repetition);
+      judge(wrong_on_all(bench, path, layout.file_bytes, seed, repetition),
+            fmt::format("{} ({})", bench.named(name), phase));
     }
     for (const Block& share : shares) share.memory.clear();
     seconds.push_back(ranks.timed([&] { file->read(access); }));
-    for (const Block& share : shares) share.memory.check(share.layout, seed, bench.named(name) + " (read)");
+    for (const Block& share : shares) judge(share.memory.wrong(share.layout, seed), bench.named(name) + " (read)");
     file.reset();
     bench.storage.drop(path);
     return seconds;
