@@ -187,18 +187,18 @@ void SimServer::begin_at(double now) {
 // requests that were made before.
 double SimServer::serve(double now, double service) {
   constexpr std::size_t kMostGaps = 512;
-  auto gap = gaps_.upper_bound(now);
+  auto gap = std::ranges::upper_bound(gaps_, now, {}, &Gap::begin);
   if (gap != gaps_.begin()) --gap;
   for (; gap != gaps_.end(); ++gap) {
-    const double end = gap->second;
-    const double begin = std::max(now, gap->first);
-    if (begin + service > end) continue;
-    gap->second = begin;
-    if (gap->first == begin) gaps_.erase(gap);
-    if (begin + service < end) gaps_.emplace(begin + service, end);
-    return begin + service;
+    const double begin = std::max(now, gap->begin), end = begin + service;
+    if (end > gap->end) continue;
+    const Gap behind{end, gap->end};
+    gap->end = begin;
+    gap = gap->begin == begin ? gaps_.erase(gap) : gap + 1;
+    if (end < behind.end) gaps_.insert(gap, behind);
+    return end;
   }
-  if (now > free_) gaps_.emplace(free_, now);
+  if (now > free_) gaps_.push_back({free_, now});
   if (gaps_.size() > kMostGaps) gaps_.erase(gaps_.begin());
   free_ = std::max(free_, now) + service;
   return free_;

@@ -43,8 +43,11 @@ class SimServer {
   double serve(double now, double service);
 
  private:
-  double free_ = 0;                // after all requests
-  std::map<double, double> gaps_;  // before that: begin and end of times without a request; the latest
+  struct Gap {
+    double begin, end;
+  };
+  double free_ = 0;        // after all requests
+  std::vector<Gap> gaps_;  // before that: times without a request, the latest ones, in order
 };
 
 class SimStorage : public std::enable_shared_from_this<SimStorage> {
