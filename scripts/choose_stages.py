@@ -3,7 +3,7 @@
 
 Usage: scripts/choose_stages.py [--minutes M] [--base COMMIT]
 
-Prints the names of stages of scripts/run_tests.sh with a total of at most M minutes (default 24). The number of commits
+Prints the names of stages of scripts/run_tests.sh with a total of at most M minutes (default 22). The number of commits
 selects two stages of a rotation, so that five consecutive runs cover every stage. Then come stages for files that
 differ from COMMIT (default: the upstream of this branch, if it differs from HEAD), then others.
 """
@@ -18,8 +18,8 @@ STAGES = [
     ("openmpi", 8, r"src/(async|group|engine|sharedfile|capi)/|tests/mpi(io)?/|frontends/mpiio/|tools/probe/|cmake/Mpi"),
     ("python", 6, r"bindings/python/|include/|pyproject.toml|examples/python/|scripts/build_wheel"),
     ("asan-ubsan", 12, r"src/|sim/|testing/|tests/(unit|conformance|multifile|sharedfile|vpfile|crash)/"),
-    ("minimal", 6, r"CMake|cmake/|_absent\.cpp|include/"),
     ("archer", 4, r"frontends/omp_file/|tests/omp_file/"),
+    ("minimal", 6, r"CMake|cmake/|_absent\.cpp|include/"),
     ("tsan", 10, r"src/(async|group|os|storage|engine|sharedfile)/"),
     ("tidy", 12, r"src/|frontends/|\.clang-tidy"),
 ]
@@ -56,7 +56,7 @@ def changed_since(base):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=int, default=24)
+    parser.add_argument("--minutes", type=int, default=22)
     parser.add_argument("--base")
     chosen = parser.parse_args()
     commits = int(git("rev-list", "--count", "HEAD") or 0)
