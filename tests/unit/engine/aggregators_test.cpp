@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <vector>
 
 namespace thalweg {
@@ -44,6 +45,15 @@ TEST(EvenDomains, AreEqualWhereTheRangeIsAMultiple) {
   const auto domains = even_domains({0, 4 * 8192}, 4, 4096);
 
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(domains[i].end, (i + 1) * 8192) << i;
+}
+
+TEST(EvenDomains, BeginOnDifferentTargetsOfAStripedFile) {
+  constexpr std::uint64_t kStripe = 2 << 20, kTargets = 16;
+  const auto domains = even_domains({0, 1024 * kStripe}, kTargets, kStripe);
+
+  std::set<std::uint64_t> targets;
+  for (const FileDomain& domain : domains) targets.insert(domain.begin / kStripe % kTargets);
+  EXPECT_EQ(targets.size(), kTargets);
 }
 
 // Bytes at `places`; each domain proposes its lowest remaining one.
