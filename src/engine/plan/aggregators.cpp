@@ -15,7 +15,7 @@ std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint6
   // Rounded up, and never 0. Many units become an odd number: else all aggregators could move from one target of a
   // striped file to the next at the same time.
   const std::uint64_t units = (range.end - first - 1) / n / unit + 1;
-  const std::uint64_t share = (units < 32 ? units : units | 1) * unit;
+  const std::uint64_t share = (units < 16 ? units : units | 1) * unit;
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t from = i * share;
     if (from >= range.end - first) break;
