@@ -230,8 +230,9 @@ TW_API_STATUS tw_status tw_file_end(const tw_file* file, int64_t* nbytes);
 /* Tells whether each task may as well make its collective accesses of this file alone, by tw_file_access() or
  * tw_file_iaccess(), which send no message: they would move the same bytes in the same calls. Failures of other tasks
  * are not reported then, and no call waits for another task. That is so where the tasks and the storage are of one
- * node, no task has a view other than an offset, and no hint names a method, workers or aggregators; and always with the
- * hint method=direct, but for direct I/O. The answer is equal on all tasks, and changes with tw_file_set_view() only.
+ * node, no task has a view other than an offset, and no hint names a method, workers or aggregators; and always with
+ * the hint method=direct, but for direct I/O. The answer is equal on all tasks, and changes with tw_file_set_view()
+ * only.
  * Call:      independent.
  * Blocking:  no.
  * alone      [out] 1 or 0.
@@ -397,10 +398,10 @@ typedef struct tw_access {
   int32_t os_errno;
   const char* message; /* copied */
   /* NULL: all bytes of the extents are moved. Else n is 1, extents[0].address is where a view of memory begins, not
-   * NULL, and extents[0].length is tw_view_size(memory): the bytes of that view are moved, in its order. View and extent
-   * may be freed as soon as the call has returned. The view takes 24 bytes of memory for each piece that lies together
-   * in memory and in the file, and nothing where it is one run. A view that has a byte twice writes it to both places; a
-   * read sets that byte to either of the two. A view of 0 bytes may come with n 0 */
+   * NULL, and extents[0].length is tw_view_size(memory): the bytes of that view are moved, in its order. View and
+   * extent may be freed as soon as the call has returned. The view takes 24 bytes of memory for each piece that lies
+   * together in memory and in the file, and nothing where it is one run. A view that has a byte twice writes it to both
+   * places; a read sets that byte to either of the two. A view of 0 bytes may come with n 0 */
   const tw_view* memory;
 } tw_access;
 
