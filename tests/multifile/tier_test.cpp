@@ -38,6 +38,10 @@ class Tiers : public InFolder {
     EXPECT_EQ(names_in_shared(), physical_files);
     EXPECT_TRUE(checkpoint_.in_tier().empty());
   }
+  void empty_shared() {
+    std::filesystem::remove_all(folder() / "shared");
+    std::filesystem::create_directory(folder() / "shared");
+  }
 
   Checkpoint checkpoint_;
 };
@@ -61,8 +65,7 @@ TEST_F(Tiers, OfOneNodeThreeAndAllMappings) {
       EXPECT_EQ(checkpoint_.write(2).message(), "ok");
 
       expect_drained(2, std::min<std::size_t>(files == kOnePerNode ? static_cast<std::size_t>(nodes) : files, 6));
-      std::filesystem::remove_all(folder() / "shared");
-      std::filesystem::create_directory(folder() / "shared");
+      empty_shared();
     }
   }
 }
@@ -112,8 +115,7 @@ TEST_F(Tiers, EveryLossOfOneNodeLeavesWhatWasClosedWithPartners) {
     EXPECT_TRUE(drained(checkpoint_.tier, true).ok());
 
     expect_drained(1, 3);
-    std::filesystem::remove_all(folder() / "shared");
-    std::filesystem::create_directory(folder() / "shared");
+    empty_shared();
   }
 }
 
@@ -250,6 +252,30 @@ TEST_F(Tiers, RefusesWhatCannotWork) {
   EXPECT_EQ(checkpoint_.write(1).code(), Code::unsafe);
   EXPECT_TRUE(checkpoint_.in_tier().empty());
   EXPECT_EQ(names_in_shared(), 1U);
+}
+
+TEST_F(Tiers, TheCloseThatFindsDuplicatesDrains) {
+  for (const Drain drain : {Drain::wait, Drain::async, Drain::leave}) {
+    checkpoint_.name.clear();
+    checkpoint_.options.refuses_duplicates = true;
+    checkpoint_.options.drain = Drain::wait;
+    EXPECT_TRUE(checkpoint_.write(1).ok()) << "files without names are no duplicates";
+    checkpoint_.name = "twice";
+    checkpoint_.options.drain = drain;
+    checkpoint_.options.partner = drain == Drain::leave;
+
+    const Status closed = checkpoint_.write(2);
+
+    EXPECT_EQ(closed.code(), Code::already_exists);
+    EXPECT_NE(closed.message().find("are both named 'twice'"), std::string::npos) << closed.message();
+    EXPECT_TRUE(await_drains().ok());
+    if (drain == Drain::leave) {
+      EXPECT_EQ(checkpoint_.in_tier(".copy").size(), 2U);
+      EXPECT_TRUE(drained(checkpoint_.tier).ok());
+    }
+    expect_drained(2, 2);
+    if (HasFailure()) FAIL() << "drain " << static_cast<int>(drain);
+  }
 }
 
 // Through the C API, by one task.

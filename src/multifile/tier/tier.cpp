@@ -194,7 +194,8 @@ Op<Result<std::unique_ptr<Multifile>>> open_in_tier(Group& group, OpenRequest re
 
 Op<Status> close_in_tier(Group& tasks, std::unique_ptr<Multifile> file, std::unique_ptr<Tier> tier) {
   const Status closed = co_await close_multifile(tasks, std::move(file));
-  if (tier == nullptr || !closed.ok()) co_return closed;
+  const bool is_closed = closed.ok() || closed.code() == Code::already_exists;  // two logical files of one name
+  if (tier == nullptr || !is_closed) co_return closed;
   Group& group = tier->group ? *tier->group : tasks;
   group.set_call(Call::tw_multifile_close);
   TW_CO_RETURN_IF_ERROR(co_await agree(group, attempt([&] { return note_closed(*tier); })));
@@ -206,7 +207,7 @@ Op<Status> close_in_tier(Group& tasks, std::unique_ptr<Multifile> file, std::uni
   else if (tier->options.drain == MultifileOptions::Drain::async)
     drained =
         co_await agree(group, attempt([&] { return tier->leads ? begin_drain(std::move(tier->folders)) : Status(); }));
-  co_return copied.or_else(drained);
+  co_return closed.or_else(copied).or_else(drained);
 }
 
 }  // namespace thalweg

@@ -22,10 +22,14 @@ struct Checkpoint {
   std::size_t bytes = 300'000;  // of each task
   bool closes = true;           // else: flushed, and abandoned
   std::function<void()> before_close{};
+  std::shared_ptr<Backend> backend = posix_backend();
+  bool exclusive = false;
+  std::string name{};  // of the logical file of each task
 
   OpenRequest request(MultifileMode access) const {
     OpenRequest request;
-    request.backend = posix_backend();
+    request.backend = backend;
+    request.exclusive = exclusive;
     request.path = path;
     request.access = access;
     request.options = options;
@@ -52,6 +56,7 @@ struct Checkpoint {
       WriteHandle& writing = *(*file)->writing;
       const std::vector<std::byte> data = content(group.rank(), version);
       TW_CO_ASSIGN_OR_RETURN(LogicalWriter * writer, writing.current_or_first());
+      if (!name.empty()) TW_CO_RETURN_IF_ERROR(writing.set_name(*writer, name, 0));
       TW_CO_RETURN_IF_ERROR(writing.write(*writer, data));
       TW_CO_RETURN_IF_ERROR(writing.flush());
       if (!closes) {
@@ -115,10 +120,11 @@ struct Checkpoint {
 };
 
 // Calls drain_tier(); its lines are added to `*lines`.
-inline Status drained(const std::string& tier, bool lost = false, std::string* lines = nullptr) {
-  return drain_tier(posix_backend(), {tier, "", lost, [lines](const std::string& line) {
-                                        if (lines != nullptr) *lines += line + "\n";
-                                      }});
+inline Status drained(const std::string& tier, bool lost = false, std::string* lines = nullptr,
+                      const std::shared_ptr<Backend>& backend = posix_backend()) {
+  return drain_tier(backend, {tier, "", lost, [lines](const std::string& line) {
+                                if (lines != nullptr) *lines += line + "\n";
+                              }});
 }
 
 }  // namespace thalweg::test
