@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 struct Left {
   const char* name;
   bool closed;
-  bool older;  // a whole multifile has the name
+  bool older;      // a whole multifile has the name
+  bool exclusive;  // no other may be replaced
 };
 void PrintTo(const Left& left, std::ostream* out) { *out << left.name; }
 
@@ -38,6 +39,7 @@ class TierKill : public InFolder, public testing::WithParamInterface<Left> {
     }
     checkpoint_.options.drain = MultifileOptions::Drain::leave;
     checkpoint_.closes = GetParam().closed;
+    checkpoint_.exclusive = GetParam().exclusive;
     ASSERT_TRUE(checkpoint_.write(2).ok());
     for (const char* name : {"tier", "shared"}) copy(folder() / name, folder() / "kept" / name);
   }
@@ -50,6 +52,7 @@ class TierKill : public InFolder, public testing::WithParamInterface<Left> {
   Traced drain(std::uint64_t kill_at) const {
     return run_traced({THALWEG_COMMAND, "drain", "--quiet", checkpoint_.tier}, kill_at);
   }
+  std::ptrdiff_t names_in_shared() const { return std::distance(fs::directory_iterator(folder() / "shared"), {}); }
   bool may_be_read(int version) const {
     const bool old_stays = GetParam().older && !GetParam().closed;
     return version == (GetParam().older ? 1 : -1) || (!old_stays && (version == 2 || version == -1));
@@ -80,14 +83,18 @@ TEST_P(TierKill, AtEveryCall) {
       std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(2));
     EXPECT_EQ(drained(checkpoint_.tier).message(), "ok") << "killed at call " << call;
     EXPECT_TRUE(checkpoint_.in_tier().empty());
+    EXPECT_EQ(names_in_shared(), last == 2 ? 2 : 4) << "killed at call " << call;
     if (HasFailure()) return;
   }
   EXPECT_GT(kills, 20U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Left, TierKill,
-                         testing::Values(Left{"Closed", true, false}, Left{"ClosedOverAnOlderOne", true, true},
-                                         Left{"Flushed", false, false}, Left{"FlushedBesideAWholeOne", false, true}),
+                         testing::Values(Left{"Closed", true, false, false},
+                                         Left{"ClosedOverAnOlderOne", true, true, false},
+                                         Left{"ClosedExclusive", true, false, true},
+                                         Left{"Flushed", false, false, false},
+                                         Left{"FlushedBesideAWholeOne", false, true, false}),
                          [](const testing::TestParamInfo<Left>& left) { return std::string(left.param.name); });
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/engine/busy_storage.hpp"
 #include "support/files/in_folder.hpp"
 #include "support/files/open_options.hpp"
 #include "support/files/tiers.hpp"
@@ -252,6 +253,39 @@ TEST_F(Tiers, RefusesWhatCannotWork) {
   EXPECT_EQ(checkpoint_.write(1).code(), Code::unsafe);
   EXPECT_TRUE(checkpoint_.in_tier().empty());
   EXPECT_EQ(names_in_shared(), 1U);
+}
+
+// Another program makes a file of that name before a call of the drain: it keeps what it has.
+TEST_F(Tiers, AnExclusiveCreationReplacesNoFile) {
+  checkpoint_.options.drain = Drain::leave;
+  checkpoint_.exclusive = true;
+  bool acted = true;
+  for (const char* end : {"", ".000001"}) {
+    std::uint64_t at = 1;
+    for (acted = true; acted; ++at) {
+      EXPECT_TRUE(checkpoint_.write(1).ok());
+      const std::string name = checkpoint_.path + end;
+      bool made = false;
+      const auto storage = std::make_shared<BusyStorage>(at, [&] {
+        made = !std::filesystem::exists(name);
+        if (made) std::ofstream(name) << "another";
+      });
+
+      const Status mine = drained(checkpoint_.tier, false, nullptr, storage);
+
+      acted = storage->has_acted();
+      EXPECT_EQ(mine.code(), made ? Code::already_exists : Code::ok) << "at call " << at << ": " << mine.message();
+      std::string text;
+      if (made) std::getline(std::ifstream(name), text);
+      EXPECT_EQ(text, made ? "another" : "") << "at call " << at;
+      if (made) std::filesystem::remove(name);
+      EXPECT_EQ(drained(checkpoint_.tier).message(), "ok") << "at call " << at;
+      expect_drained(1, 2);
+      if (HasFailure()) FAIL() << "at call " << at;
+      empty_shared();
+    }
+    EXPECT_GT(at, 10U);
+  }
 }
 
 TEST_F(Tiers, TheCloseThatFindsDuplicatesDrains) {

@@ -101,31 +101,41 @@ Status repair(const std::shared_ptr<Backend>& backend, const TierRecord& record)
       .with_context(fmt::format("'{}' was not closed, and '{}' has what was flushed", record.final_path, path));
 }
 
+Status made_meanwhile(const TierRecord& record, const std::string& name) {
+  return Status::error(Code::already_exists, "'{}' was made meanwhile; the drained multifile is '{}'", name,
+                       record.draining_path());
+}
+
 // Locks what has the final name; null: nothing.
 Result<std::unique_ptr<StoredFile>> hold_final(Backend& backend, const TierRecord& record) {
   const std::string& to = record.final_path;
   TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(to));
   if (!exists) return std::unique_ptr<StoredFile>();
-  if (record.exclusive)
-    return Status::error(Code::already_exists, "'{}' was made meanwhile; the drained multifile is '{}'", to,
-                         record.draining_path());
+  if (record.exclusive) return made_meanwhile(record, to);
   TW_ASSIGN_OR_RETURN(auto held, hold_file(backend, to));
   if (!record.overwrite_foreign) TW_RETURN_IF_ERROR(check_may_overwrite(backend, to, format::KnownFormat::multifile));
   return held;
 }
 
+// Where nothing may be replaced physical files are linked, as a rename replaces what another program makes at the moment.
+// Their draining names go once all have their final ones. File systems without links get renames.
 Status rename(Backend& backend, const TierRecord& record, std::uint32_t k) {
   const std::string from = format::physical_name(record.draining_path(), k);
   const std::string to = format::physical_name(record.final_path, k);
   TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(from));
   if (!exists && k > 0) return {};  // renamed before a death
+  std::error_code error, of_look;
+  if (record.exclusive) {
+    std::filesystem::create_hard_link(from, to, error);
+    if (!error || std::filesystem::equivalent(from, to, of_look)) return {};
+    if (error == std::errc::file_exists) return made_meanwhile(record, to);
+  }
   if (auto there = backend.open(to, OpenMode::read); k > 0 && there.has_value() && !record.overwrite_foreign) {
     std::array<std::byte, format::kMagicBytes> begin{};
     TW_ASSIGN_OR_RETURN(const std::size_t got, (*there)->read(0, begin));
     if (got > 0 && !format::begins_as_multifile(ByteView(begin).first(got)))
       return Status::error(Code::unsafe, "'{}' is no part of a multifile, and is left as it is: move it away", to);
   }
-  std::error_code error;
   std::filesystem::rename(from, to, error);
   return folder_status(error, "rename", from);
 }
@@ -150,7 +160,7 @@ Result<Drained> replace(Backend& backend, const TierRecord& record, bool was_clo
   return Drained::whole;
 }
 
-// A newer multifile has the final name.
+// It, or a newer multifile, has the final name.
 void remove_draining(Backend& backend, const TierRecord& record) {
   auto draining = read_physical(backend, record.draining_path(), 0);
   for (auto k = draining.has_value() ? (*draining)->header().n_physical : 1; k-- > 0;)
@@ -223,7 +233,7 @@ Result<Drained> try_to_finish(const std::shared_ptr<Backend>& backend, const Tie
       TW_ASSIGN_OR_RETURN(how, std::move(replaced));
     }
   }
-  if (how == Drained::replaced) remove_draining(*backend, record);
+  if (how == Drained::whole || how == Drained::replaced) remove_draining(*backend, record);
   for (std::uint32_t part = record.n_parts; part-- > 0;) (void)backend->remove(record.part_path(part)).ok();
   return how;
 }

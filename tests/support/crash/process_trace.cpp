@@ -19,10 +19,10 @@ constexpr int kSyscallStop = SIGTRAP | 0x80;
 
 // System calls that change files with any arguments.
 constexpr long kChanging[] = {
-    SYS_pwrite64,  SYS_pwritev, SYS_pwritev2,  SYS_write,    SYS_writev,    SYS_ftruncate,
-    SYS_fallocate, SYS_fsync,   SYS_fdatasync, SYS_unlinkat, SYS_renameat2, SYS_io_uring_enter,
+    SYS_pwrite64, SYS_pwritev,   SYS_pwritev2, SYS_write,     SYS_writev,         SYS_ftruncate, SYS_fallocate,
+    SYS_fsync,    SYS_fdatasync, SYS_unlinkat, SYS_renameat2, SYS_io_uring_enter, SYS_linkat,
 #ifdef SYS_unlink
-    SYS_unlink,    SYS_rename,  SYS_renameat,
+    SYS_unlink,   SYS_rename,    SYS_renameat, SYS_link,
 #endif
 };
 
