@@ -444,8 +444,8 @@ TW_API_STATUS tw_status tw_multifile_defrag(const char* from, const char* to, co
  * A multifile that was closed gets its name, in place of an older one, once the parts of all nodes have arrived; the
  * call that finds them so makes it whole, on any node. One that was flushed and not closed is repaired; where an older
  * whole one has its name, it keeps the name that it has while it is drained. What is drained is removed from the tier.
- * Call it on all nodes, at once or in turn. Folders of running programs are left alone (TW_ERR_UNSAFE). Can be
- * interrupted and repeated.
+ * Call it on all nodes, at once or in turn; it can be interrupted and repeated. Folders of running programs, and parts
+ * that another call drains at the moment, are left alone (TW_ERR_UNSAFE).
  * folder     [in]  the value of the hint.
  * lost       [in]  not 0: the copies in this tier of the parts of other nodes (hint partner) are drained, too. For
  *                  nodes that are gone: such a copy lacks what its node flushed after it was made.

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "support/engine/busy_storage.hpp"
 #include "support/files/in_folder.hpp"
@@ -39,6 +41,16 @@ class Tiers : public InFolder {
     EXPECT_EQ(names_in_shared(), physical_files);
     EXPECT_TRUE(checkpoint_.in_tier().empty());
   }
+  // A checkpoint of both nodes, not drained; the copies of their parts lie in another tier, that of their partners.
+  std::string write_with_copies_elsewhere() {
+    checkpoint_.options.drain = Drain::leave;
+    checkpoint_.options.partner = true;
+    EXPECT_EQ(checkpoint_.write(1).message(), "ok");
+    std::filesystem::create_directory(folder() / "partners");
+    for (const auto& copy : checkpoint_.in_tier(".copy"))
+      std::filesystem::rename(copy, folder() / "partners" / copy.filename());
+    return path("partners");
+  }
   void empty_shared() {
     std::filesystem::remove_all(folder() / "shared");
     std::filesystem::create_directory(folder() / "shared");
@@ -46,6 +58,23 @@ class Tiers : public InFolder {
 
   Checkpoint checkpoint_;
 };
+
+// A drain in a thread of its own, and what it returns; a caller who may hold locks goes on after a while.
+class OtherDrain {
+ public:
+  void begin(const std::string& tier, bool lost = false) {
+    running_ = std::async(std::launch::async, [tier, lost] { return drained(tier, lost); });
+    running_.wait_for(std::chrono::milliseconds(300));
+  }
+  Status end() { return running_.valid() ? running_.get() : Status{}; }
+
+ private:
+  std::future<Status> running_;
+};
+
+bool may_overlap(const Status& drained) {
+  return drained.ok() || drained.code() == Code::unsafe || drained.code() == Code::not_closed;
+}
 
 TEST_F(Tiers, AClosedMultifileHasItsNameWhereTheCloseWaits) {
   checkpoint_.options.drain = Drain::wait;
@@ -253,6 +282,91 @@ TEST_F(Tiers, RefusesWhatCannotWork) {
   EXPECT_EQ(checkpoint_.write(1).code(), Code::unsafe);
   EXPECT_TRUE(checkpoint_.in_tier().empty());
   EXPECT_EQ(names_in_shared(), 1U);
+}
+
+// Before each call of a drain, another one begins, and ends where it can: of the copies of the same parts.
+TEST_F(Tiers, DrainsOfAPartAndOfItsCopyMayOverlap) {
+  bool acted = true;
+  for (std::uint64_t at = 1; acted; ++at) {
+    const std::string partners = write_with_copies_elsewhere();
+    OtherDrain second;
+    const auto storage = std::make_shared<BusyStorage>(at, [&] { second.begin(partners, true); });
+
+    const Status mine = drained(checkpoint_.tier, false, nullptr, storage);
+    const Status other = second.end();
+
+    acted = storage->has_acted();
+    EXPECT_TRUE(may_overlap(mine)) << "at call " << at << ": " << mine.message();
+    EXPECT_TRUE(may_overlap(other)) << "at call " << at << ": " << other.message();
+    EXPECT_TRUE(mine.ok() || other.ok()) << "at call " << at << ": " << mine.message() << ", " << other.message();
+    EXPECT_TRUE(drained(checkpoint_.tier).ok()) << "at call " << at;
+    EXPECT_TRUE(drained(partners, true).ok()) << "at call " << at;
+    expect_drained(1, 2);
+    EXPECT_TRUE(std::filesystem::is_empty(partners)) << "at call " << at;
+    if (HasFailure()) FAIL() << "at call " << at;
+    empty_shared();
+  }
+}
+
+TEST_F(Tiers, NobodyWaitsForAPartThatHasArrived) {
+  const std::string partners = write_with_copies_elsewhere();
+  checkpoint_.lose_node(1);
+  for (const auto& copy : std::filesystem::directory_iterator(partners))
+    if (copy.path().string().ends_with(".000001.copy")) std::filesystem::remove_all(copy.path());
+  EXPECT_EQ(drained(checkpoint_.tier).code(), Code::not_closed);
+  bool acted = true;
+  for (std::uint64_t at = 1; acted; ++at) {
+    OtherDrain second;
+    const auto storage = std::make_shared<BusyStorage>(at, [&] { second.begin(partners, true); });
+
+    EXPECT_EQ(drained(checkpoint_.tier, false, nullptr, storage).code(), Code::not_closed) << "at call " << at;
+
+    acted = storage->has_acted();
+    EXPECT_EQ(second.end().code(), acted ? Code::not_closed : Code::ok) << "at call " << at;
+  }
+}
+
+TEST_F(Tiers, DrainsOfATierMayOverlap) {
+  checkpoint_.options.drain = Drain::leave;
+  bool acted = true;
+  for (std::uint64_t at = 1; acted; ++at) {
+    EXPECT_TRUE(checkpoint_.write(1).ok());
+    OtherDrain second;
+    const auto storage = std::make_shared<BusyStorage>(at, [&] { second.begin(checkpoint_.tier); });
+
+    const Status mine = drained(checkpoint_.tier, false, nullptr, storage);
+    const Status other = second.end();
+
+    acted = storage->has_acted();
+    EXPECT_TRUE(may_overlap(mine) && may_overlap(other)) << mine.message() << ", " << other.message();
+    EXPECT_TRUE(mine.ok() || other.ok()) << "at call " << at << ": " << mine.message() << ", " << other.message();
+    EXPECT_TRUE(drained(checkpoint_.tier).ok()) << "at call " << at;
+    expect_drained(1, 2);
+    if (HasFailure()) FAIL() << "at call " << at;
+    empty_shared();
+  }
+}
+
+// The thread of a program, from the open on, and `thalweg drain --lost`.
+TEST_F(Tiers, ADrainMayOverlapWithTheProgram) {
+  checkpoint_.options.partner = true;
+  bool acted = true;
+  for (std::uint64_t at = 1; acted; ++at) {
+    OtherDrain second;
+    const auto storage = std::make_shared<BusyStorage>(at, [&] { second.begin(checkpoint_.tier, true); });
+    checkpoint_.backend = storage;
+
+    EXPECT_EQ(checkpoint_.write(1).message(), "ok") << "at call " << at;
+    EXPECT_EQ(await_drains().message(), "ok") << "at call " << at;
+    const Status other = second.end();
+
+    checkpoint_.backend = posix_backend();
+    acted = storage->has_acted();
+    EXPECT_TRUE(may_overlap(other)) << "at call " << at << ": " << other.message();
+    expect_drained(1, 2);
+    if (HasFailure()) FAIL() << "at call " << at;
+    empty_shared();
+  }
 }
 
 // Another program makes a file of that name before a call of the drain: it keeps what it has.

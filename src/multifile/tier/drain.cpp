@@ -191,11 +191,29 @@ Result<PartState> read_part(Backend& backend, const TierRecord& record, std::uin
   return state;
 }
 
+namespace {
+
+Result<bool> has_arrived(Backend& backend, const TierRecord& record) {
+  if (look_at_final(backend, record) != Drained::not_yet || is_closed_draining(backend, record)) return true;
+  TW_ASSIGN_OR_RETURN(const PartState state, read_part(backend, record, record.part));
+  return state.arrived;
+}
+
+}  // namespace
+
 Status drain_part(Backend& backend, const std::string& folder, const TierRecord& record) {
-  if (look_at_final(backend, record) != Drained::not_yet || is_closed_draining(backend, record)) return {};
-  TW_ASSIGN_OR_RETURN(const PartState before, read_part(backend, record, record.part));
-  if (before.arrived) return {};
-  TW_ASSIGN_OR_RETURN(auto state, backend.open(record.part_path(record.part), OpenMode::create_keep));
+  TW_ASSIGN_OR_RETURN(bool arrived, has_arrived(backend, record));
+  if (arrived) return {};
+  const std::string path = record.part_path(record.part);
+  auto held = hold_opened(path, [&] { return open_to_lock(backend, path, OpenMode::create_keep); });
+  if (held.status().code() == Code::unsafe)
+    return Status::error(Code::unsafe, "'{}': another program drains node part {} at the moment; try again later",
+                         record.final_path, record.part);
+  TW_ASSIGN_OR_RETURN(auto state, std::move(held));
+  TW_ASSIGN_OR_RETURN(arrived, has_arrived(backend, record));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, state->size());
+  if (arrived && bytes == 0) remove_own(backend, *state);  // another process has finished, and removed it before
+  if (arrived) return {};
   FolderRuns runs(backend, record.file_in(folder));
   Bytes rest;
   put_value(rest, std::uint64_t{record.closed});
@@ -255,10 +273,11 @@ struct HeldFolder {
   std::string path;
   TierRecord record;
   std::unique_ptr<StoredFile> held;  // null: there is nothing to drain in it
+  Status part;                       // of its drain
 };
 
 Result<HeldFolder> hold_folder(Backend& backend, const std::string& path) {
-  HeldFolder folder{path, {}, nullptr};
+  HeldFolder folder{path, {}, nullptr, {}};
   auto held = hold_file(backend, path + kRecordName);
   if (held.status().code() != Code::not_found) TW_RETURN_IF_ERROR(held.status());
   Bytes bytes(8192);
@@ -318,13 +337,13 @@ Status drain_tier(const std::shared_ptr<Backend>& backend, const TierDrain& what
     if (held.status().code() == Code::no_permission) continue;  // of another user
     note(held.status(), "");
     if (!held.has_value() || held->held == nullptr) continue;
-    const HeldFolder& folder = folders.emplace_back(std::move(held).value());
-    if (!folder.record.copy || what.lost) note(drain_part(*backend, folder.path, folder.record), "");
+    HeldFolder& folder = folders.emplace_back(std::move(held).value());
+    if (!folder.record.copy || what.lost) folder.part = drain_part(*backend, folder.path, folder.record);
   }
   for (const HeldFolder& folder : folders) {
     std::string line;
     const Status status = finish_folder(backend, folder, line);
-    note(status, line);
+    note(status.ok() ? status : folder.part.or_else(status), line);
   }
   return first;
 }

@@ -2,12 +2,12 @@
 //
 //  1. Each part is copied to the draining name, at the offsets that it has: all but the second state slots of the
 //     physical files, which say "closed". It is synced. Then a file beside it says that this part has arrived, and that
-//     of part 0 keeps the slots (drain_part).
+//     of part 0 keeps the slots. The process that copies locks this file (drain_part).
 //  2. Once all parts have arrived, whoever finds it so writes the slots, that of physical file 0 last; or it repairs
 //     what was flushed and not closed. The physical files are renamed, physical file 0 last; the files of the parts go
 //     (finish_drain).
 //
-// Each step can be repeated after a death, and by several processes at once: all write the same bytes.
+// Each step can be repeated after a death. Several processes may finish a drain at once: all write the same bytes.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ struct PartState {
 };
 Result<PartState> read_part(Backend& backend, const TierRecord& record, std::uint32_t part);
 
-// Copies the part in `folder`; does nothing where it has arrived.
+// Copies the part in `folder`; does nothing where it has arrived. unsafe: another process copies it.
 Status drain_part(Backend& backend, const std::string& folder, const TierRecord& record);
 // Makes the multifile whole where all parts have arrived. `missing`: the numbers of those that have not; may be null.
 Result<Drained> finish_drain(const std::shared_ptr<Backend>& backend, const TierRecord& record,

@@ -87,9 +87,9 @@ void run_drain(TierFolders& folders, const std::shared_future<void>& before, Dra
 }  // namespace
 
 Status TierFolders::remove() {
+  const Status removed = remove_tier_folder(own).or_else(copy.empty() ? Status{} : remove_tier_folder(copy));
   release();
-  TW_RETURN_IF_ERROR(remove_tier_folder(own));
-  return copy.empty() ? Status{} : remove_tier_folder(copy);
+  return removed;
 }
 
 Status begin_drain(TierFolders folders) {

@@ -1,6 +1,7 @@
 // The file system, on which another program acts before one of the calls of a test's backend.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,7 +15,7 @@ class BusyStorage final : public Backend {
  public:
   using Act = std::function<void()>;
   // `act` comes before call number `at`, counted from 1.
-  BusyStorage(std::uint64_t at, Act act) : left_(at), act_(std::move(act)) {}
+  BusyStorage(std::uint64_t at, Act act) : at_(at), act_(std::move(act)) {}
 
   using Backend::open;
   Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override {
@@ -33,13 +34,14 @@ class BusyStorage final : public Backend {
   Result<StorageInfo> describe(const std::string& path) override { return posix_backend()->describe(path); }
   const char* name() const override { return "busy"; }
 
-  bool has_acted() const { return left_ == 0; }
+  bool has_acted() const { return calls_ >= at_; }
 
  private:
   void count() {
-    if (left_ > 0 && --left_ == 0) act_();
+    if (++calls_ == at_) act_();
   }
-  std::uint64_t left_;
+  const std::uint64_t at_;
+  std::atomic<std::uint64_t> calls_ = 0;
   const Act act_;
 };
 
