@@ -426,6 +426,49 @@ TEST_F(Tiers, TheCloseThatFindsDuplicatesDrains) {
   }
 }
 
+// Notes the folders in a tier whose records are opened to be locked.
+class LocksNoted final : public Backend {
+ public:
+  using Backend::open;
+  Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override {
+    if (options.takes_lock && path.ends_with(kRecordName)) locked.push_back(path);
+    return posix_backend()->open(path, options);
+  }
+  Status remove(const std::string& path) override { return posix_backend()->remove(path); }
+  Result<bool> exists(const std::string& path) override { return posix_backend()->exists(path); }
+  Status sync_directory_of(const std::string& path) override { return posix_backend()->sync_directory_of(path); }
+  Result<StorageInfo> describe(const std::string& path) override { return posix_backend()->describe(path); }
+  const char* name() const override { return "noted"; }
+
+  std::vector<std::string> locked;
+};
+
+TEST_F(Tiers, ARestartLocksTheFoldersOfItsMultifileOnly) {
+  checkpoint_.options.drain = Drain::leave;
+  Checkpoint another = checkpoint_;
+  another.path = path("shared/another.tw");
+  EXPECT_TRUE(another.write(2).ok());
+  std::vector<std::string> wanted;
+  const auto of_others = another.in_tier();
+  EXPECT_TRUE(checkpoint_.write(1).ok());
+  for (const auto& one : checkpoint_.in_tier())
+    if (std::ranges::count(of_others, one) == 0) wanted.push_back(one.string() + kRecordName);
+  std::filesystem::create_directory(folder() / "tier" / "thalweg-being-made.000000");
+  std::ofstream(folder() / "tier" / "thalweg-being-made.000000" / ".tier-record");
+  const auto storage = std::make_shared<LocksNoted>();
+
+  EXPECT_TRUE(drain_tier(storage, {checkpoint_.tier, checkpoint_.path, false, {}}).ok());
+
+  std::ranges::sort(storage->locked);
+  std::ranges::sort(wanted);
+  EXPECT_EQ(storage->locked, wanted);
+  EXPECT_EQ(checkpoint_.read(), 1);
+  storage->locked.clear();
+  EXPECT_TRUE(drain_tier(storage, {checkpoint_.tier, "", false, {}}).ok());
+  EXPECT_EQ(storage->locked.size(), 2U) << "a folder without a record may be in the making";
+  EXPECT_EQ(another.read(), 2);
+}
+
 // Through the C API, by one task.
 TEST_F(Tiers, OfOneTask) {
   OpenWith with;

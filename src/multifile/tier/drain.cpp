@@ -276,23 +276,35 @@ struct HeldFolder {
   Status part;                       // of its drain
 };
 
-Result<HeldFolder> hold_folder(Backend& backend, const std::string& path) {
-  HeldFolder folder{path, {}, nullptr, {}};
-  auto held = hold_file(backend, path + kRecordName);
-  if (held.status().code() != Code::not_found) TW_RETURN_IF_ERROR(held.status());
+// What the record of a folder has; nothing where there is none.
+Result<Bytes> read_record(Backend& backend, const std::string& name) {
   Bytes bytes(8192);
-  std::size_t got = 0;
-  if (held.has_value()) {
-    TW_ASSIGN_OR_RETURN(got, (*held)->read(0, bytes));
-  }
-  if (got == 0) {  // a program is making it, or died before it wrote anything, or while it made a copy
-    std::error_code error;
-    const auto age = std::filesystem::file_time_type::clock::now() - std::filesystem::last_write_time(path, error);
-    if (!error && age > kBeingMade) TW_RETURN_IF_ERROR(remove_tier_folder(path));
+  auto file = backend.open(name, OpenMode::read);
+  if (file.status().code() == Code::not_found) return Bytes();
+  TW_RETURN_IF_ERROR(file.status());
+  TW_ASSIGN_OR_RETURN(const std::size_t got, (*file)->read(0, bytes));
+  bytes.resize(got);
+  return bytes;
+}
+
+// Looks before it locks, as the program that makes a folder would be refused. `only`: see TierDrain.
+Result<HeldFolder> hold_folder(Backend& backend, const std::string& path, const std::string& only) {
+  HeldFolder folder{path, {}, nullptr, {}};
+  const std::string name = path + kRecordName;
+  TW_ASSIGN_OR_RETURN(Bytes bytes, read_record(backend, name));
+  const bool is_empty = bytes.empty();  // its program is making it, or died before it wrote, or while it made a copy
+  std::error_code error;
+  const auto age = std::filesystem::file_time_type::clock::now() - std::filesystem::last_write_time(path, error);
+  if (is_empty && (error || age < kBeingMade)) return folder;
+  if (auto found = decode_record(bytes, name); !only.empty() && !(found.has_value() && found->final_path == only))
     return folder;
-  }
+  auto held = hold_file(backend, name);
+  if (held.status().code() != Code::not_found) TW_RETURN_IF_ERROR(held.status());
+  TW_ASSIGN_OR_RETURN(bytes, read_record(backend, name));
+  if (bytes.empty() && is_empty) TW_RETURN_IF_ERROR(remove_tier_folder(path));
+  if (bytes.empty()) return folder;  // removed here, or by another program
   folder.held = std::move(held).value();
-  TW_ASSIGN_OR_RETURN(folder.record, decode_record(ByteView(bytes).first(got), path + kRecordName));
+  TW_ASSIGN_OR_RETURN(folder.record, decode_record(bytes, name));
   return folder;
 }
 
@@ -331,9 +343,8 @@ Status drain_tier(const std::shared_ptr<Backend>& backend, const TierDrain& what
   };
   std::vector<HeldFolder> folders;
   for (const std::string& path : paths) {
-    auto held = hold_folder(*backend, path);
-    const bool of_others = !what.only.empty() && (!held.has_value() || held->record.final_path != what.only);
-    if (of_others) continue;
+    auto held = hold_folder(*backend, path, what.only);
+    if (!held.has_value() && !what.only.empty()) continue;      // a program that has not ended, or of another user
     if (held.status().code() == Code::no_permission) continue;  // of another user
     note(held.status(), "");
     if (!held.has_value() || held->held == nullptr) continue;
