@@ -245,6 +245,7 @@ TEST_F(Tiers, AnOlderOneThatWasLeftBehindIsDropped) {
 }
 
 TEST_F(Tiers, AFailureInTheBackgroundIsReportedAndNothingIsLost) {
+  checkpoint_.nodes = 1;  // the close of a second node in this process may report the failure of the first one
   checkpoint_.before_close = [this] { std::filesystem::remove_all(folder() / "shared"); };
   testing::internal::CaptureStderr();
   EXPECT_EQ(checkpoint_.write(1).message(), "ok");
@@ -255,10 +256,10 @@ TEST_F(Tiers, AFailureInTheBackgroundIsReportedAndNothingIsLost) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("'" + checkpoint_.path + "' is not drained: "),
             std::string::npos);
   EXPECT_TRUE(await_drains().ok()) << "it is reported once";
-  EXPECT_EQ(checkpoint_.in_tier().size(), 2U);
+  EXPECT_EQ(checkpoint_.in_tier().size(), 1U);
   std::filesystem::create_directory(folder() / "shared");
   EXPECT_TRUE(drained(checkpoint_.tier).ok());
-  expect_drained(1, 2);
+  expect_drained(1, 1);
 }
 
 TEST_F(Tiers, ADrainThatFailsIsTheFailureOfACloseThatWaits) {
