@@ -36,8 +36,9 @@ struct MultifileOptions {
   std::string tier;                // a folder that each node has for itself; empty: none
   bool partner = false;
   enum class Drain { async, wait, leave } drain = Drain::async;
-  std::array<std::uint8_t, 16>
-      uuid{};  // no hint: of a multifile that each node writes in its tier; zeros: a random one
+  // No hints: identity (zeros: a random one) and time of a multifile that each node writes in its tier.
+  std::array<std::uint8_t, 16> uuid{};
+  std::uint64_t created_seconds = 0;
   bool in_tier() const { return uuid != std::array<std::uint8_t, 16>{}; }
 };
 

@@ -207,7 +207,6 @@ StripeLayout usable(StripeLayout stripes, std::uint64_t alignment) {
 format::FileHeader new_header(const WritePlanInput& input, const StripeLayout& stripes, std::uint32_t n_physical) {
   format::FileHeader header;
   header.id = new_identity();
-  if (input.options.in_tier()) header.id.uuid = input.options.uuid;
   header.n_logical = input.requests.n_logical();
   const bool later = input.options.physical_files == kAuto;
   header.n_physical = later ? 1 : n_physical;
@@ -222,6 +221,10 @@ format::FileHeader new_header(const WritePlanInput& input, const StripeLayout& s
   header.alignment = std::clamp<std::uint32_t>(std::bit_ceil(block), pages ? cache_page_bytes() : 512, 64 * kMi);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   header.created_seconds = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  if (input.options.in_tier()) {
+    header.id.uuid = input.options.uuid;
+    header.created_seconds = input.options.created_seconds;
+  }
   return header;
 }
 

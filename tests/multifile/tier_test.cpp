@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <thread>
 
 #include "support/engine/busy_storage.hpp"
 #include "support/files/in_folder.hpp"
@@ -242,6 +243,38 @@ TEST_F(Tiers, AnOlderOneThatWasLeftBehindIsDropped) {
   EXPECT_TRUE(drained(checkpoint_.tier).ok());
 
   expect_drained(2, 2);
+}
+
+// The first one begins at the end of a second, and its header is written in the next one.
+TEST_F(Tiers, TheLaterOfTwoWithinASecondStays) {
+  using std::chrono::milliseconds;
+  const auto in_second = [] {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<milliseconds>(now) % 1000;
+  };
+  checkpoint_.options.drain = Drain::wait;
+  checkpoint_.backend =
+      std::make_shared<BusyStorage>(3, [] { std::this_thread::sleep_for(milliseconds(150)); });  // where it is named
+  while (in_second() < milliseconds(900)) std::this_thread::sleep_for(milliseconds(1));
+
+  EXPECT_TRUE(checkpoint_.write(1).ok());
+  checkpoint_.backend = posix_backend();
+  EXPECT_TRUE(checkpoint_.write(2).ok());
+
+  expect_drained(2, 2);
+}
+
+TEST_F(Tiers, OneWithoutATierWithinTheSecondIsReplaced) {
+  checkpoint_.options.drain = Drain::wait;
+  Checkpoint plain = checkpoint_;
+  plain.tier.clear();
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_TRUE(plain.write(1).ok());
+
+    EXPECT_TRUE(checkpoint_.write(2).ok());
+
+    expect_drained(2, 2);
+  }
 }
 
 TEST_F(Tiers, AFailureInTheBackgroundIsReportedAndNothingIsLost) {

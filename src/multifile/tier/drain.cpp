@@ -44,7 +44,8 @@ Drained look_at_final(Backend& backend, const TierRecord& record) {
   const auto there = closed_header(backend, record.final_path);
   if (!there) return Drained::not_yet;
   if (there->id.uuid == record.uuid) return Drained::whole;
-  const auto made = std::tie(there->created_seconds, there->id.uuid);
+  const bool is_ordered = (there->id.uuid[6] & 0xF0) == kTierUuid;
+  const auto made = std::tie(there->created_seconds, is_ordered ? there->id.uuid : record.uuid);
   return made > std::tie(record.created_seconds, record.uuid) ? Drained::replaced : Drained::not_yet;
 }
 

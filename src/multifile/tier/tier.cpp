@@ -51,6 +51,7 @@ Result<TierRecord> make_record(const OpenRequest& request, const Place& place) {
   fill_with_random(std::as_writable_bytes(std::span(record.uuid)));
   const auto parts = std::chrono::duration_cast<std::chrono::microseconds>(now).count() % 1'000'000;
   for (std::size_t i = 0; i < 3; ++i) record.uuid[i] = static_cast<std::uint8_t>(parts >> (16 - 8 * i));
+  record.uuid[6] = static_cast<std::uint8_t>(kTierUuid | (record.uuid[6] & 0x0F));
   record.n_parts = static_cast<std::uint32_t>(place.nodes);
   record.exclusive = request.exclusive;
   record.overwrite_foreign = request.options.overwrite_foreign;
@@ -91,6 +92,7 @@ Status redirect(OpenRequest& request, const Tier& tier, std::uint32_t alignment)
   request.exclusive = true;
   MultifileOptions& options = request.options;
   options.uuid = record.uuid;
+  options.created_seconds = record.created_seconds;
   options.alignment_bytes = alignment;
   if (options.physical_files == kAuto && !request.mapping) options.physical_files = kOnePerNode;
   if (record.n_parts > 1) options.added_bytes = ~std::uint64_t{0};  // task 0 cannot read what other nodes stored aside

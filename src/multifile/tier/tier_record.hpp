@@ -20,6 +20,8 @@
 
 namespace thalweg {
 
+inline constexpr std::uint8_t kTierUuid = 0x80;  // in byte 6: the first bytes tell the time (RFC 9562, version 8)
+
 // The record but for the name, as it is stored.
 struct TierHead {
   std::array<std::uint8_t, 16> uuid{};
