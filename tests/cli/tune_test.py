@@ -43,13 +43,7 @@ def option(name):
     return words[words.index(name) + 1]
 
 
-def parsed(text):
-    members = dict(part.split("=") for part in text.split(","))
-    shape, grid = ([int(n) for n in members[name].split("x")] for name in ("shape", "grid"))
-    return dict(ranks=ranks, grid=grid, shape=shape, order=members["order"], cache="warm")
-
-
-cells = [parsed(word) for before, word in zip(words, words[1:]) if before == "--cell"]
+cells = [json.loads(word) for before, word in zip(words, words[1:]) if before == "--cell"]
 workers = min(ranks, os.cpu_count())
 for number, method in enumerate(option("--methods").split(","), 1):
     say(kind="method", id=method, number=number, title=method, built=True, outcome="array", collective=True, nonblocking=False, needs="")

@@ -7,7 +7,7 @@ import math
 
 from probe_support import GLOBAL, OVERLAPPING, ProbeTest, built, cell, has_direct, main
 
-QUICK = ("--repeat", "1", "--no-warm-up")
+QUICK = ("--repeat", "1")
 
 
 class Bytes(ProbeTest):
@@ -66,8 +66,8 @@ class Bytes(ProbeTest):
     def test_ragged_arrays(self):
         for ranks in (1, 3):
             fit = [id for id in built() if id not in ("tw-vpfile", "pnetcdf")]
-            launch = self.measure(ranks, *QUICK, "--cell", cell((41, 7), (ranks, 1)) + ",ragged=1",
-                                  "--cell", cell((2, 3), (ranks, 1)) + ",ragged=1")
+            launch = self.measure(ranks, *QUICK, "--cell", cell((41, 7), (ranks, 1), ragged=True),
+                                  "--cell", cell((2, 3), (ranks, 1), ragged=True))
             got = sorted((time["method"], tuple(time["cell"]["shape"]), time["phase"]) for time in launch.time)
             self.assertEqual(got, sorted((id, shape, phase) for id in fit for shape in ((41, 7), (2, 3)) for phase in self.phases(id, ranks)))
             self.assertTrue(all(time["cell"]["ragged"] for time in launch.time))

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 
-from probe_support import GLOBAL, IDS, MEMBERS, OVERLAPPING, PROGRAM, TIMEOUT, WITHOUT_LIBRARIES, ProbeTest, main
+from probe_support import GLOBAL, IDS, MEMBERS, OVERLAPPING, PROGRAM, TIMEOUT, WITHOUT_LIBRARIES, ProbeTest, cell, main
 
 OF_LIBRARIES = {
     "hdf5-contiguous-independent": "HDF5", "hdf5-contiguous-collective": "HDF5", "hdf5-chunked-independent": "HDF5",
@@ -49,14 +49,12 @@ class Describe(ProbeTest):
         self.check_methods(said["methods"])
         self.assertEqual({method["id"] for method in said["methods"] if not method["built"]}, set(OF_LIBRARIES))
 
-    # A requested method that is not built is skipped with the reason; the others are measured.
-    def test_a_method_that_is_not_built_is_skipped(self):
-        launch = self.measure(2, "--methods", "gather,hdf5-chunked-collective", "--repeat", "1", "--phases", "write,read",
-                              "--cell", "shape=8x8", program=WITHOUT_LIBRARIES)
+    def test_a_method_that_is_not_built_is_refused_with_the_reason(self):
+        launch = self.launch(2, "--dir", self.folder, "--methods", "gather,hdf5-chunked-collective", "--cell", cell((8, 8)),
+                             program=WITHOUT_LIBRARIES)
 
-        self.assertEqual([skipped["method"] for skipped in launch.skipped], ["hdf5-chunked-collective"])
-        self.assertIn("HDF5", launch.skipped[0]["reason"])
-        self.assertEqual({time["method"] for time in launch.time}, {"gather"})
+        self.assertNotEqual(launch.code, 0)
+        self.assertIn("hdf5-chunked-collective is not built: HDF5 was not found", launch.failure[0]["message"])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pathlib
 import re
 import subprocess
 
-from probe_support import PROGRAM, TIMEOUT, ProbeTest, main
+from probe_support import PROGRAM, TIMEOUT, ProbeTest, cell, main
 
 SOURCE = pathlib.Path(os.environ.get("TW_SOURCE", pathlib.Path(__file__).parents[2]))
 ACCESS = {"way": "collective", "direction": "write", "tasks": 64, "pieces": 4, "piece_bytes": 65536}
@@ -100,7 +100,7 @@ class Predict(ProbeTest):
         for cache in ("warm", "sync", "drop", "direct"):
             with self.subTest(cache):
                 launch = self.measure(2, "--methods", "file-per-task", "--phases", "write,read", "--repeat", "2", "--limit",
-                                      "--cache", cache, "--cell", "shape=1000x1001", "--cell", "shape=1x1,grid=2x1")
+                                      "--cache", cache, "--cell", cell((1000, 1001)), "--cell", cell((1, 1), (2, 1)))
 
                 times = {(limit["cell"]["shape"][0], limit["phase"], limit["repetition"]) for limit in launch.limit}
                 self.assertEqual(times, {(n, phase, i) for n in (1000, 1) for phase in ("write", "read") for i in (1, 2)})

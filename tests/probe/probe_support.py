@@ -145,8 +145,9 @@ def has_direct(folder):
     return kind in ("ext2/ext3", "xfs")
 
 
-def cell(shape, grid, order="c"):
-    return f"shape={'x'.join(map(str, shape))},grid={'x'.join(map(str, grid))},order={order}"
+def cell(shape, grid=None, order="c", **more):
+    members = {"shape": shape, "order": order, **more}
+    return json.dumps(members if grid is None else {**members, "grid": grid})
 
 
 def built():

@@ -10,7 +10,7 @@ import time
 from probe_support import PROGRAM, TIMEOUT, ProbeTest, built, cell, content, main
 
 WRONG_OPTIONS = 2
-ONE = ("--cell", "shape=8x8")
+ONE = ("--cell", cell((8, 8)))
 
 # One method of each library, and those with their own error paths.
 FULL_DISK = {"gather", "file-per-task", "mpiio-global-0", "mpiio-global-3", "mpiio-nonblocking", "hdf5-contiguous-collective",
@@ -32,23 +32,20 @@ class Options(ProbeTest):
         here = ("--dir", self.folder)
         self.assertIn("--frobnicate", self.refused(*here, *ONE, "--frobnicate"))
         self.assertIn("magic not in {gather,", self.refused(*here, *ONE, "--methods", "gather,magic"))
-        self.assertIn("for 3 ranks", self.refused(*here, "--cell", "shape=8x8,grid=3x1"))
+        self.assertIn("for 3 ranks", self.refused(*here, "--cell", cell((8, 8), (3, 1))))
         self.assertIn("--cell", self.refused(*here))
 
     # --describe checks all options and starts no ranks.
     def test_wrong_cells(self):
-        for wrong in ("shape=8x", "shape=0x8", "shape=8x8x8x8", "shape=-1", "grid=1x1", "shape=8x8,grid=1", "shape=8,order=g",
-                      "shape=9999999999x9999999999", "shape=8,colour=red", "shape=8,ragged=1",
-                      "shape=8x8,grid=1x2,ragged=1", "shape=8x8,order=f,ragged=1", "shape=8x8,ragged=2", ""):
+        for wrong in ('{"shape": "8x8"}', cell((0, 8)), cell((8, 8, 8, 8)), cell((-1,)), cell(()), '{"grid": [1, 1]}', cell((8, 8), (1,)),
+                      cell((8,), (0,)), '{"shape": [8], "order": 7}', cell((9999999999, 9999999999)), cell((8,), ragged=True),
+                      cell((8, 8), (1, 2), ragged=True), cell((8, 8), order="f", ragged=True), cell((8, 8), ragged=2), "", "[]"):
             with self.subTest(cell=wrong):
                 done = subprocess.run([PROGRAM, "--describe", "--cell", wrong], capture_output=True, text=True, timeout=TIMEOUT)
                 self.assertEqual(done.returncode, WRONG_OPTIONS, done.stderr)
                 self.assertIn("--cell", done.stderr)
-                if "ragged=1" in wrong:
-                    self.assertIn("a ragged array has rows and their mean length, order c, and a grid such as 4x1", done.stderr)
-
-    def test_a_folder_that_is_not_there(self):
-        self.assertIn("nowhere", self.refused("--dir", self.folder / "nowhere", *ONE))
+                if '"ragged": true' in wrong:
+                    self.assertIn("a ragged array has rows and their mean length, order c, and a grid such as [4, 1]", done.stderr)
 
 
 class Failures(ProbeTest):
@@ -64,11 +61,12 @@ class Failures(ProbeTest):
             self.assertEqual(set(failure) - {"kind"}, {"method", "cell", "phase", "message", "rank"})
 
     # Permissions do not matter to root, so the folder is one in which no file can be created.
-    def test_a_folder_that_nobody_can_write_to(self):
-        failure = self.failed(self.launch(2, "--dir", "/proc", *ONE))
+    def test_folders_that_nobody_can_write_to(self):
+        for folder in ("/proc", str(self.folder / "nowhere")):
+            failure = self.failed(self.launch(2, "--dir", folder, *ONE))
 
-        self.assertIn("'/proc'", failure["message"])
-        self.assertIsNone(failure["method"])
+            self.assertIn(f"'{folder}'", failure["message"])
+            self.assertIsNone(failure["method"])
 
     def test_a_full_disk(self):
         disk = self.folder / "disk"
@@ -77,7 +75,7 @@ class Failures(ProbeTest):
         for id in sorted(FULL_DISK & set(built())):
             with self.subTest(method=id):
                 launch = self.launch(2, "--dir", disk, "--methods", id, "--repeat", "1", "--phases", "write,read", "--cell",
-                                     "shape=1024x1024", before=before)
+                                     cell((1024, 1024)), before=before)
                 if id == CRASHES:
                     self.assertNotEqual(launch.code, 0)
                     continue

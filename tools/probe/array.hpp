@@ -24,6 +24,8 @@ struct Array {
   std::int64_t bytes() const { return elements() * kElement; }
   // Dimensions from the slowest to the fastest: shape, reversed for order f.
   std::vector<std::size_t> slow_to_fast() const;
+  // Values of the dimensions in that order.
+  std::vector<std::int64_t> turned(const std::vector<std::int64_t>& values) const;
 };
 
 // The block of one rank. A count of 0 in any dimension: empty. In a ragged array start has the part and the number of
@@ -38,24 +40,27 @@ struct Block {
 // Block of part `rank` of a grid; parts are numbered with the last dimension fastest.
 Block block_of(const Array& array, const std::vector<int>& grid, int rank);
 // The grid of `ranks` parts for an array, as MPI_Dims_create computes it: as even as possible, larger factors first.
-std::vector<int> grid_for(int ranks, std::size_t dimensions);
 std::vector<int> grid_for(int ranks, const Array& array);
+int ranks_of(const std::vector<int>& grid);
 
-// A run of elements that is contiguous both in the block's memory and in the array.
+// A run of elements that is contiguous both in the memory of a block and in that of another block, or in the array.
 struct Run {
-  std::int64_t in_block, in_array, length;  // elements
+  std::int64_t in_block, in_other, length;  // elements
 };
-// In rising order. Whole neighbouring rows are one run.
-void for_each_run(const Array& array, const Block& block, const std::function<void(const Run&)>& see);
+using SeeRun = std::function<void(const Run&)>;
+// The runs common to two blocks, in rising order. Whole neighbouring rows are one run.
+void for_each_shared_run(const Array& array, const Block& block, const Block& other, const SeeRun& see);
+// The runs of a block in the array.
+void for_each_run(const Array& array, const Block& block, const SeeRun& see);
 
-// A run of elements common to two blocks of an array, contiguous in the memory of both.
-struct SharedRun {
-  std::int64_t in_first, in_second, length;  // elements
+// The part of one writer, where it has elements of the block that a reader wants.
+struct Piece {
+  int writer = 0;
+  Block block;              // its whole block
+  std::int64_t offset = 0;  // of its first element in the consecutive blocks of all ranks
 };
-// In rising order of both.
-void for_each_shared_run(const Array& array, const Block& first, const Block& second,
-                         const std::function<void(const SharedRun&)>& see);
-std::int64_t count_shared_runs(const Array& array, const Block& first, const Block& second);
+// In order of ranks.
+std::vector<Piece> pieces_of(const Array& array, const std::vector<int>& grid, const Block& wanted);
 
 // The bytes: element i (its place in the file, from 0) in repetition `seed` is the 32-bit real, in this machine's
 // format,
@@ -64,7 +69,5 @@ std::int64_t count_shared_runs(const Array& array, const Block& first, const Blo
 void fill(const Array& array, const Block& block, std::uint32_t seed, std::span<std::byte> memory);
 // Throws std::runtime_error that names the first wrong element.
 void check(const Array& array, const Block& block, std::uint32_t seed, std::span<const std::byte> memory);
-// Checks elements of the array from `first` on.
-void check_stretch(std::int64_t first, std::uint32_t seed, std::span<const std::byte> bytes);
 
 }  // namespace probe

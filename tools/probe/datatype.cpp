@@ -1,10 +1,10 @@
 #include "datatype.hpp"
 
 #include <algorithm>
-#include <array>
 #include <climits>
 
-#include "method.hpp"
+#include "folder.hpp"
+#include "ranks.hpp"
 
 namespace probe {
 
@@ -16,34 +16,8 @@ Datatype committed(MPI_Datatype type) {
   return out;
 }
 
-// Not committed: blocks of kMostElements, and a remainder.
-MPI_Datatype make_contiguous(std::int64_t elements) {
-  MPI_Datatype out = MPI_DATATYPE_NULL;
-  if (elements <= INT_MAX) {
-    must_mpi(MPI_Type_contiguous(static_cast<int>(elements), MPI_FLOAT, &out), "MPI_Type_contiguous");
-    return out;
-  }
-  MPI_Datatype part = MPI_DATATYPE_NULL;
-  must_mpi(MPI_Type_contiguous(static_cast<int>(kMostElements), MPI_FLOAT, &part), "MPI_Type_contiguous");
-  const Datatype one(part);
-  must_mpi(MPI_Type_contiguous(static_cast<int>(elements / kMostElements), part, &part), "MPI_Type_contiguous");
-  const Datatype parts(part);
-  const std::int64_t rest = elements % kMostElements;
-  const std::array<int, 2> lengths = {1, static_cast<int>(rest)};
-  const std::array<MPI_Aint, 2> places = {0, (elements - rest) * kElement};
-  const std::array<MPI_Datatype, 2> types = {parts.get(), MPI_FLOAT};
-  must_mpi(MPI_Type_create_struct(2, lengths.data(), places.data(), types.data(), &out), "MPI_Type_create_struct");
-  return out;
-}
-
-}  // namespace
-
-Datatype contiguous_type(std::int64_t elements) { return committed(make_contiguous(elements)); }
-
 Datatype subarray_type(const Array& array, const Block& block) {
-  std::vector<int> sizes;
-  std::vector<int> counts;
-  std::vector<int> starts;
+  std::vector<int> sizes, counts, starts;
   for (std::size_t d = 0; d < array.shape.size(); ++d) {
     if (array.shape[d] > INT_MAX)
       throw Failed("a dimension of " + std::to_string(array.shape[d]) +
@@ -59,13 +33,22 @@ Datatype subarray_type(const Array& array, const Block& block) {
   return committed(out);
 }
 
-Datatype indexed_type(const std::vector<Stretch>& stretches, std::int64_t Stretch::*place) {
+}  // namespace
+
+Datatype block_type(const Array& array, const Block& block) {
+  if (!array.ragged && block.elements() > 0) return subarray_type(array, block);
+  std::vector<Run> rows;
+  for_each_run(array, block, [&](const Run& row) { rows.push_back(row); });
+  return indexed_type(rows, &Run::in_other);
+}
+
+Datatype indexed_type(const std::vector<Run>& runs, std::int64_t Run::*place) {
   std::vector<int> lengths;
   std::vector<MPI_Aint> places;
-  for (const Stretch& stretch : stretches) {
-    for (std::int64_t done = 0; done < stretch.length; done += kMostElements) {
-      lengths.push_back(static_cast<int>(std::min(kMostElements, stretch.length - done)));
-      places.push_back((stretch.*place + done) * kElement);
+  for (const Run& run : runs) {
+    for (std::int64_t done = 0; done < run.length; done += kMostElements) {
+      lengths.push_back(static_cast<int>(std::min(kMostElements, run.length - done)));
+      places.push_back((run.*place + done) * kElement);
     }
   }
   if (lengths.size() > INT_MAX) throw Failed("more pieces than an indexed type of MPI can have");
@@ -74,5 +57,10 @@ Datatype indexed_type(const std::vector<Stretch>& stretches, std::int64_t Stretc
            "MPI_Type_create_hindexed");
   return committed(out);
 }
+
+MemoryType::MemoryType(std::int64_t elements)
+    : made(elements > INT_MAX ? indexed_type({{0, 0, elements}}, &Run::in_block) : Datatype()),
+      count(elements > INT_MAX ? 1 : static_cast<int>(elements)),
+      type(elements > INT_MAX ? made.get() : MPI_FLOAT) {}
 
 }  // namespace probe

@@ -1,5 +1,5 @@
-// MPI datatypes with automatic release, for blocks and lists of stretches. Counts beyond the limit of MPI calls use
-// nested types.
+// MPI datatypes with automatic release, for blocks and lists of runs. Counts beyond the limit of MPI calls use nested
+// types.
 #pragma once
 
 #include <mpi.h>
@@ -16,10 +16,7 @@ class Datatype {
   Datatype() = default;
   explicit Datatype(MPI_Datatype made) : type_(made) {}
   Datatype(Datatype&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
-  Datatype& operator=(Datatype&& other) noexcept {
-    std::swap(type_, other.type_);
-    return *this;
-  }
+  Datatype& operator=(Datatype&&) = delete;
   Datatype(const Datatype&) = delete;
   Datatype& operator=(const Datatype&) = delete;
   ~Datatype() {
@@ -31,19 +28,21 @@ class Datatype {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-// Consecutive elements of memory and of a file.
-struct Stretch {
-  std::int64_t in_file, in_memory, length;
-};
-
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 28;  // of one call: 1 GiB, within the limits of every
                                                                       // MPI
 
-// All are committed. `elements` consecutive elements.
-Datatype contiguous_type(std::int64_t elements);
-// A block with elements, in the whole array.
-Datatype subarray_type(const Array& array, const Block& block);
-// `place` selects the member of a stretch: in_file or in_memory.
-Datatype indexed_type(const std::vector<Stretch>& stretches, std::int64_t Stretch::*place);
+// All are committed. A block at its place in the whole array.
+Datatype block_type(const Array& array, const Block& block);
+// `place` selects the member of a run.
+Datatype indexed_type(const std::vector<Run>& runs, std::int64_t Run::*place);
+
+// Consecutive elements of memory: a count of a type.
+struct MemoryType {
+  explicit MemoryType(std::int64_t elements);
+
+  Datatype made;  // where one is needed
+  int count;
+  MPI_Datatype type;
+};
 
 }  // namespace probe

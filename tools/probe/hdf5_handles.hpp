@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "method.hpp"
+#include "folder.hpp"
 
 namespace probe {
 
@@ -33,19 +33,15 @@ Code must_hdf5(Code code, const char* what, const std::string& path) {
   return code;
 }
 
-// A space, a type or a property list, which one rank can close alone. Files and data sets are excluded: closing a file
-// is collective, and other ranks may be elsewhere after a failure.
+// A space or a property list, which one rank can close alone. Files and data sets are excluded: closing a file is
+// collective, and other ranks may be elsewhere after a failure.
 class Hdf5Handle {
  public:
   using Close = herr_t (*)(hid_t);
-  Hdf5Handle(hid_t id, Close close) : id_(id), close_(close) {}
-  Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+  Hdf5Handle(hid_t id, Close close, const std::string& path) : id_(must_hdf5(id, "prepare", path)), close_(close) {}
   Hdf5Handle(const Hdf5Handle&) = delete;
   Hdf5Handle& operator=(const Hdf5Handle&) = delete;
-  Hdf5Handle& operator=(Hdf5Handle&&) = delete;
-  ~Hdf5Handle() {
-    if (id_ >= 0) close_(id_);
-  }
+  ~Hdf5Handle() { close_(id_); }
 
   hid_t operator*() const { return id_; }
 

@@ -19,9 +19,6 @@ int main(int argc, char** argv) {
     if (first == "--check" && argc == 4)
       return probe::on_ranks([&](const thalweg::Group& ranks) { return probe::check_mount(ranks, argv[2], argv[3]); });
     return probe::measure(argc, argv);
-  } catch (const probe::HelpWanted& help) {
-    std::fputs(help.what(), stdout);
-    return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "thalweg-probe: %s\n", error.what());
     return probe::kWrongOptions;

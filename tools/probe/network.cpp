@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <vector>
 
-#include "method.hpp"
-#include "posix_file.hpp"
 #include "print_record.hpp"
 #include "stopwatch.hpp"
 
@@ -13,86 +12,53 @@ namespace probe {
 
 namespace {
 
-constexpr int kRepetitions = 11;
+constexpr int kRepetitions = 12;  // the first connects, and touches pages
 constexpr int kSmall = 8;
 constexpr int kLarge = 4 << 20;
 
-// One kind of exchange, repeated by all ranks. Only the time of rank 0 counts.
-struct Exchange {
-  int times;
-  std::function<void()> once;
-  std::vector<double> seconds{};  // of one exchange, per repetition
-};
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+// A message from rank 0 to the last rank, and a short one back.
+void exchange(const Ranks& ranks, std::vector<char>& memory, int bytes) {
+  const int last = ranks.size() - 1;
+  const auto send = [&](int to, int n) {
+    must_mpi(MPI_Send(memory.data(), n, MPI_CHAR, to, 0, ranks.all()), "MPI_Send");
+  };
+  const auto receive = [&](int from, int n) {
+    must_mpi(MPI_Recv(memory.data(), n, MPI_CHAR, from, 0, ranks.all(), MPI_STATUS_IGNORE), "MPI_Recv");
+  };
+  if (ranks.first()) {
+    send(last, bytes);
+    receive(last, kSmall);
+  } else if (ranks.rank() == last) {
+    receive(0, bytes);
+    send(0, kSmall);
+  }
 }
 
-class Messages {
- public:
-  explicit Messages(const Ranks& ranks) : ranks_(ranks), last_(ranks.size() - 1) {}
-
-  void barrier() const { must_mpi(MPI_Barrier(ranks_.all()), "MPI_Barrier"); }
-  void round_trip() const { exchange(kSmall); }
-  void large() const { exchange(kLarge); }
-
- private:
-  // A message from rank 0 to the last rank, and a short one back.
-  void exchange(int bytes) const {
-    if (ranks_.first()) {
-      send(last_, bytes);
-      receive(last_, kSmall);
-    } else if (ranks_.rank() == last_) {
-      receive(0, bytes);
-      send(0, kSmall);
-    }
+// The least seconds of rank 0 for one of `times` calls: other load is no property of the machine. Ranks without a part
+// sleep until it is over.
+double least_seconds(const Ranks& ranks, int times, const std::function<void()>& once) {
+  double least = std::numeric_limits<double>::max();
+  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
+    ranks.start_together();
+    Lap lap;
+    for (int i = 0; i < times; ++i) once();
+    least = std::min(least, lap() / times);
+    ranks.meet();
   }
-  void send(int to, int bytes) const {
-    must_mpi(MPI_Send(out_.span().data(), bytes, MPI_BYTE, to, 0, ranks_.all()), "MPI_Send");
-  }
-  void receive(int from, int bytes) const {
-    must_mpi(MPI_Recv(in_.span().data(), bytes, MPI_BYTE, from, 0, ranks_.all(), MPI_STATUS_IGNORE), "MPI_Recv");
-  }
-
-  const Ranks& ranks_;
-  int last_;
-  Buffer out_{kLarge}, in_{kLarge};
-};
-
-// Ranks without a part sleep until it is over.
-void run_once(const Ranks& ranks, Exchange& exchange) {
-  ranks.start_together();
-  const double begin = now();
-  for (int i = 0; i < exchange.times; ++i) exchange.once();
-  const double seconds = now() - begin;
-  ranks.meet();
-  exchange.seconds.push_back(seconds / exchange.times);
+  return least;
 }
 
 }  // namespace
 
 void measure_network(const Ranks& ranks) {
-  const Messages messages(ranks);
-  std::vector<Exchange> exchanges = {{50, [&] { messages.barrier(); }}};
+  Json out = {{"kind", "network"}, {"ranks", ranks.size()}, {"nodes", ranks.nodes()}};
+  out["barrier_seconds"] = least_seconds(ranks, 50, [&] { must_mpi(MPI_Barrier(ranks.all()), "MPI_Barrier"); });
   if (ranks.size() > 1) {
-    exchanges.push_back({200, [&] { messages.round_trip(); }});
-    exchanges.push_back({4, [&] { messages.large(); }});
+    std::vector<char> memory(kLarge);
+    out["latency_seconds"] = least_seconds(ranks, 200, [&] { exchange(ranks, memory, kSmall); }) / 2;
+    out["bytes_per_second"] = kLarge / least_seconds(ranks, 4, [&] { exchange(ranks, memory, kLarge); });
   }
-  for (Exchange& exchange : exchanges) run_once(ranks, exchange);  // warm-up: connects, and touches pages
-  for (Exchange& exchange : exchanges) exchange.seconds.clear();
-  for (int repetition = 0; repetition < kRepetitions; ++repetition)
-    for (Exchange& exchange : exchanges) run_once(ranks, exchange);
-  if (!ranks.first()) return;
-  Json out = {{"kind", "network"},          {"ranks", ranks.size()},
-              {"nodes", ranks.nodes()},     {"barrier_seconds", median(exchanges[0].seconds)},
-              {"latency_seconds", nullptr}, {"bytes_per_second", nullptr}};
-  if (ranks.size() > 1) {
-    out["latency_seconds"] = median(exchanges[1].seconds) / 2;
-    out["bytes_per_second"] = kLarge / median(exchanges[2].seconds);
-  }
-  print_record(out);
+  if (ranks.first()) print_record(out);
 }
 
 }  // namespace probe

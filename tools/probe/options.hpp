@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "array.hpp"
-#include "measuring.hpp"
-#include "method.hpp"
 
 namespace probe {
 
@@ -20,6 +18,7 @@ struct Cell {
 };
 
 enum class Phase { write, read, restart, serial, merge, overlap };
+enum class Cache { warm, sync, drop, direct };
 const char* name_of(Phase phase);
 const char* name_of(Cache cache);
 
@@ -31,7 +30,6 @@ struct Options {
   std::vector<std::string> methods;  // ids; empty: all built methods
   std::set<Phase> phases;
   int repetitions = 3;
-  bool warm_up = true;
   bool keep = false;
   bool limit = false;
   Cache cache = Cache::warm;
@@ -42,14 +40,12 @@ struct Options {
   bool drops() const { return cache == Cache::drop || cache == Cache::direct; }
 };
 
-// Invalid options: the error and the valid values.
-struct WrongOptions : std::runtime_error {
+// Ends the program; the text goes to standard output.
+struct HelpWanted : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// `ranks`: number of ranks; 0 when unknown and irrelevant.
+// `ranks`: number of ranks; 0 when unknown and irrelevant. Throws HelpWanted, and std::runtime_error for invalid options.
 Options parse_options(int argc, const char* const* argv, int ranks);
-// Whether --describe is among the options: it needs no ranks.
-bool wants_description(int argc, const char* const* argv);
 
 }  // namespace probe

@@ -1,32 +1,28 @@
-// One file by POSIX calls: moves all requested bytes or throws Failed. Direct I/O on request, where the file system
-// supports it.
+// One file by POSIX calls: moves all requested bytes or throws Failed. Direct I/O on request.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace probe {
 
-inline constexpr std::size_t kAligned = 4096;  // memory, offsets and lengths of direct I/O
+inline constexpr std::size_t kPage = 4096;  // memory, offsets and lengths of direct I/O are multiples
 
-// Page-aligned memory.
+inline std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+// Page-aligned memory, with whole pages.
 class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t bytes);
   std::span<std::byte> span() const { return {memory_.get(), bytes_}; }
-  std::size_t size() const { return bytes_; }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const noexcept;
-  };
-  std::unique_ptr<std::byte[], Free> memory_;
+  std::unique_ptr<std::byte, decltype(&std::free)> memory_{nullptr, &std::free};
   std::size_t bytes_ = 0;
 };
 
@@ -38,26 +34,22 @@ class PosixFile {
   PosixFile& operator=(const PosixFile&) = delete;
   ~PosixFile();  // closes without reporting
 
-  bool direct() const { return direct_; }  // actually in use
+  // With direct I/O the bytes begin at a page of a Buffer, the offset is a multiple of a page, and whole pages are
+  // written; close() cuts off what is too much.
   void write(std::span<const std::byte> bytes, std::int64_t offset);
+  // With direct I/O, what are no whole pages is taken from a copy of the whole file, which the first such call reads.
   void read(std::span<std::byte> bytes, std::int64_t offset);
   void sync();
   void close();
 
  private:
-  void leave_direct();
-  std::size_t read_window(std::span<std::byte> bytes, std::int64_t offset);
+  void read_pages(std::byte* memory, std::size_t wanted, std::size_t most, std::int64_t offset);
 
   std::string path_;
   int fd_ = -1;
-  bool direct_ = false;
-  Buffer window_;  // for unaligned direct reads: bytes of the file from window_begin_ on
-  std::int64_t window_begin_ = 0;
-  std::size_t window_bytes_ = 0;
+  bool direct_;
+  std::int64_t written_ = 0;  // end of what was written
+  Buffer copy_;
 };
-
-// Reads a file with one array from its first byte to its last, in pieces of bounded memory.
-void see_file(const std::string& path, std::int64_t bytes,
-              const std::function<void(std::int64_t first, std::span<const std::byte> bytes)>& see);
 
 }  // namespace probe

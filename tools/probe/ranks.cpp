@@ -1,11 +1,14 @@
 #include "ranks.hpp"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <time.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 
-#include "method.hpp"
+#include "folder.hpp"
 
 namespace probe {
 
@@ -15,33 +18,16 @@ namespace {
 void wait_asleep(MPI_Request& request) {
   constexpr long kShortest = 20'000;
   constexpr long kLongest = 1'000'000;
-  long pause = kShortest;
-  for (;;) {
+  for (long pause = kShortest;; pause = std::min(kLongest, pause * 2)) {
     int done = 0;
     must_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
     const timespec time{0, pause};
     ::nanosleep(&time, nullptr);
-    pause = std::min(kLongest, pause * 2);
   }
 }
 
-template <class T>
-T reduced(MPI_Comm comm, T value, MPI_Datatype type, MPI_Op operation) {
-  T out{};
-  MPI_Request request = MPI_REQUEST_NULL;
-  must_mpi(MPI_Iallreduce(&value, &out, 1, type, operation, comm, &request), "MPI_Iallreduce");
-  wait_asleep(request);
-  return out;
-}
-
-void broadcast(MPI_Comm comm, void* bytes, int n) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  must_mpi(MPI_Ibcast(bytes, n, MPI_BYTE, 0, comm, &request), "MPI_Ibcast");
-  wait_asleep(request);
-}
-
-// Cores that any rank of the communicator may run on.
+// Cores that any rank of the communicator may run on: a bound rank has its own only.
 int cores_of(MPI_Comm node) {
   cpu_set_t mine;
   cpu_set_t all;
@@ -51,7 +37,19 @@ int cores_of(MPI_Comm node) {
   return std::max(1, CPU_COUNT(&all));
 }
 
+std::atomic<bool> waiting_yields = false;
+
 }  // namespace
+
+// An MPICH that waits on UCX spins, and before 4.2 it has no setting to yield. A rank that spins through its time
+// slices distorts the measurement, so this program defines UCX's progress function, which the dynamic linker uses in
+// place of UCX's. Open MPI yields by itself when it detects too few cores.
+extern "C" __attribute__((visibility("default"))) unsigned ucp_worker_progress(void* worker) {
+  static auto* const real = reinterpret_cast<unsigned (*)(void*)>(dlsym(RTLD_NEXT, "ucp_worker_progress"));
+  const unsigned events = real(worker);
+  if (events == 0 && waiting_yields.load(std::memory_order_relaxed)) sched_yield();
+  return events;
+}
 
 Ranks::Ranks() {
   must_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &all_), "MPI_Comm_dup");
@@ -60,18 +58,27 @@ Ranks::Ranks() {
   MPI_Comm_size(all_, &size_);
   MPI_Comm node = MPI_COMM_NULL;
   must_mpi(MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  int on_this_node = 1;
   MPI_Comm_rank(node, &node_rank_);
-  MPI_Comm_size(node, &node_size_);
-  node_cores_ = cores_of(node);
+  MPI_Comm_size(node, &on_this_node);
+  waiting_yields = on_this_node > cores_of(node);
   MPI_Comm_free(&node);
-  nodes_ = static_cast<int>(sum(node_rank_ == 0 ? 1 : 0));
-  must_mpi(MPI_Comm_split(all_, rank_ < half_size() ? 0 : MPI_UNDEFINED, rank_, &half_), "MPI_Comm_split");
-  if (half_ != MPI_COMM_NULL) MPI_Comm_set_errhandler(half_, MPI_ERRORS_RETURN);
+  const int is_first = first_of_node() ? 1 : 0;
+  must_mpi(MPI_Allreduce(&is_first, &nodes_, 1, MPI_INT, MPI_SUM, all_), "MPI_Allreduce");
+  half_ = part_of(rank_ < half_size());
+  one_ = part_of(first());
+}
+
+MPI_Comm Ranks::part_of(bool is_in) const {
+  MPI_Comm part = MPI_COMM_NULL;
+  must_mpi(MPI_Comm_split(all_, is_in ? 0 : MPI_UNDEFINED, rank_, &part), "MPI_Comm_split");
+  if (part != MPI_COMM_NULL) MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN);
+  return part;
 }
 
 Ranks::~Ranks() {
-  if (half_ != MPI_COMM_NULL) MPI_Comm_free(&half_);
-  MPI_Comm_free(&all_);
+  for (MPI_Comm* const comm : {&one_, &half_, &all_})
+    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
 }
 
 void Ranks::meet() const {
@@ -85,16 +92,53 @@ void Ranks::start_together() const {
   must_mpi(MPI_Barrier(all_), "MPI_Barrier");
 }
 
-double Ranks::most(double value) const { return reduced(all_, value, MPI_DOUBLE, MPI_MAX); }
-std::int64_t Ranks::most(std::int64_t value) const { return reduced(all_, value, MPI_INT64_T, MPI_MAX); }
-std::int64_t Ranks::sum(std::int64_t value) const { return reduced(all_, value, MPI_INT64_T, MPI_SUM); }
-
-std::string Ranks::told(const std::string& text) const {
-  auto length = static_cast<int>(text.size());
-  broadcast(all_, &length, sizeof length);
-  std::string out = first() ? text : std::string(static_cast<std::size_t>(length), '\0');
-  broadcast(all_, out.data(), length);
+double Ranks::most(double value) const {
+  double out = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  must_mpi(MPI_Iallreduce(&value, &out, 1, MPI_DOUBLE, MPI_MAX, all_, &request), "MPI_Iallreduce");
+  wait_asleep(request);
   return out;
+}
+
+void must_mpi(int code, const std::string& what) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  std::string line(text.data(), static_cast<std::size_t>(length));
+  std::ranges::replace(line, '\n', ' ');
+  throw Failed(what + ": " + line);
+}
+
+std::string mpi_name() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string name(text.data());
+  name.resize(std::min(name.size(), name.find_first_of("\n,")));
+  std::ranges::replace(name, '\t', ' ');
+  return name;
+}
+
+std::map<std::string, std::string> take_info(MPI_Info info) {
+  std::map<std::string, std::string> values;
+  int keys = 0;
+  if (info == MPI_INFO_NULL || MPI_Info_get_nkeys(info, &keys) != MPI_SUCCESS) return values;
+  for (int i = 0; i < keys; ++i) {
+    std::array<char, MPI_MAX_INFO_KEY + 1> key{};
+    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+    int found = 0;
+    MPI_Info_get_nthkey(info, i, key.data());
+    MPI_Info_get(info, key.data(), MPI_MAX_INFO_VAL, value.data(), &found);
+    if (found != 0) values.emplace(key.data(), value.data());
+  }
+  MPI_Info_free(&info);
+  return values;
+}
+
+std::map<std::string, std::string> hints_of(MPI_File file) {
+  MPI_Info info = MPI_INFO_NULL;
+  return MPI_File_get_info(file, &info) == MPI_SUCCESS ? take_info(info) : std::map<std::string, std::string>();
 }
 
 }  // namespace probe

@@ -1,4 +1,4 @@
-// The ranks of the program: numbers, nodes, and barriers.
+// The ranks of the program: numbers, nodes, and barriers; and what the MPI library tells about itself.
 //
 // A rank that waits long sleeps: MPI's own wait spins, and takes the core of a working rank.
 #pragma once
@@ -6,12 +6,13 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace probe {
 
 // Communicators of the program, which return errors. Constructor and destructor are collective, between MPI_Init and
-// MPI_Finalize.
+// MPI_Finalize. Where ranks share cores, waiting ones yield from now on, if the MPI permits it.
 class Ranks {
  public:
   Ranks();
@@ -25,29 +26,35 @@ class Ranks {
   bool first() const { return rank_ == 0; }
 
   int nodes() const { return nodes_; }
-  int on_this_node() const { return node_size_; }
-  // Cores that the ranks of this node may use together: a bound rank has its own only.
-  int cores_of_node() const { return node_cores_; }
   bool first_of_node() const { return node_rank_ == 0; }
 
   // The first half of the ranks, rounded up: the readers of a restart. MPI_COMM_NULL on the others.
   MPI_Comm half() const { return half_; }
   int half_size() const { return (size_ + 1) / 2; }
+  // Rank 0 alone. MPI_COMM_NULL on the others.
+  MPI_Comm one() const { return one_; }
 
   // A sleeping barrier, for long waits.
   void meet() const;
   // A sleeping barrier followed by a spinning one, so that all ranks continue at nearly the same time.
   void start_together() const;
-
+  // The largest value of all ranks.
   double most(double value) const;
-  std::int64_t most(std::int64_t value) const;
-  std::int64_t sum(std::int64_t value) const;
-  // Returns rank 0's text.
-  std::string told(const std::string& text) const;
 
  private:
-  MPI_Comm all_ = MPI_COMM_NULL, half_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1, nodes_ = 1, node_rank_ = 0, node_size_ = 1, node_cores_ = 1;
+  MPI_Comm part_of(bool is_in) const;
+
+  MPI_Comm all_ = MPI_COMM_NULL, half_ = MPI_COMM_NULL, one_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1, nodes_ = 1, node_rank_ = 0;
 };
+
+// Throws Failed unless `code` is MPI_SUCCESS. "WHAT: error text".
+void must_mpi(int code, const std::string& what);
+
+// "MPICH Version: 4.0.2", "Open MPI v4.1.4": the library's version text, cut to a name. May be called before MPI_Init.
+std::string mpi_name();
+// The hints in effect. Frees `info`. MPI_INFO_NULL: empty.
+std::map<std::string, std::string> take_info(MPI_Info info);
+std::map<std::string, std::string> hints_of(MPI_File file);
 
 }  // namespace probe

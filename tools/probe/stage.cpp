@@ -1,65 +1,120 @@
 #include "stage.hpp"
 
+#include <malloc.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
-#include "caches.hpp"
-#include "facts.hpp"
-#include "plain_reader.hpp"
+#include "folder.hpp"
 #include "stopwatch.hpp"
 
 namespace probe {
 
-Stage::Stage(const Options& options, const Ranks& ranks, const Cell& cell, const MethodInfo& info, Method& method)
-    : options_(options), ranks_(ranks), cell_(cell), info_(info), method_(method) {}
+namespace {
 
-void Stage::run(const std::string& scratch, const Turn& turn, Where& where) {
-  turn_ = turn;
-  if (const std::string unfit = method_.unfit_for(cell_.array); !unfit.empty()) return skip(Phase::write, unfit);
-  where_ = &where;
-  seed_ = options_.seed + static_cast<std::uint32_t>(turn.repetition);
-  folder_ = scratch + "/" + std::string(info_.id);
-  Json begin = head("begin");
-  where.method = info_.id;
-  where.cell = begin["cell"];
-  where.phase = nullptr;
-  begin["repetition"] = turn.repetition;
-  if (ranks_.first()) print_record(begin);
-  make_folder(folder_);
-  run_phases();
-  remove_folder(folder_);
-  where = Where{{}, {}, {}, where.rank};
+// A line of /proc/self/status, in bytes.
+double status_bytes(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  constexpr double kKiB = 1024;
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(name + ":")) return kKiB * std::stod(line.substr(name.size() + 1));
+  return 0;
 }
 
-void Stage::run_phases() {
+// Resets the peak of the memory of this process (proc(5)). Freed memory, which would hide new allocations, is returned.
+bool reset_peak() {
+  ::malloc_trim(0);
+  std::ofstream reset("/proc/self/clear_refs");
+  return !!(reset << "5" << std::flush);
+}
+
+// Runs `turns` iterations of a loop on registers, which uses only a core, in slices; calls `between` after each slice.
+Parts compute(std::int64_t turns, const std::function<void()>& between) {
+  constexpr std::int64_t kSlices = 256;
+  static volatile double result = 0;  // keeps the loop from being optimised away
+  double x = result + 0.5;
+  for (std::int64_t slice = 0; slice < kSlices; ++slice) {
+    const std::int64_t end = turns * (slice + 1) / kSlices;
+    for (std::int64_t i = turns * slice / kSlices; i < end; ++i) x = x * 0.999999 + 1e-6;
+    between();
+  }
+  result = x;
+  return {};
+}
+
+Json json_of(const Cell& cell, int ranks, Cache cache) {
+  Json out = {{"ranks", ranks},
+              {"grid", cell.grid},
+              {"shape", cell.array.shape},
+              {"order", cell.array.order == Order::c ? "c" : "f"},
+              {"cache", name_of(cache)}};
+  if (cell.array.ragged) out["ragged"] = true;
+  return out;
+}
+
+}  // namespace
+
+Stage::Stage(const Options& options, const Ranks& ranks, const Cell& cell, int repetition, std::string folder,
+             Where& where)
+    : options_(options),
+      ranks_(ranks),
+      cell_(cell),
+      repetition_(repetition),
+      folder_(std::move(folder)),
+      where_(where),
+      seed_(options.seed + static_cast<std::uint32_t>(repetition)) {
+  where_ = {nullptr, json_of(cell, ranks.size(), options.cache), nullptr};
+}
+
+void Stage::run(const MethodInfo& info, Method& method) {
+  info_ = &info;
+  method_ = &method;
+  where_.method = info.id;
+  if (const std::string unfit = method.unfit_for(cell_.array); !unfit.empty()) return skip(Phase::write, unfit);
+  Json begin = head("begin");
+  begin["repetition"] = repetition_;
+  if (ranks_.first()) print_record(begin);
+  folder_ += "/" + std::string(info.id);
+  make_folder(folder_);
   write_phase();
   // Written data is read at least once.
-  if (wants(Phase::read) || !wants(Phase::serial)) read_phase();
-  if (wants(Phase::restart)) restart_phase();
-  if (wants(Phase::serial)) serial_phase();
-  if (wants(Phase::merge) && info_.outcome != Outcome::global_array) merge_phase();
-  auto* const overlapping = dynamic_cast<OverlappingMethod*>(&method_);
-  if (wants(Phase::overlap) && overlapping != nullptr) overlap_phase(*overlapping);
+  const std::vector<int> whole(cell_.grid.size(), 1);
+  if (wants(Phase::read) || !wants(Phase::serial)) read_phase(Phase::read, {ranks_.all(), cell_.grid, 1});
+  if (wants(Phase::restart) && ranks_.size() == 1)
+    skip(Phase::restart, "a restart on fewer ranks needs at least 2 to begin with");
+  else if (wants(Phase::restart))
+    read_phase(Phase::restart, {ranks_.half(), grid_for(ranks_.half_size(), cell_.array)},
+               {{"readers", ranks_.half_size()}});
+  if (wants(Phase::serial)) read_phase(Phase::serial, {ranks_.one(), whole});
+  if (wants(Phase::merge) && info.outcome != "array") read_phase(Phase::merge, {ranks_.one(), whole});
+  if (wants(Phase::overlap) && info.nonblocking) overlap_phase();
+  remove_folder(folder_);
 }
 
-Task Stage::task_for(MPI_Comm comm, Block block, std::span<std::byte> memory) const {
+bool Stage::is_direct() const { return options_.cache == Cache::direct && has_direct(folder_); }
+
+Task Stage::task_for(const Cut& cut, Buffer& memory) const {
   Task task;
-  task.comm = comm;
-  MPI_Comm_rank(comm, &task.rank);
-  MPI_Comm_size(comm, &task.size);
+  if (cut.comm == MPI_COMM_NULL) return task;
+  task.comm = cut.comm;
+  MPI_Comm_rank(cut.comm, &task.rank);
+  MPI_Comm_size(cut.comm, &task.size);
   task.array = &cell_.array;
   task.written_grid = cell_.grid;
-  task.block = std::move(block);
+  task.grid = cut.grid;
+  task.shift = cut.shift;
+  task.block = task.block_of_rank(task.rank);
   task.pieces = pieces_of(cell_.array, cell_.grid, task.block);
-  task.memory = memory.first(static_cast<std::size_t>(task.block.bytes()));
+  memory = Buffer(static_cast<std::size_t>(task.block.bytes()));
+  task.memory = memory.span();
   task.folder = folder_;
-  task.direct = options_.cache == Cache::direct && method_.can_direct() && !lives_in_memory(folder_);
+  task.direct = is_direct();
+  task.files_per_folder = options_.files_per_folder;
   return task;
 }
-
-void Stage::enter(Phase phase) { where_->phase = name_of(phase); }
 
 void Stage::make_folder(const std::string& path) const {
   if (ranks_.first() && ::mkdir(path.c_str(), 0777) != 0) fail_errno("make the folder", path);
@@ -76,62 +131,56 @@ void Stage::remove_folder(const std::string& path) const {
 bool Stage::drop_before_read(const std::string& folder) const {
   if (!options_.drops()) return false;
   ranks_.meet();
-  const bool stayed = ranks_.first_of_node() && !drop_pages(folder);
-  return ranks_.most(std::int64_t{stayed}) == 0;
+  return ranks_.most(ranks_.first_of_node() && !drop_pages(folder) ? 1 : 0) == 0;
 }
 
-bool Stage::any_direct() const {
-  return !lives_in_memory(folder_) && ranks_.most(std::int64_t{method_.was_direct()}) != 0;
-}
-
-Cache Stage::write_cache() const {
-  if (options_.cache == Cache::direct && any_direct()) return Cache::direct;
-  return options_.syncs() ? Cache::sync : Cache::warm;
-}
-
-Cache Stage::read_cache(bool dropped) const {
-  if (options_.cache == Cache::direct && any_direct()) return Cache::direct;
-  return dropped ? Cache::drop : Cache::warm;
+Cache Stage::real_cache(Cache otherwise) const {
+  return is_direct() && ranks_.most(method_->was_direct() ? 1 : 0) != 0 ? Cache::direct : otherwise;
 }
 
 Stage::Timed Stage::timed(const std::function<Parts()>& act) const {
   ranks_.start_together();
-  const double begin = now();
+  Lap lap;
   const Parts mine = act();
-  const double seconds = now() - begin;
-  Timed all;
-  all.seconds = ranks_.most(seconds);
-  all.parts = {ranks_.most(mine.open), ranks_.most(mine.transfer), ranks_.most(mine.close)};
-  return all;
+  const double seconds = lap();
+  return {ranks_.most(seconds), {ranks_.most(mine.open), ranks_.most(mine.transfer), ranks_.most(mine.close)}};
 }
 
-Stage::Timed Stage::timed_on_first(const std::function<void()>& act) const {
+// Calls `afterwards` before a sync, which counts as a part of closing.
+Stage::Timed Stage::timed_write(const Task& task, const std::function<void()>& afterwards) const {
   return timed([&] {
+    Parts parts = method_->move(task);
+    afterwards();
+    if (!options_.syncs()) return parts;
     Lap lap;
-    if (ranks_.first()) act();
-    return Parts{0, lap(), 0};
+    must_mpi(MPI_Barrier(ranks_.all()), "MPI_Barrier");  // all files are closed
+    sync_folder(task.folder, ranks_.rank(), ranks_.size());
+    parts.close += lap();
+    return parts;
   });
 }
 
-Json Stage::head(const char* kind) const {
-  return {{"kind", kind}, {"method", info_.id}, {"cell", json_of(cell_, ranks_.size(), options_.cache)}};
-}
+Json Stage::head(const char* kind) const { return {{"kind", kind}, {"method", where_.method}, {"cell", where_.cell}}; }
 
-void Stage::record(Phase phase, const Timed& timed, Cache cache, const Json& more) const {
-  if (!ranks_.first() || turn_.repetition == 0) return;
-  Json out = head("time");
-  out.update({{"repetition", turn_.repetition},
-              {"phase", name_of(phase)},
-              {"seconds", timed.seconds},
-              {"parts", {{"open", timed.parts.open}, {"transfer", timed.parts.transfer}, {"close", timed.parts.close}}},
-              {"bytes", cell_.array.bytes()},
-              {"cache", name_of(cache)}});
-  out.update(more);
+// Completes and prints a record of a time, unless it is that of the warm-up.
+void Stage::record(Json&& out, double seconds) const {
+  if (!ranks_.first() || repetition_ == 0) return;
+  out.update({{"repetition", repetition_}, {"seconds", seconds}, {"bytes", cell_.array.bytes()}});
   print_record(out);
 }
 
+void Stage::record(Phase phase, const Timed& timed, Cache cache, const Json& more) const {
+  const auto& [open, transfer, close] = timed.parts;
+  Json out = head("time");
+  out.update({{"phase", name_of(phase)},
+              {"parts", {{"open", open}, {"transfer", transfer}, {"close", close}}},
+              {"cache", name_of(cache)}});
+  out.update(more);
+  record(std::move(out), timed.seconds);
+}
+
 void Stage::skip(Phase phase, const std::string& reason) const {
-  if (!ranks_.first() || !turn_.is_first) return;
+  if (!ranks_.first() || repetition_ > 0) return;
   Json out = head("skipped");
   out.update({{"phase", name_of(phase)}, {"reason", reason}});
   print_record(out);
@@ -139,93 +188,138 @@ void Stage::skip(Phase phase, const std::string& reason) const {
 
 void Stage::write_phase() {
   enter(Phase::write);
-  Block block = block_of(cell_.array, cell_.grid, ranks_.rank());
-  written_ = Buffer(static_cast<std::size_t>(block.bytes()));
-  fill(cell_.array, block, seed_, written_.span());
-  const Task task = task_for(ranks_.all(), std::move(block), written_.span());
-  std::optional<MemoryGrowth> growth;
-  if (turn_.is_first) growth.emplace();
-  std::optional<std::int64_t> grown;
-  const Timed time = timed([&] {
-    Parts parts = method_.write(task);
-    if (growth) grown = growth->bytes();
-    Lap lap;
-    if (options_.syncs()) sync_folder(ranks_, folder_);
-    parts.close += lap();
-    return parts;
+  Task task = task_for({ranks_.all(), cell_.grid}, written_);
+  task.writes = true;
+  fill(cell_.array, task.block, seed_, task.memory);
+  const double before = repetition_ == 0 && reset_peak() ? status_bytes("VmRSS") : 0;
+  double grown = 0;  // stays 0 where the system does not tell it
+  const Timed time = timed_write(task, [&] {
+    if (before > 0) grown = status_bytes("VmHWM") - before;
   });
-  const Cache cache = write_cache();
-  if (wants(Phase::write)) record(Phase::write, time, cache);
-  if (!turn_.is_first) return;
-  const bool is_known = ranks_.most(std::int64_t{!grown.has_value()}) == 0;
-  const std::int64_t most = ranks_.most(grown.value_or(0));
-  report_facts(is_known ? most : -1);
+  if (wants(Phase::write)) record(Phase::write, time, real_cache(options_.syncs() ? Cache::sync : Cache::warm));
+  if (repetition_ == 0) report_facts(ranks_.most(std::max(0.0, grown)));
 }
 
-void Stage::report_facts(std::int64_t memory) const {
+void Stage::report_facts(double memory) const {
   if (!ranks_.first()) return;
   const FolderFacts facts = folder_facts(folder_);
-  const std::string plan = method_.plan();
   Json out = head("facts");
   out.update({{"files", facts.files},
               {"folders", facts.folders},
               {"file_bytes", facts.file_bytes},
-              {"stored_bytes", facts.stored_bytes}});
-  if (memory >= 0) out["memory_bytes"] = memory;
-  out["hints"] = Json(method_.hints());
-  out["plan"] = plan.empty() ? Json() : Json(plan);
+              {"stored_bytes", facts.stored_bytes},
+              {"memory_bytes", static_cast<std::int64_t>(memory)},
+              {"hints", Json(method_->hints())},
+              {"plan", method_->plan().empty() ? Json() : Json(method_->plan())}});
   print_record(out);
 }
 
 // Reads and checks. Memory holds no bytes of the array before.
-void Stage::read_back(const Task& task, Phase phase, bool is_recorded, const Json& more) {
+void Stage::read_phase(Phase phase, const Cut& readers, const Json& more) {
+  enter(phase);
+  const Task task = task_for(readers, found_);
   const bool takes_part = task.comm != MPI_COMM_NULL;
   const bool dropped = drop_before_read(folder_);
-  std::memset(found_.span().data(), 0xFF, found_.size());
-  const Timed time = timed([&] { return takes_part ? method_.read(task) : Parts(); });
-  const Cache cache = read_cache(dropped);
+  if (takes_part) std::memset(task.memory.data(), 0xFF, task.memory.size());
+  const Timed time = timed([&] { return takes_part ? read(phase, task) : Parts(); });
   if (takes_part) check(cell_.array, task.block, seed_, task.memory);
-  if (is_recorded) record(phase, time, cache, more);
-}
-
-void Stage::read_phase() {
-  enter(Phase::read);
-  Block block = block_of(cell_.array, cell_.grid, (ranks_.rank() + 1) % ranks_.size());
-  found_ = Buffer(static_cast<std::size_t>(block.bytes()));
-  const Task task = task_for(ranks_.all(), std::move(block), found_.span());
-  read_back(task, Phase::read, wants(Phase::read), Json::object());
-}
-
-void Stage::restart_phase() {
-  if (ranks_.size() == 1) return skip(Phase::restart, "a restart on fewer ranks needs at least 2 to begin with");
-  enter(Phase::restart);
-  const int readers = ranks_.half_size();
-  Task task;
-  if (ranks_.half() != MPI_COMM_NULL) {
-    Block block = block_of(cell_.array, grid_for(readers, cell_.array), ranks_.rank());
-    found_ = Buffer(static_cast<std::size_t>(block.bytes()));
-    task = task_for(ranks_.half(), std::move(block), found_.span());
+  const std::string merged = folder_ + ".merged";
+  if (takes_part && phase == Phase::merge) {
+    std::memset(task.memory.data(), 0xFF, task.memory.size());
+    PosixFile(merged, PosixFile::Use::read, false).read(task.memory, 0);
+    check(cell_.array, task.block, seed_, task.memory);
+    if (!options_.keep) std::filesystem::remove(merged);
   }
-  read_back(task, Phase::restart, true, {{"readers", readers}});
+  const Cache cache = phase == Phase::merge && options_.syncs() && !dropped
+                          ? Cache::sync
+                          : real_cache(dropped ? Cache::drop : Cache::warm);
+  if (wants(phase)) record(phase, time, cache, more);
 }
 
-void Stage::serial_phase() {
-  enter(Phase::serial);
-  const bool dropped = drop_before_read(folder_);
-  const Timed time = timed_on_first([&] { read_plainly(method_, cell_, folder_); });
-  if (ranks_.first()) read_plainly(method_, cell_, folder_, seed_);
-  record(Phase::serial, time, dropped ? Cache::drop : Cache::warm);
+// One rank reads a file that is the array by read(2), all others by the method. Merging also writes the array to a file.
+Parts Stage::read(Phase phase, const Task& task) const {
+  const bool is_plain = phase == Phase::serial && info_->outcome == "array" && info_->needs.empty();
+  if (!is_plain && phase != Phase::merge) return method_->move(task);
+  Lap lap;
+  if (is_plain) {
+    PosixFile(folder_ + "/array", PosixFile::Use::read, task.direct && method_->was_direct()).read(task.memory, 0);
+  } else {
+    method_->move(task);
+    PosixFile merged(folder_ + ".merged", PosixFile::Use::create, false);
+    merged.write(task.memory, 0);
+    if (options_.syncs()) merged.sync();
+    merged.close();
+  }
+  return {0, lap(), 0};
 }
 
-void Stage::merge_phase() {
-  enter(Phase::merge);
-  const std::string path = folder_ + ".merged";
-  const bool dropped = drop_before_read(folder_);
-  const Timed time = timed_on_first([&] { merge_into(path, method_, cell_, folder_, options_.syncs()); });
-  const Cache cache = dropped ? Cache::drop : options_.syncs() ? Cache::sync : Cache::warm;
-  if (ranks_.first()) check_merged(path, cell_.array, seed_);
-  if (ranks_.first() && !options_.keep) std::filesystem::remove(path);
-  record(Phase::merge, time, cache);
+// Iterations of the loop that take about `seconds` when all ranks compute.
+std::int64_t Stage::turns_for(double seconds) const {
+  constexpr std::int64_t kTried = 2'000'000;  // a few milliseconds
+  constexpr double kShortest = 1e-3;
+  const Timed tried = timed([] { return compute(kTried, [] {}); });
+  return static_cast<std::int64_t>(static_cast<double>(kTried) * std::max(kShortest, seconds) / tried.seconds);
+}
+
+// The part of a write hidden behind computation: the write alone takes w seconds, the computation alone c, both
+// together t. Hidden: (w + c - t) / min(w, c).
+void Stage::overlap_phase() {
+  enter(Phase::overlap);
+  Task task = task_for({ranks_.all(), cell_.grid}, written_);
+  fill(cell_.array, task.block, seed_, task.memory);
+  task.writes = true;
+  task.folder = folder_ + ".alone";
+  make_folder(task.folder);
+  const Timed alone = timed_write(task, [] {});
+  remove_folder(task.folder);
+  const std::int64_t turns = turns_for(alone.seconds);
+  const Timed computing = timed([&] { return compute(turns, [] {}); });
+  task.folder = folder_ + ".both";
+  task.compute = [&](const auto& between) { compute(turns, between); };
+  make_folder(task.folder);
+  const Timed both = timed_write(task, [] {});
+  const Cache cache = real_cache(options_.syncs() ? Cache::sync : Cache::warm);
+  std::memset(task.memory.data(), 0xFF, task.memory.size());
+  task.writes = false;
+  task.compute = nullptr;
+  method_->move(task);
+  check(cell_.array, task.block, seed_, task.memory);
+  remove_folder(task.folder);
+  const double saved = alone.seconds + computing.seconds - both.seconds;
+  const double hidden = std::clamp(saved / std::min(alone.seconds, computing.seconds), 0.0, 1.0);
+  record(Phase::overlap, both, cache, {{"compute_seconds", computing.seconds}, {"hidden", hidden}});
+}
+
+void Stage::measure_limit() {
+  constexpr std::size_t kCall = 4 << 20;
+  const std::string path = folder_ + "/limit." + std::to_string(ranks_.rank());
+  const Block block = block_of(cell_.array, cell_.grid, ranks_.rank());
+  const Buffer memory(whole_pages(static_cast<std::size_t>(block.bytes())));
+  const std::span<std::byte> bytes = memory.span();
+  const auto in_pieces = [&](const auto& move) {
+    for (std::size_t at = 0; at < bytes.size(); at += kCall)
+      move(bytes.subspan(at, std::min(kCall, bytes.size() - at)), static_cast<std::int64_t>(at));
+    return Parts();
+  };
+  fill(cell_.array, block, seed_, bytes);
+  PosixFile made(path, PosixFile::Use::create, is_direct());
+  const auto write = [&] {
+    in_pieces([&](auto piece, std::int64_t offset) { made.write(piece, offset); });
+    if (options_.syncs()) made.sync();
+    return Parts();
+  };
+  write();  // from now on the file has its blocks and pages
+  record({{"kind", "limit"}, {"cell", where_.cell}, {"phase", "write"}}, timed(write).seconds);
+  made.close();
+
+  drop_before_read(folder_);
+  std::memset(bytes.data(), 0xFF, bytes.size());
+  PosixFile opened(path, PosixFile::Use::read, is_direct());
+  const auto read = [&] { return in_pieces([&](auto piece, std::int64_t offset) { opened.read(piece, offset); }); };
+  record({{"kind", "limit"}, {"cell", where_.cell}, {"phase", "read"}}, timed(read).seconds);
+  check(cell_.array, block, seed_, bytes);
+  ranks_.meet();
+  std::filesystem::remove(path);
 }
 
 }  // namespace probe

@@ -1,25 +1,22 @@
-// Elapsed time in seconds, also per lap.
+// Elapsed time in seconds.
 #pragma once
 
 #include <chrono>
 
 namespace probe {
 
-inline double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // Seconds since its construction or the last query.
 class Lap {
  public:
   double operator()() {
-    const double since = last_;
-    last_ = now();
-    return last_ - since;
+    const Clock::time_point since = last_;
+    last_ = Clock::now();
+    return std::chrono::duration<double>(last_ - since).count();
   }
 
  private:
-  double last_ = now();
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_ = Clock::now();
 };
 
 }  // namespace probe

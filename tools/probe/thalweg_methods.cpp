@@ -1,7 +1,12 @@
-#include "thalweg_methods.hpp"
-
+// Methods 18 to 21: those of Thalweg, with the library's defaults.
 #include <thalweg/group_mpi.h>
 #include <thalweg/version.h>
+
+#include <algorithm>
+#include <thalweg/thalweg.hpp>
+
+#include "method.hpp"
+#include "ranks.hpp"
 
 namespace probe {
 
@@ -12,36 +17,160 @@ int free_group(MPI_Comm /*comm*/, int /*keyval*/, void* group, void* /*extra*/) 
   return MPI_SUCCESS;
 }
 
-int group_key() {
+// The group of a communicator, made at the first call, which is collective, and kept until the communicator is freed.
+const thalweg::Group& group_of(MPI_Comm comm) {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
     must_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_group, &made, nullptr), "MPI_Comm_create_keyval");
     return made;
   }();
-  return key;
-}
-
-}  // namespace
-
-const thalweg::Group& group_of(MPI_Comm comm) {
   void* found = nullptr;
   int has = 0;
-  must_mpi(MPI_Comm_get_attr(comm, group_key(), &found, &has), "MPI_Comm_get_attr");
+  must_mpi(MPI_Comm_get_attr(comm, key, &found, &has), "MPI_Comm_get_attr");
   if (has == 0) {
     auto made = std::make_unique<thalweg::Group>(thalweg::Group::make(tw_group_mpi, comm));
-    must_mpi(MPI_Comm_set_attr(comm, group_key(), made.get()), "MPI_Comm_set_attr");
+    must_mpi(MPI_Comm_set_attr(comm, key, made.get()), "MPI_Comm_set_attr");
     found = made.release();
   }
   return *static_cast<thalweg::Group*>(found);
 }
 
-std::string thalweg_name() { return std::string("Thalweg ") + tw_version_string(); }
+class ThalwegMethod : public Method {
+ public:
+  ThalwegMethod() : Method(std::string("Thalweg ") + tw_version_string()) {}
+
+ protected:
+  static void must_be(std::size_t got, std::size_t wanted, const Task& task) {
+    if (got != wanted)
+      throw Failed("a file in '" + task.folder + "' is too short: a rank read " + std::to_string(got) + " of " +
+                   std::to_string(wanted) + " bytes");
+  }
+};
+
+// A logical file for each rank, with its block as in memory. A chunk holds a block, whose size is known beforehand.
+class MultifileMethod : public ThalwegMethod {
+ public:
+  Parts move(const Task& task) override {
+    thalweg::Options options;
+    if (task.writes) {
+      hints_["chunk_bytes"] = std::to_string(std::max<std::int64_t>(1, task.block.bytes()));
+      options.hint("chunk_bytes", hints_["chunk_bytes"]);
+    } else {
+      std::vector<std::int64_t> writers;
+      for (const Piece& piece : task.pieces) writers.push_back(piece.writer);
+      options.ranks(-1, writers);
+    }
+    const auto open = [&] {
+      return thalweg::Multifile(group_of(task.comm), task.folder + "/array.tw",
+                                task.writes ? TW_CREATE | TW_TRUNCATE : TW_READ, options);
+    };
+    return use(task, open, [&](thalweg::Multifile& file) {
+      if (!task.writes) return read(file, task);
+      file.write(task.memory.data(), task.memory.size());
+      if (task.rank == 0) plan_ = file.strategy();
+    });
+  }
+
+ private:
+  static void read(thalweg::Multifile& file, const Task& task) {
+    for (const Piece& piece : task.pieces) {
+      file.seek_to(piece.writer, 0);
+      for_each_shared_run(*task.array, piece.block, task.block, [&](const Run& run) {
+        const std::span<std::byte> place = task.memory_of(run.in_other, run.length);
+        must_be(file.read_at(place, run.in_block * kElement), place.size(), task);
+      });
+    }
+  }
+};
+
+thalweg::View view_of(const Array& array, const Block& block) {
+  if (array.ragged) {
+    std::vector<std::int64_t> places, lengths;
+    for_each_run(array, block, [&](const Run& row) {
+      places.push_back(row.in_other * kElement);
+      lengths.push_back(row.length);
+    });
+    return thalweg::View::indexed(places, lengths, thalweg::View::of<float>());
+  }
+  std::vector<tw_slice> slices;
+  for (std::size_t d = 0; d < array.shape.size(); ++d)
+    slices.push_back({array.shape[d], block.start[d], block.count[d]});
+  return thalweg::View::subarray(slices, thalweg::View::of<float>(),
+                                 array.order == Order::c ? TW_ROW_MAJOR : TW_COLUMN_MAJOR);
+}
+
+// One shared file that is the array; each rank accesses its block through a view.
+class SharedFileMethod : public ThalwegMethod {
+ public:
+  explicit SharedFileMethod(bool nonblocking) : nonblocking_(nonblocking) {}
+
+  Parts move(const Task& task) override {
+    const auto open = [&] {
+      const int flags = task.writes ? TW_WRITE | TW_CREATE | TW_TRUNCATE : TW_READ;
+      thalweg::File file(group_of(task.comm), task.folder + "/array", flags | (task.direct ? TW_DIRECT : 0));
+      file.set_view(0, view_of(*task.array, task.block));
+      return file;
+    };
+    return use(task, open, [&](thalweg::File& file) {
+      if (!task.writes) {
+        must_be(nonblocking_ ? file.iread_view_all(task.memory).wait() : file.read_view_all(task.memory),
+                task.memory.size(), task);
+      } else if (nonblocking_) {
+        write(file, task);
+      } else {
+        file.write_view_all(task.memory);
+        if (task.rank == 0) plan_ = file.last_plan();
+      }
+    });
+  }
+
+ private:
+  // Where a thread advances requests, computing need not stop for them.
+  void write(thalweg::File& file, const Task& task) {
+    const bool asks = file.progress() != TW_PROGRESS_THREAD;
+    hints_["progress"] = asks ? "poll" : "thread";
+    thalweg::Request request = file.iwrite_view_all(task.memory);
+    bool done = false;
+    if (task.compute) task.compute([&] { done = done || (asks && request.test().has_value()); });
+    if (!done) request.wait();
+  }
+
+  bool nonblocking_;
+};
+
+// A virtual processor for each element, with a stream of one real; all of them are written at once. The result is the
+// plain array of the elements, in order of their virtual processors; for an array in order f the shape is reversed.
+class VpfileMethod : public ThalwegMethod {
+ public:
+  std::string unfit_for(const Array& array) const override { return array.ragged ? "not programmed for vpfiles" : ""; }
+
+  Parts move(const Task& task) override {
+    thalweg::Options options;
+    if (task.direct) options.hints("io=direct");
+    options.box(task.array->turned(task.block.start), task.array->turned(task.block.count));
+    options.shape(task.array->turned(task.array->shape));
+    const std::span<float> elements(reinterpret_cast<float*>(task.memory.data()), task.memory.size() / kElement);
+    const auto open = [&] {
+      return thalweg::vp::File(group_of(task.comm), task.folder + "/array", task.writes ? "w" : "r", options);
+    };
+    return use(task, open, [&](thalweg::vp::File& file) {
+      if (!task.writes) {
+        file.read_all(elements, 1, thalweg::vp::all, {});
+        return;
+      }
+      file.write_all(elements, 1);
+      const bool plain = file.last_mode() == thalweg::vp::Mode::nb;
+      if (task.rank == 0) plan_ = plain ? "no buffering" : "buffering: " + std::string(file.last_cause());
+    });
+  }
+};
+
+}  // namespace
 
 std::unique_ptr<Method> make_thalweg_method(std::string_view id) {
-  if (id == "tw-multifile") return make_multifile_method();
-  if (id == "tw-collective") return make_collective_method();
-  if (id == "tw-nonblocking") return make_nonblocking_method();
-  return make_vpfile_method();
+  if (id == "tw-multifile") return std::make_unique<MultifileMethod>();
+  if (id == "tw-vpfile") return std::make_unique<VpfileMethod>();
+  return std::make_unique<SharedFileMethod>(id == "tw-nonblocking");
 }
 
 }  // namespace probe

@@ -84,16 +84,13 @@ if WRONG == "never starts":
     sys.exit(3)
 print("a library says hello")
 ranks = int(os.environ["FAKE_RANKS"])
-out({"kind": "launch", "mpi": "Fake 1", "ranks": ranks, "nodes": 1, "thread_level": "multiple", "yields": False})
+out({"kind": "launch", "mpi": "Fake 1", "ranks": ranks, "nodes": 1, "thread_level": "multiple"})
 for method in METHODS:
     out({"kind": "method", **method})
 for repetition in range(int(asked["--repeat"][0]) + 1):
     for text in asked["--cell"]:
-        words = dict(word.split("=") for word in text.split(","))
-        grid, shape = ([int(n) for n in words[name].split("x")] for name in ("grid", "shape"))
-        cell = {"ranks": ranks, "grid": grid, "shape": shape, "order": words["order"], "cache": asked["--cache"][0]}
-        if words.get("ragged") == "1":
-            cell["ragged"] = True
+        cell = {**json.loads(text), "ranks": ranks, "cache": asked["--cache"][0]}
+        shape = cell["shape"]
         for method in asked["--methods"][0].split(","):
             open(os.path.join(asked["--dir"][0], "file"), "w").close()
             out({"kind": "begin", "method": method, "cell": cell, "repetition": repetition})

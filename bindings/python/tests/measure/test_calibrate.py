@@ -42,13 +42,12 @@ if "--network" in words:
     sys.exit()
 with open(os.environ["SEEN"], "a") as file:
     print(ranks, option("--methods"), open(os.environ["THALWEG_PROFILE"]).read(), file=file)
-say(kind="launch", mpi="Fake 1", ranks=ranks, nodes=1, thread_level="multiple", yields=False)
+say(kind="launch", mpi="Fake 1", ranks=ranks, nodes=1, thread_level="multiple")
 for record in METHODS:
     say(**record)
 for word in [after for before, after in zip(words, words[1:]) if before == "--cell"]:
-    members = dict(part.split("=") for part in word.split(","))
-    shape, grid = ([int(n) for n in members[name].split("x")] for name in ("shape", "grid"))
-    cell = dict(ranks=ranks, grid=grid, shape=shape, order=members["order"], cache="warm")
+    cell = json.loads(word)
+    shape, grid = cell["shape"], cell["grid"]
     for n, method in enumerate(option("--methods").split(",")):
         size, pieces = 4 * shape[0] * shape[1], shape[0] * grid[1]
         say(kind="begin", method=method, cell=cell, repetition=1)

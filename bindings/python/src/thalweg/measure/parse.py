@@ -72,8 +72,8 @@ class Cell:
         return f"{count_text(self.ranks, 'rank')} as {joined(self.grid)}, {self.shape_text}, {self.order}, {self.cache}"
 
     def argument(self):
-        """The argument of --cell of the program that measures; the number of ranks and the cache belong to the launch."""
-        return f"shape={joined(self.shape)},grid={joined(self.grid)},order={self.order}" + (",ragged=1" if self.ragged else "")
+        """The argument of --cell of the program that measures."""
+        return record_line(self.to_json())
 
     def to_json(self):
         """The cell as the member `cell` of a record, a dict."""
