@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -107,11 +108,13 @@ class Tune(CliTest):
         entry = result["entry"]
         self.assertEqual(entry["id"], self.identity())
         self.assertTrue(entry["id"].startswith(entry["kind"] + "-"))
-        self.assertEqual(list(entry["buffered"]), COSTS)
+        self.assertEqual(sorted(entry["buffered"]), sorted(COSTS))
         for cost in entry["buffered"].values():
             self.assertGreaterEqual(cost, 0)
         self.assertTrue(result["stored"])
-        self.assertEqual(sorted(result["measured"]), ["contests", "direct", "files", "page_cache"])
+        for speed in result["measured"]:
+            self.assertGreater(speed["mib_per_s"]["median"], 0)
+            self.assertLessEqual(speed["mib_per_s"]["least"], speed["mib_per_s"]["most"])
         self.check_files(result)
         self.assertEqual(os.listdir(self.profile.parent), ["storage.json"])
 
@@ -119,8 +122,7 @@ class Tune(CliTest):
         result = self.small()
 
         for direction, allowed in (("write", result["entry"]["direct_writes"]), ("read", result["entry"]["direct_reads"])):
-            gains = [each["direct_gain"] for each in result["measured"]["contests"] if each["direction"] == direction]
-            self.assertEqual(allowed, min(gains) > 1.05, gains)
+            self.assertEqual(allowed, result["direct_gains"].get(direction, 0) > 1.05, result["direct_gains"])
 
     def test_the_library_believes_what_was_kept(self):
         self.small()
@@ -132,7 +134,7 @@ class Tune(CliTest):
 
         self.assertIn("64.0 MiB", out)
         self.assertEqual(self.small("--quick", "--no-methods")["bytes"], 2**20)
-        for part in ("page cache, system calls", "write, overwriting", "plain_mib_per_s", "new files per second", "direct writes: ", "written to '"):
+        for part in ("write, overwriting, 1 thread, system calls", "to 1 file\n", "create_ns: ", "direct_writes: ", "written to '"):
             self.assertIn(part, out)
 
     def test_dry_run_changes_nothing(self):
@@ -235,10 +237,10 @@ class Tune(CliTest):
     def check_files(self, result):
         """More files are chosen only where they are 20 % faster than the fewer ones chosen before."""
         best = chosen = 0
-        for access in result["measured"]["files"]:
-            if access["mib_per_s"]["median"] >= 1.2 * best:
-                best, chosen = access["mib_per_s"]["median"], access["files"]
-        self.assertEqual(result["physical_files"], chosen)
+        for speed in result["measured"]:
+            found = re.search(r" to (\d+) files?$", speed["what"])
+            if found and speed["mib_per_s"]["median"] >= 1.2 * best:
+                best, chosen = speed["mib_per_s"]["median"], int(found[1])
         self.assertEqual(result["entry"]["physical_files"], chosen)
 
     def test_without_the_program_of_ranks_it_says_so_and_keeps_the_rest(self):
@@ -311,7 +313,7 @@ class Tune(CliTest):
         result = self.small("--no-methods")
 
         self.assertEqual(result["remarks"], [])
-        self.assertEqual(list(result["entry"]["buffered"]), COSTS)
+        self.assertEqual(sorted(result["entry"]["buffered"]), sorted(COSTS))
 
     def test_time_for_the_storage_that_is_used_up_leaves_fewer_repetitions(self):
         result = self.tune_json("data", "--size", "1MiB", "--repetitions", "5", "--no-methods", "--seconds", "0.001")

@@ -1,12 +1,13 @@
 // thalweg tune: measures a file system, and saves the results for the library.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <thalweg/storage.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
+#include <ctime>
+#include <filesystem>
 
 #include "command.hpp"
 #include "common.hpp"
@@ -39,104 +40,25 @@ constexpr double kLeastSeconds = 10;     // for ranks, unless their share is sma
 
 // ---- Measuring --------------------------------------------------------------------------------------------------
 
-Json json_of(const Spread& spread) {
-  return {{"median", spread.median}, {"least", spread.least}, {"most", spread.most}};
-}
-
-Json measurements(const Measured& found) {
-  Json speeds = Json::array(), points = Json::array(), contests = Json::array();
-  for (const Speed& speed : found.speeds)
-    speeds.push_back({{"what", speed.what}, {"mib_per_s", json_of(speed.mib_per_s)}});
-  for (const DirectPoint& point : found.points)
-    points.push_back({{"queue_depth", point.depth},
-                      {"transfer_bytes", point.transfer_bytes},
-                      {"write_mib_per_s", json_of(point.write)},
-                      {"read_mib_per_s", json_of(point.read)}});
-  for (const Contest& each : found.contests)
-    contests.push_back({{"direction", each.writes ? "write" : "read"},
-                        {"new_file", each.fresh},
-                        {"tasks", each.tasks},
-                        {"plain_mib_per_s", json_of(each.plain)},
-                        {"buffered_mib_per_s", json_of(each.buffered)},
-                        {"direct_mib_per_s", json_of(each.direct)},
-                        {"direct_gain", each.gain}});
-  Json files = Json::array();
-  for (const FilesSpeed& each : found.files)
-    files.push_back({{"files", each.files}, {"tasks", each.tasks}, {"mib_per_s", json_of(each.mib_per_s)}});
-  return {{"page_cache", speeds}, {"direct", points}, {"contests", contests}, {"files", files}};
-}
-
-// A speed as "median (least..most)".
-std::string cell_text(const Json& value) {
-  if (value.is_object() && value["median"] > 0)
-    return fmt::format("{:.0f} ({:.0f}..{:.0f})", value["median"].get<double>(), value["least"].get<double>(),
-                       value["most"].get<double>());
-  if (value.is_object()) return "-";
-  if (value.is_number_float()) return fmt::format("{:.4g}", value.get<double>());
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-// Objects as a table: a column for each member.
-void print_table(const std::string& title, const Json& rows) {
-  if (rows.empty()) return;
-  std::vector<std::vector<std::string>> lines(rows.size() + 1);
-  for (const auto& [name, value] : rows[0].items()) lines[0].push_back(name);
-  for (size_t i = 0; i < rows.size(); ++i)
-    for (const Json& value : rows[i]) lines[i + 1].push_back(printable(cell_text(value)));
-  put(fmt::format("\n{}\n", title));
-  for (const std::vector<std::string>& line : lines) {
-    for (size_t c = 0; c < line.size(); ++c) {
-      size_t width = 0;
-      for (const auto& other : lines) width = std::max(width, c < other.size() ? other[c].size() : 0);
-      put(fmt::format("  {:>{}}", line[c], width));
-    }
-    put("\n");
+std::string text_of(const Measured& found) {
+  std::string text = "\nMiB/s: median (least..most)\n";
+  for (const Json& speed : found.speeds) {
+    const Json& mib = speed["mib_per_s"];
+    text += fmt::format("  {:>6.0f} {:<18} {}\n", mib["median"].get<double>(),
+                        fmt::format("({:.0f}..{:.0f})", mib["least"].get<double>(), mib["most"].get<double>()),
+                        speed["what"].get<std::string>());
   }
+  for (const auto& [direction, gain] : found.gains.items())
+    text += fmt::format("direct I/O, {}: at least {:.2f} times as fast\n", direction, gain.get<double>());
+  return text;
 }
 
-void print_costs(const char* name, const Json& costs) {
-  put(fmt::format("  {}", name));
-  const char* separator = ": ";
-  for (const auto& [key, value] : costs.items()) {
-    put(fmt::format("{}{} {}", separator, key, value.dump()));
-    separator = ", ";
-  }
-  put("\n");
-}
-
-void print_measurements(const Measured& found, const Json& ranks) {
-  const Json tables = measurements(found);
-  print_table("page cache, system calls", tables["page_cache"]);
-  print_table("direct I/O of the library", tables["direct"]);
-  print_table("system calls (plain), and the library through the page cache (buffered) and past it (direct)",
-              tables["contests"]);
-  print_table("all threads, writing to several files", tables["files"]);
-  put(fmt::format("\n{:.0f} new files per second\n", 1e9 / found.create_ns));
-  print_table("messages between ranks", ranks.value("network", Json::array()));
-  if (ranks.contains("model_error") && ranks["model_error"].is_number())
-    put(fmt::format("{} methods in {} cells: median error of the model in cells left out {:.0f} %\n",
-                    ranks.value("methods", 0), ranks.value("cells", 0), 100 * ranks["model_error"].get<double>()));
-}
-
-const char* on_off(const Json& value) { return value.is_boolean() && value.get<bool>() ? "where cheaper" : "never"; }
-
-void print_entry(const Json& entry) {
-  const auto number = [&](const char* name) {
-    return entry.contains(name) ? entry[name].dump() : std::string("default");
-  };
-  const auto size = [&](const char* name) {
-    if (!entry.contains(name)) return std::string("the default size");
-    return entry[name].is_number_integer() ? short_size(entry[name].get<int64_t>()) : entry[name].dump();
-  };
-  const auto direct = [&](const char* name) { return entry.contains(name) ? on_off(entry[name]) : "never"; };
-  const std::string measured = entry.contains("measured") ? entry["measured"].dump() : "unknown";
-  put(fmt::format("{} (measured {})\n", printable(entry["id"].dump()), printable(measured)));
-  put(fmt::format("  direct reads: {}; direct writes: {}; {} transfers of {} in flight; {} of staging\n",
-                  direct("direct_reads"), direct("direct_writes"), number("queue_depth"), size("transfer_bytes"),
-                  size("staging_bytes")));
-  put(fmt::format("  physical files of a multifile that gain 20 % on each node: {}\n", number("physical_files")));
-  for (const char* name : {"buffered", "direct"})
-    if (entry.contains(name) && entry[name].is_object()) print_costs(name, entry[name]);
+// An entry of a profile, a line for each member.
+std::string text_of(const Json& entry) {
+  std::string text;
+  for (const auto& [name, value] : entry.items())
+    text += fmt::format("{}{}: {}\n", name == "id" ? "" : "  ", printable(name), printable(value.dump()));
+  return text;
 }
 
 // Changed decisions, as "name: old -> new".
@@ -149,6 +71,14 @@ std::vector<std::string> changes(const Json* before, const Json& after) {
     if (had != after[name]) lines.push_back(fmt::format("{}: {} -> {}", name, had.dump(), after[name].dump()));
   }
   return lines;
+}
+
+// Throws Failure unless the file system of `folder` has that much space.
+void check_room(const std::string& folder, int64_t bytes) {
+  const auto room = static_cast<int64_t>(std::min<uintmax_t>(std::filesystem::space(folder).available, INT64_MAX));
+  if (room < bytes)
+    throw Failure(kInputOutput, fmt::format("'{}' has {} of free space, {} are needed; see --size", folder,
+                                            short_size(room), short_size(bytes)));
 }
 
 double time_for(const Options& options) {
@@ -193,74 +123,62 @@ Json measure_with_ranks(const Options& options, const std::string& profile, doub
   }
 }
 
-struct Outcome {
-  TuneOptions how;
-  Measured found;
-  Json ranks = Json::object(), entry;
-  std::vector<std::string> changes, remarks;
-};
-
-void print_outcome(const Options& options, const std::string& path, const Outcome& all) {
-  put(fmt::format("'{}' is {}; {}, median of {}, {}\n", printable(options.folder), all.entry["id"].get<std::string>(),
-                  short_size(all.how.bytes), all.how.repetitions, count_text(all.how.tasks, "thread")));
-  print_measurements(all.found, all.ranks);
-  for (const std::string& remark : all.remarks) put(fmt::format("{}\n", printable(remark)));
-  put("\n");
-  print_entry(all.entry);
-  for (const std::string& line : all.changes) put(fmt::format("  changed: {}\n", line));
-  put(fmt::format("{} '{}'\n", options.dry_run ? "not written to" : "written to", printable(path)));
-}
-
-void print_outcome_as_json(const Options& options, const std::string& path, const Outcome& all) {
-  Json result = json_head("tune", options.folder);
-  result["profile"] = path;
-  result["stored"] = !options.dry_run;
-  result["bytes"] = all.how.bytes;
-  result["repetitions"] = all.how.repetitions;
-  result["entry"] = all.entry;
-  result["changes"] = all.changes;
-  result["measured"] = measurements(all.found);
-  result["physical_files"] = all.found.physical_files;
-  result["model_error"] = all.ranks.value("model_error", Json());
-  result["remarks"] = all.remarks;
-  result["exit_code"] = 0;
-  put_json(result);
-}
-
 int measure(const Options& options, const Common& common) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string identity = identity_of(options.folder);
   const std::string path = profile_path();
   Json profile = load_profile(path);
-  Outcome all;
-  all.how = measuring(options, common);
-  check_room(options.folder, 2 * all.how.bytes + kRoomBeside);
+  const TuneOptions how = measuring(options, common);
+  check_room(options.folder, 2 * how.bytes + kRoomBeside);
   if (!options.dry_run) prepare_folder(path);
   setenv("THALWEG_PROFILE", "none", 1);  // the previous profile must not influence the measurements
-  all.found = measure_storage(all.how);
-  all.entry = entry_of(identity, all.found);
-  if (all.found.late)
-    all.remarks.push_back(
-        fmt::format("the time limit of the storage, {:.0f} s, was reached: fewer repetitions, at least {}",
-                    all.how.seconds, kLeastRepetitions));
-  if (const int64_t n = all.found.physical_files; n > kFilesPerNode)
-    all.remarks.push_back(fmt::format("{} files are 20 % faster than fewer: multifiles now use so many per node", n));
+  const Measured found = measure_storage(how);
+  Json entry = {{"id", identity},
+                {"kind", identity.substr(0, identity.find('-'))},
+                {"measured", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}};
+  entry.update(found.entry);
+  std::vector<std::string> remarks;
+  if (found.late)
+    remarks.push_back(
+        fmt::format("the time limit of the storage, {:.0f} s, was reached: fewer repetitions, at least {}", how.seconds,
+                    kLeastRepetitions));
+  if (const int64_t n = entry["physical_files"]; n > kFilesPerNode)
+    remarks.push_back(fmt::format("{} files are 20 % faster than fewer: multifiles now use so many per node", n));
   const double used = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const double least = std::min(kLeastSeconds, (1 - kShareOfStorage) * time_for(options));
+  Json ranks = Json::object();
   if (!options.no_methods)
-    all.ranks = measure_with_ranks(options, path, std::max(least, time_for(options) - used), all.how.quiet, all.entry);
-  for (const Json& remark : all.ranks.value("remarks", Json::array())) all.remarks.push_back(remark.get<std::string>());
+    ranks = measure_with_ranks(options, path, std::max(least, time_for(options) - used), how.quiet, entry);
+  for (const Json& remark : ranks.value("remarks", Json::array())) remarks.push_back(remark.get<std::string>());
   const Json* before = find_file_system(profile, identity);
-  const std::vector<std::string> kept = keep_of_ranks(before, all.entry);
-  if (!kept.empty()) all.remarks.push_back(fmt::format("kept from the previous profile: {}", fmt::join(kept, ", ")));
-  all.changes = changes(before, all.entry);
-  put_entry(profile, all.entry);
+  const std::vector<std::string> kept = keep_of_ranks(before, entry);
+  if (!kept.empty()) remarks.push_back(fmt::format("kept from the previous profile: {}", fmt::join(kept, ", ")));
+  const std::vector<std::string> changed = changes(before, entry);
+  put_entry(profile, entry);
   if (!options.dry_run) store_profile(path, profile);
-  if (common.json) {
-    print_outcome_as_json(options, path, all);
-  } else if (!common.quiet) {
-    print_outcome(options, path, all);
-  }
+
+  const Json members = {{"profile", path},
+                        {"stored", !options.dry_run},
+                        {"bytes", how.bytes},
+                        {"repetitions", how.repetitions},
+                        {"entry", entry},
+                        {"changes", changed},
+                        {"measured", found.speeds},
+                        {"direct_gains", found.gains},
+                        {"model_error", ranks.value("model_error", Json())},
+                        {"remarks", remarks},
+                        {"exit_code", 0}};
+  std::string text = fmt::format("'{}' is {}; {}, median of {}, {}\n", printable(options.folder), identity,
+                                 short_size(how.bytes), how.repetitions, count_text(how.tasks, "thread"));
+  text += text_of(found);
+  if (const Json error = members["model_error"]; error.is_number())
+    text += fmt::format("{} methods in {} cells: median error of the model {:.0f} %\n", ranks.value("methods", 0),
+                        ranks.value("cells", 0), 100 * error.get<double>());
+  for (const std::string& remark : remarks) text += printable(remark) + "\n";
+  text += "\n" + text_of(entry);
+  for (const std::string& line : changed) text += fmt::format("  changed: {}\n", line);
+  text += fmt::format("{} '{}'\n", options.dry_run ? "not written to" : "written to", printable(path));
+  put_result(common, json_head("tune", options.folder), members, text);
   return kFine;
 }
 
@@ -282,33 +200,26 @@ std::string explanation(const Options& options, tw_direction direction) {
 
 int show(const Options& options, const Common& common) {
   const std::string path = profile_path();
-  Json shown = Json::array();
-  std::array<std::string, 2> explained;
   const Json profile = load_profile(path);
+  Json members = {
+      {"profile", path}, {"file_systems", Json::array()}, {"write", nullptr}, {"read", nullptr}, {"exit_code", 0}};
+  Json& shown = members["file_systems"];
   if (options.folder.empty()) {
     for (const Json& entry : profile["file_systems"])
       if (entry.is_object() && entry.contains("id")) shown.push_back(entry);
   } else {
-    const Json* entry = find_file_system(profile, identity_of(options.folder));
-    if (entry != nullptr) shown.push_back(*entry);
+    if (const Json* entry = find_file_system(profile, identity_of(options.folder)); entry != nullptr)
+      shown.push_back(*entry);
     const bool both = options.read == options.write;
-    if (both || options.write) explained[0] = explanation(options, TW_ACCESS_WRITE);
-    if (both || options.read) explained[1] = explanation(options, TW_ACCESS_READ);
+    if (both || options.write) members["write"] = explanation(options, TW_ACCESS_WRITE);
+    if (both || options.read) members["read"] = explanation(options, TW_ACCESS_READ);
   }
-  if (common.json) {
-    Json result = json_head("tune", options.folder);
-    result["profile"] = path;
-    result["file_systems"] = shown;
-    result["write"] = explained[0].empty() ? Json() : Json(explained[0]);
-    result["read"] = explained[1].empty() ? Json() : Json(explained[1]);
-    result["exit_code"] = 0;
-    put_json(result);
-    return kFine;
-  }
-  put(fmt::format("profile '{}': {}\n", printable(path), shown.empty() ? "no measurements" : "what was measured"));
-  for (const Json& entry : shown) print_entry(entry);
-  for (const std::string& text : explained)
-    if (!text.empty()) put("\n" + text);
+  std::string text =
+      fmt::format("profile '{}': {}\n", printable(path), shown.empty() ? "no measurements" : "what was measured");
+  for (const Json& entry : shown) text += text_of(entry);
+  for (const char* direction : {"write", "read"})
+    if (members[direction].is_string()) text += "\n" + members[direction].get<std::string>();
+  put_result(common, json_head("tune", options.folder), members, text);
   return kFine;
 }
 
@@ -378,7 +289,8 @@ const Command kTune = {
     "  bytes, repetitions: of each measurement\n"
     "  entry: decisions for this file system (docs/design/storage.md)\n"
     "  changes: changed decisions, as text\n"
-    "  measured: page_cache, direct, contests, files: speeds in MiB/s; physical_files: the most that gain 20 %\n"
+    "  measured: what, mib_per_s: median, least, most\n"
+    "  direct_gains: write, read: the least speed of direct I/O relative to the page cache, where there is direct I/O\n"
     "  model_error: median relative error of the model on cells left out of the fit, or null\n"
     "  remarks: failed measurements, and parts kept from the previous profile, as text\n"
     "  With --show: file_systems: entries; write, read: plan of the access, or null\n",

@@ -1,245 +1,158 @@
-// The costs of the page cache, with system calls.
+// Runs of `thalweg tune`, and their repetitions.
 #include "tune_measure.hpp"
 
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
+#include <barrier>
 #include <cmath>
-#include <cstring>
+#include <thalweg/file.hpp>
 
-#include "text.hpp"
+#include "threads.hpp"
 
 namespace tool {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int64_t kMostMemory = 128 * kMiB;
-constexpr int kCalls = 400;  // as short as a time slice of a busy core
-constexpr int kGatheredCalls = 40;
-constexpr int kPieces = 256;
-constexpr size_t kPieceBytes = 64;
-constexpr size_t kPieceDistance = 320;  // in memory
-constexpr int64_t kCallDistance = 4096;
+constexpr int64_t kShareUnit = 64 * 1024;
 constexpr int kProgressRuns = 86;  // per repetition, approximately
 
-size_t memory_bytes(int64_t bytes) { return static_cast<size_t>(std::min(bytes, kMostMemory)); }
-
-double median_ns(const Seconds& seconds, double n) { return spread_of(seconds).median * 1e9 / n; }
-
-// Calls of 64 bytes, each in another page.
-double small_calls(const ScratchFile& file, std::byte* memory, int64_t bytes, bool writes) {
-  return seconds_of([&] {
-    for (int64_t i = 0; i < kCalls; ++i) {
-      const auto at = static_cast<off_t>(i * kCallDistance % bytes);
-      const ssize_t moved =
-          writes ? pwrite(file.fd(), memory + at, kPieceBytes, at) : pread(file.fd(), memory + at, kPieceBytes, at);
-      if (moved < 0) fail_with_errno(writes ? "write" : "read", file.path());
-    }
-  });
+// The share of task `rank` in `bytes` from offset 0, in whole units.
+Stretch share_of(int64_t bytes, int64_t rank, int64_t tasks) {
+  const int64_t units = bytes / kShareUnit;
+  return {units * rank / tasks * kShareUnit, units * (rank + 1) / tasks * kShareUnit};
 }
 
-// Calls of 256 pieces scattered in memory, or of one piece of equal size.
-double gathered_calls(const ScratchFile& file, const Memory& memory, bool pieces) {
-  std::vector<iovec> parts(pieces ? kPieces : 1);
-  for (size_t i = 0; i < parts.size(); ++i)
-    parts[i] = {memory.data() + i * kPieceDistance, pieces ? kPieceBytes : kPieces * kPieceBytes};
-  return seconds_of([&] {
-    for (int i = 0; i < kGatheredCalls; ++i) {
-      if (pwritev(file.fd(), parts.data(), static_cast<int>(parts.size()), 0) < 0)
-        fail_with_errno("write", file.path());
-    }
-  });
-}
-
-// Copies blocks of `memory` into staging.
-double large_copies(const Memory& memory, const Memory& staging) {
-  return seconds_of([&] {
-    for (size_t at = 0; at + staging.size() <= memory.size(); at += staging.size())
-      std::memcpy(staging.data(), memory.data() + at, staging.size());
-  });
-}
-
-// Copies the pieces of gathered_calls() into staging. Lengths alternate, so that the compiler and processor cannot
-// assume a fixed length.
-double small_copies(const Memory& memory, const Memory& staging) {
-  return seconds_of([&] {
-    size_t longer = 0;
-    for (int i = 0; i < kGatheredCalls; ++i) {
-      std::byte* to = staging.data();
-      for (size_t piece = 0; piece < kPieces; ++piece) {
-        const size_t bytes = kPieceBytes - 16 + longer;
-        longer = 32 - longer;
-        std::memcpy(to, memory.data() + piece * kPieceDistance, bytes);
-        to += bytes;
-      }
-    }
-  });
-}
-
-void measure_small(Workbench& bench, const Memory& staging, TunedCosts& costs) {
-  const ScratchFile& file = bench.cached;
-  const auto in_memory = static_cast<int64_t>(bench.source.size());
-  const Timed runs[] = {
-      [&] { return small_calls(file, bench.source.data(), in_memory, true); },
-      [&] { return small_calls(file, bench.target.data(), in_memory, false); },
-      [&] { return gathered_calls(file, bench.source, true); },
-      [&] { return gathered_calls(file, bench.source, false); },
-      [&] { return large_copies(bench.source, staging); },
-      [&] { return small_copies(bench.source, staging); },
+Json speed_of(const Named& run, const Seconds& seconds) {
+  const auto speed = [&](double each) {
+    return static_cast<double>(run.bytes) / static_cast<double>(kMiB) / std::max(each, 1e-9);
   };
-  const auto seconds = bench.take_turns(runs, 5);  // short runs
-  costs.call_ns = (median_ns(seconds[0], kCalls) + median_ns(seconds[1], kCalls)) / 2;
-  const double pieces = median_ns(seconds[2], kGatheredCalls) - median_ns(seconds[3], kGatheredCalls);
-  costs.piece_ns = std::max(0.0, pieces / (kPieces - 1));
-  const auto bytes = static_cast<double>(bench.source.size());
-  costs.copy_byte_ns = median_ns(seconds[4], bytes);
-  const double n_pieces = double{kGatheredCalls} * kPieces;
-  costs.copy_piece_ns = median_ns(seconds[5], n_pieces);  // their bytes are in a core's cache, at almost no cost
-}
-
-// Overwrites cached pages, from memory of `call_bytes` that stays in a core's cache.
-double staged_write(Workbench& bench, const Memory& staging) {
-  const int64_t bytes = bench.options.bytes;
-  const auto call = static_cast<int64_t>(staging.size());
-  const double seconds = seconds_of([&] { plain_write(bench.cached, staging, {0, bytes, call}); });
-  check_bytes(bench.cached, staging, bytes);
-  bench.cached.sync();
-  return seconds;
-}
-
-double staged_read(Workbench& bench, const Memory& staging) {
-  const auto call = static_cast<int64_t>(staging.size());
-  return seconds_of([&] { plain_read(bench.cached, staging, {0, bench.options.bytes, call}); });
-}
-
-// Nanoseconds per byte, without the calls.
-double byte_ns(const Seconds& seconds, int64_t bytes, int64_t call_bytes, double call_ns) {
-  const double calls = std::ceil(static_cast<double>(bytes) / static_cast<double>(call_bytes));
-  return std::max(0.001, (spread_of(seconds).median * 1e9 - calls * call_ns) / static_cast<double>(bytes));
-}
-
-// The smallest staging buffer that is nearly as good as the best one.
-size_t best_staging(std::span<const Seconds> seconds) {
-  double best = spread_of(seconds[0]).median;
-  for (const Seconds& each : seconds) best = std::min(best, spread_of(each).median);
-  size_t i = 0;
-  while (spread_of(seconds[i]).median > best * kClearlyBetter) ++i;
-  return i;
-}
-
-constexpr int64_t kStaging[] = {kMiB / 4, kMiB, 4 * kMiB};
-
-// Gives each its name among the speeds.
-std::vector<Timed> large_runs(Workbench& bench, const std::vector<Memory>& staging, Measured& found) {
-  const int64_t all = bench.options.tasks;
-  std::vector<Timed> runs;
-  const auto add = [&](const std::string& name, const Timed& run) {
-    found.speeds.push_back({name, {}});
-    runs.push_back(run);
-  };
-  add("write, new file", [&bench] { return plain_run(bench, true, true, 1); });
-  add("write, overwriting", [&bench] { return plain_run(bench, true, false, 1); });
-  add("write, overwriting, all threads", [&bench, all] { return plain_run(bench, true, false, all); });
-  add("read", [&bench] { return plain_run(bench, false, false, 1); });
-  add("read, all threads", [&bench, all] { return plain_run(bench, false, false, all); });
-  for (const Memory& buffer : staging) {
-    const std::string size = short_size(static_cast<int64_t>(buffer.size()));
-    add("write from " + size + " of staging", [&bench, &buffer] { return staged_write(bench, buffer); });
-    add("read to " + size, [&bench, &buffer] { return staged_read(bench, buffer); });
-  }
-  return runs;
+  const auto [least, most] = std::ranges::minmax(seconds);
+  return {{"what", run.what},
+          {"mib_per_s", {{"median", speed(median(seconds))}, {"least", speed(most)}, {"most", speed(least)}}}};
 }
 
 }  // namespace
 
-Spread spread_of(Seconds seconds) {
+double median(Seconds seconds) {
   std::ranges::sort(seconds);
   const size_t n = seconds.size();
-  const double median = n % 2 == 1 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
-  return {median, seconds.front(), seconds.back()};
-}
-
-Spread mib_per_s(const Seconds& seconds, int64_t bytes) {
-  Seconds speeds;
-  for (const double each : seconds)
-    speeds.push_back(static_cast<double>(bytes) / static_cast<double>(kMiB) / std::max(each, 1e-9));
-  return spread_of(std::move(speeds));
+  return (seconds[n / 2] + seconds[(n - 1) / 2]) / 2;
 }
 
 double median_ratio(const Seconds& a, const Seconds& b) {
   Seconds ratios;
   for (size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / std::max(b[i], 1e-9));
-  return spread_of(std::move(ratios)).median;
+  return median(std::move(ratios));
 }
 
-Workbench::Workbench(const TuneOptions& given)
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+double together(int64_t tasks, const std::function<void(int64_t rank, const TimedWork& timed)>& task) {
+  stop_if_interrupted();
+  std::barrier all_there(tasks);
+  std::vector<Clock::time_point> begin(static_cast<size_t>(tasks)), end(begin);
+  on_threads(tasks, [&](int64_t rank, const std::atomic<bool>&) {
+    const auto at = static_cast<size_t>(rank);
+    task(rank, [&](const std::function<void()>& work) {
+      all_there.arrive_and_wait();
+      begin[at] = Clock::now();
+      work();
+      end[at] = Clock::now();
+    });
+  });
+  return std::chrono::duration<double>(std::ranges::max(end) - std::ranges::min(begin)).count();
+}
+
+Workbench::Workbench(const TuneOptions& given, Measured& measured)
     : options(given),
-      cached(given.folder),
-      past_cache(given.folder),
-      source(memory_bytes(given.bytes)),
-      target(memory_bytes(given.bytes)),
-      progress("tune", given.quiet),
-      until(std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                                   std::chrono::duration<double>(given.seconds))) {
+      found(measured),
+      folder(given.folder),
+      cached(folder.path() + "/cached"),
+      past_cache(folder.path() + "/direct"),
+      source(std::min(given.bytes, kMostMemory)),
+      target(source.size()),
+      progress_("tune", given.quiet),
+      until_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(given.seconds))) {
   source.fill(1);
   target.clear();
 }
 
-std::vector<Seconds> Workbench::take_turns(std::span<const Timed> runs, int times) {
+std::vector<Seconds> Workbench::take_turns(const std::vector<Timed>& runs, int times) {
   std::vector<Seconds> seconds(runs.size());
   const int least = times * std::min(options.repetitions, kLeastRepetitions);
   for (int repetition = 0; repetition < times * options.repetitions; ++repetition) {
-    late = late || std::chrono::steady_clock::now() > until;
-    if (late && repetition >= least) break;
+    found.late = found.late || Clock::now() > until_;
+    if (found.late && repetition >= least) break;
     for (size_t i = 0; i < runs.size(); ++i) {
+      stop_if_interrupted();
       seconds[i].push_back(runs[i]());
-      ++runs_done;
       const int64_t all = int64_t{kProgressRuns} * options.repetitions;
-      progress.update(std::min(runs_done, all) * options.bytes, all * options.bytes);
+      progress_.update(std::min(++runs_done_, all) * options.bytes, all * options.bytes);
     }
   }
   return seconds;
 }
 
-double seconds_of(const std::function<void()>& work) {
-  stop_if_interrupted();
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+std::vector<Seconds> Workbench::take_turns(const std::vector<Named>& runs) {
+  std::vector<Timed> timed;
+  for (const Named& each : runs) timed.push_back(each.run);
+  auto seconds = take_turns(timed);
+  for (size_t i = 0; i < runs.size(); ++i) found.speeds.push_back(speed_of(runs[i], seconds[i]));
+  return seconds;
 }
 
-void measure_costs(Workbench& bench, Measured& found) {
-  const int64_t bytes = bench.options.bytes;
-  TunedCosts& costs = found.buffered;
-  std::vector<Memory> staging;
-  for (const int64_t size : kStaging) {
-    staging.emplace_back(static_cast<size_t>(size));
-    staging.back().fill(2);
-  }
-  plain_run(bench, true, true, 1);
-  measure_small(bench, staging[1], costs);
-  // A read into staging returns the data of the last write, possibly of another buffer.
-  const auto seconds = bench.take_turns(large_runs(bench, staging, found));
-  const size_t best = best_staging(std::vector<Seconds>{seconds[5], seconds[7], seconds[9]});
-  found.staging_bytes = kStaging[best];
-  costs.write_byte_ns = byte_ns(seconds[1], bytes, kMiB, costs.call_ns);
-  costs.read_byte_ns = byte_ns(seconds[3], bytes, kMiB, costs.call_ns);
-  costs.staged_write_byte_ns = byte_ns(seconds[5 + 2 * best], bytes, kStaging[best], costs.call_ns);
-  costs.staged_read_byte_ns = byte_ns(seconds[6 + 2 * best], bytes, kStaging[best], costs.call_ns);
-  // On a busy machine two threads get more time than one, so a parallel inode needs a clear speed-up.
-  costs.parallel_writes = median_ratio(seconds[1], seconds[2]) > 1.25 ? 0 : 1;
-  costs.parallel_reads = median_ratio(seconds[3], seconds[4]) < 0.9 ? 1 : 0;
-  for (size_t i = 0; i < seconds.size(); ++i) found.speeds[i].mib_per_s = mib_per_s(seconds[i], bytes);
+// Checks what was written, or read.
+void Workbench::check_run(const ScratchFile& file, bool writes) const {
+  if (!writes) return check_bytes(target.data(), source.data(), target.size());
+  check_bytes(file, source, options.bytes);
+  file.sync();  // no dirty pages remain during later measurements
+  if (&file == &past_cache) file.leave_cache();
+}
+
+double Workbench::plain_run(bool writes, bool fresh, int64_t tasks) {
+  if (writes && fresh) cached.empty();
+  if (!writes) target.clear();
+  const double seconds = together(tasks, [&](int64_t rank, const TimedWork& timed) {
+    timed([&] { plain_move(writes, cached, writes ? source : target, share_of(options.bytes, rank, tasks)); });
+  });
+  check_run(cached, writes);
+  return seconds;
+}
+
+double Workbench::library_run(bool writes, bool fresh, int64_t tasks, const std::string& hints) {
+  const ScratchFile& file = hints.starts_with("io=direct") ? past_cache : cached;
+  if (writes && fresh) file.empty();
+  if (!writes) target.clear();
+  const Team team(tasks);
+  // Every status is equal on all tasks: none is left waiting.
+  const double seconds = together(tasks, [&](int64_t rank, const TimedWork& timed) {
+    thalweg::Options with;
+    with.hints(hints.c_str());
+    thalweg::File opened(team.group(rank), file.path(), writes ? TW_WRITE : TW_READ, with);
+    timed([&] {
+      for (int64_t at = 0; at < options.bytes; at += source.size()) {
+        const auto [begin, end, call] = share_of(std::min(source.size(), options.bytes - at), rank, tasks);
+        const auto n = static_cast<size_t>(end - begin);
+        if (writes)
+          opened.write_at_all(std::span<const std::byte>(source.data() + begin, n), at + begin);
+        else
+          opened.read_at_all(std::span(target.data() + begin, n), at + begin);
+      }
+    });
+    opened.close();
+  });
+  check_run(file, writes);
+  return seconds;
 }
 
 Measured measure_storage(const TuneOptions& options) {
   Measured found;
-  Workbench bench(options);
-  measure_costs(bench, found);
-  measure_direct(bench, found);
-  measure_access(bench, found);
-  found.late = bench.late && options.repetitions > kLeastRepetitions;
+  Workbench bench(options, found);
+  measure_small(bench);
+  measure_bytes(bench);
+  measure_files(bench);
+  found.late = found.late && options.repetitions > kLeastRepetitions;
   return found;
 }
 

@@ -2,17 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <thalweg/storage.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "common.hpp"
@@ -20,65 +18,30 @@
 namespace tool {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr size_t kMostBytes = size_t{1} << 20;  // limit of the library
 
 [[noreturn]] void refuse(const std::string& path, const char* why) {
   throw Failure(kInputOutput, fmt::format("'{}' {}; move it out of the way, or set THALWEG_PROFILE", path, why));
 }
 
+// "": there is no such file.
 std::string content_of(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file && errno == ENOENT) return {};
+  const auto status = fs::status(path);
+  if (status.type() == fs::file_type::not_found) return {};
+  if (status.type() != fs::file_type::regular) refuse(path, "is no file");
+  if (fs::file_size(path) > kMostBytes) refuse(path, "exceeds the size limit of a profile");
+  std::ifstream file(path);
   if (!file) fail_with_errno("open", path);
-  struct stat status = {};
-  if (fstat(file.get(), &status) != 0) fail_with_errno("look at", path);
-  if (!S_ISREG(status.st_mode)) refuse(path, "is no file");
-  std::string text;
-  char part[4096];
-  while (text.size() <= kMostBytes) {
-    const ssize_t got = read(file.get(), part, sizeof part);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_with_errno("read", path);
-    if (got == 0) return text;
-    text.append(part, static_cast<size_t>(got));
-  }
-  refuse(path, "exceeds the size limit of a profile");
-}
-
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
-
-Json json_of(const TunedCosts& costs) {
-  return {{"call_ns", rounded(costs.call_ns)},
-          {"piece_ns", rounded(costs.piece_ns)},
-          {"read_byte_ns", rounded(costs.read_byte_ns)},
-          {"write_byte_ns", rounded(costs.write_byte_ns)},
-          {"staged_read_byte_ns", rounded(costs.staged_read_byte_ns)},
-          {"staged_write_byte_ns", rounded(costs.staged_write_byte_ns)},
-          {"copy_byte_ns", rounded(costs.copy_byte_ns)},
-          {"copy_piece_ns", rounded(costs.copy_piece_ns)},
-          {"parallel_reads", costs.parallel_reads},
-          {"parallel_writes", costs.parallel_writes}};
-}
-
-std::string utc_now() {
-  const time_t now = time(nullptr);
-  tm parts = {};
-  char text[32] = "";
-  gmtime_r(&now, &parts);
-  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // The target of a link, which is the file to replace.
-std::string behind_links(const std::string& path) {
+fs::path behind_links(const std::string& path) {
   std::error_code error;
-  const auto real = std::filesystem::canonical(path, error);
-  return error ? path : real.string();
-}
-
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
+  const fs::path real = fs::canonical(path, error);
+  return error ? fs::absolute(path) : real;
 }
 
 }  // namespace
@@ -103,9 +66,8 @@ Json load_profile(const std::string& path) {
 }
 
 std::string identity_of(const std::string& folder) {
-  struct stat status = {};
-  if (stat(folder.c_str(), &status) != 0) fail_with_errno("look at folder", folder);
-  if (!S_ISDIR(status.st_mode)) throw Failure(kInputOutput, fmt::format("'{}' is not a folder", folder));
+  if (access(folder.c_str(), F_OK) != 0) fail_with_errno("look at folder", folder);
+  if (!fs::is_directory(folder)) throw Failure(kInputOutput, fmt::format("'{}' is not a folder", folder));
   tw_storage_info info = {};
   info.struct_size = sizeof info;
   check(tw_storage_describe(folder.c_str(), &info));
@@ -118,22 +80,6 @@ const Json* find_file_system(const Json& profile, const std::string& identity) {
     if (entry.is_object() && entry.contains("id") && entry["id"] == identity) found = &entry;
   }
   return found;
-}
-
-Json entry_of(const std::string& identity, const Measured& found) {
-  Json entry = {{"id", identity},
-                {"kind", identity.substr(0, identity.find('-'))},
-                {"measured", utc_now()},
-                {"buffered", json_of(found.buffered)}};
-  if (!found.points.empty()) entry["direct"] = json_of(found.direct);
-  entry["direct_reads"] = found.direct_reads;
-  entry["direct_writes"] = found.direct_writes;
-  entry["queue_depth"] = found.queue_depth;
-  entry["transfer_bytes"] = found.transfer_bytes;
-  entry["staging_bytes"] = found.staging_bytes;
-  entry["physical_files"] = found.physical_files;
-  entry["create_ns"] = rounded(found.create_ns);
-  return entry;
 }
 
 std::vector<std::string> keep_of_ranks(const Json* before, Json& entry) {
@@ -167,16 +113,16 @@ void put_entry(Json& profile, const Json& entry) {
 }
 
 void prepare_folder(const std::string& path) {
-  const std::string folder = folder_of(behind_links(path));
+  const std::string folder = behind_links(path).parent_path().string();
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  fs::create_directories(folder, error);
   errno = error.value();
   if (error) fail_with_errno("make folder", folder);
   if (access(folder.c_str(), W_OK | X_OK) != 0) fail_with_errno("write into folder", folder);
 }
 
 void store_profile(const std::string& path, const Json& profile) {
-  const std::string real = behind_links(path);
+  const std::string real = behind_links(path).string();
   const std::string passing = fmt::format("{}.part-{}", real, getpid());
   const std::string text = profile.dump(2) + "\n";
   if (text.size() > kMostBytes) refuse(path, "would exceed the size limit of a profile");

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "text.hpp"
-#include "tune_measure.hpp"
 
 namespace tool {
 
@@ -21,9 +20,6 @@ std::string identity_of(const std::string& folder);
 
 // The entry of the file system with that identity; null: none.
 const Json* find_file_system(const Json& profile, const std::string& identity);
-
-// The measurements as an entry.
-Json entry_of(const std::string& identity, const Measured& found);
 
 // Keeps earlier results with ranks that are missing now; returns their names.
 std::vector<std::string> keep_of_ranks(const Json* before, Json& entry);

@@ -1,4 +1,4 @@
-// Tools of `thalweg tune`: a scratch file and folder, memory with known bytes, and simple reads and writes.
+// Tools of `thalweg tune`: a scratch folder and its files, memory with known bytes, and simple reads and writes.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,6 @@
 namespace tool {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-
-// A new file in a folder, removed by the destructor. Throws Failure.
-class ScratchFile {
- public:
-  explicit ScratchFile(const std::string& folder);
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  ~ScratchFile();
-
-  const std::string& path() const { return path_; }
-  int fd() const { return fd_.get(); }
-  void empty() const;
-  void sync() const;
-  void leave_cache() const;  // later reads come from storage
-
- private:
-  std::string path_;
-  Descriptor fd_;
-};
 
 // A new folder in a folder of the user, removed with all its content. Throws Failure.
 class ScratchFolder {
@@ -46,17 +27,33 @@ class ScratchFolder {
   std::string path_;
 };
 
+// A new file. Throws Failure.
+class ScratchFile {
+ public:
+  explicit ScratchFile(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  int fd() const { return fd_.get(); }
+  void empty() const;
+  void sync() const;
+  void leave_cache() const;  // later reads come from storage
+
+ private:
+  std::string path_;
+  Descriptor fd_;
+};
+
 // Page-aligned memory. Throws std::bad_alloc.
 class Memory {
  public:
-  explicit Memory(size_t bytes);
+  explicit Memory(int64_t bytes);
   std::byte* data() const { return memory_.get(); }
-  size_t size() const { return bytes_; }
+  int64_t size() const { return bytes_; }
   void fill(uint64_t seed) const;  // bytes differ between pages and seeds
   void clear() const;
 
  private:
-  size_t bytes_;
+  int64_t bytes_;
   std::unique_ptr<std::byte, decltype(&std::free)> memory_;
 };
 
@@ -67,15 +64,11 @@ struct Stretch {
   int64_t call_bytes = kMiB;
 };
 
-void plain_write(const ScratchFile& file, const Memory& memory, const Stretch& stretch);
-void plain_read(const ScratchFile& file, const Memory& memory, const Stretch& stretch);
+void plain_move(bool writes, const ScratchFile& file, const Memory& memory, const Stretch& stretch);
 
-// Throws Failure unless the first `bytes` of the file are `memory` repeated.
+// Throws Failure unless the first `bytes` of the file are `memory` repeated. All are multiples of 256 KiB.
 void check_bytes(const ScratchFile& file, const Memory& memory, int64_t bytes);
 // Throws Failure when the first `bytes` of both differ.
-void check_bytes(const Memory& a, const Memory& b, size_t bytes);
-
-// Throws Failure unless the file system of `folder` has that much space.
-void check_room(const std::string& folder, int64_t bytes);
+void check_bytes(const std::byte* found, const std::byte* right, int64_t bytes);
 
 }  // namespace tool
