@@ -91,9 +91,9 @@ void run_campaign(const Options& options, const Ranks& ranks, int thread_level, 
       const std::string folder = scratch + "/" + std::to_string(repetition) + "." + std::to_string(c);
       if (ranks.first()) std::filesystem::create_directory(folder);
       ranks.meet();
-      const auto stage = [&] { return Stage(options, ranks, options.cells[c], repetition, folder, where); };
-      if (options.limit) stage().measure_limit();
-      for (const auto& [info, method] : chosen) stage().run(info, *method);
+      const Repetition now{options, ranks, options.cells[c], repetition, folder, where};
+      if (options.limit) measure_limit(now);
+      for (const auto& [info, method] : chosen) run_stage(now, info, *method);
       where = {};
       if (ranks.first() && !options.keep) std::filesystem::remove_all(folder);
     }

@@ -11,6 +11,10 @@ namespace probe {
 // Collective. Prints all records from `launch` to `end`. Throws the failure; `where` says at which step.
 void run_campaign(const Options& options, const Ranks& ranks, int thread_level, Where& where);
 
+// Collective. Measures messages of these ranks, as predictions need the network, or the memory that the ranks share.
+// Prints one record.
+void measure_network(const Ranks& ranks);
+
 // Prints one JSON object that lists the built methods. Without MPI_Init.
 void describe();
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <thalweg/status.h>
 #include <thalweg/storage.h>
 #include <unistd.h>
 
@@ -12,7 +11,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <thalweg/base.hpp>
 #include <vector>
+
+#include "print_record.hpp"
 
 namespace probe {
 
@@ -34,6 +36,13 @@ class Opened {
   int fd_;
 };
 
+tw_storage_info storage_of(const std::string& folder) {
+  tw_storage_info info = {};
+  info.struct_size = sizeof info;
+  thalweg::check(tw_storage_describe(folder.c_str(), &info));
+  return info;
+}
+
 std::size_t pages_of(std::size_t bytes) {
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page;
@@ -54,6 +63,17 @@ std::size_t resident_pages(int fd, std::size_t bytes) {
 void fail_errno(const std::string& action, const std::string& path) {
   const int code = errno;
   throw Failed("cannot " + action + " '" + path + "': " + std::generic_category().message(code));
+}
+
+void describe_storage(const std::string& folder) {
+  const tw_storage_info info = storage_of(folder);
+  const std::string identity = info.identity;
+  print_record({{"kind", "storage"},
+                {"path", fs::absolute(folder).lexically_normal().string()},
+                {"file_system", identity.substr(0, identity.find('-'))},
+                {"identity", identity},
+                {"free_bytes", fs::space(folder).available},
+                {"profile", info.profile}});
 }
 
 void sync_folder(const std::string& folder, int rank, int size) {
@@ -78,11 +98,7 @@ bool drop_pages(const std::string& folder) {
   return left * kOneIn <= pages;
 }
 
-bool has_direct(const std::string& folder) {
-  tw_storage_info info = {};
-  info.struct_size = sizeof info;
-  return tw_storage_describe(folder.c_str(), &info) == TW_OK && info.direct_alignment > 0;
-}
+bool has_direct(const std::string& folder) { return storage_of(folder).direct_alignment > 0; }
 
 bool opened_direct(const std::string& folder) {
   const std::string below = fs::canonical(folder).string() + "/";

@@ -1,5 +1,5 @@
-// A folder with the files of a method: how it is made durable and leaves the page cache, what lies in it, and whether
-// its files are open with direct I/O.
+// A folder with the files of a method: its storage, how it is made durable and leaves the page cache, what lies in it, and
+// whether its files are open with direct I/O. Without MPI.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,10 @@ struct Failed : std::runtime_error {
 };
 // Throws Failed with the text of errno: "cannot ACTION 'PATH': TEXT".
 [[noreturn]] void fail_errno(const std::string& action, const std::string& path);
+
+// Prints a `storage` record: path, kind, identity, free bytes, and the path of the profile ("" where profiles are turned
+// off). Throws std::runtime_error where there is no such folder.
+void describe_storage(const std::string& folder);
 
 // Makes durable every `size`-th file or folder below the folder, itself included, beginning with number `rank`.
 void sync_folder(const std::string& folder, int rank, int size);

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "check.hpp"
+#include "folder.hpp"
 #include "measuring.hpp"
 #include "predict.hpp"
-#include "storage.hpp"
 
 int main(int argc, char** argv) {
   try {

@@ -10,7 +10,6 @@
 #include <exception>
 
 #include "campaign.hpp"
-#include "network.hpp"
 
 namespace probe {
 

@@ -1,5 +1,3 @@
-#include "method_table.hpp"
-
 #include <array>
 
 #include "method.hpp"

@@ -1,10 +1,9 @@
-#include "network.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <vector>
 
+#include "campaign.hpp"
 #include "print_record.hpp"
 #include "stopwatch.hpp"
 

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "method_table.hpp"
+#include "method.hpp"
 
 namespace probe {
 

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "folder.hpp"
+#include "posix_file.hpp"
 #include "stopwatch.hpp"
 
 namespace probe {
@@ -55,271 +56,305 @@ Json json_of(const Cell& cell, int ranks, Cache cache) {
   return out;
 }
 
+class Stage {
+ public:
+  explicit Stage(const Repetition& now)
+      : options_(now.options),
+        ranks_(now.ranks),
+        cell_(now.cell),
+        now_(now),
+        folder_(now.folder),
+        seed_(options_.seed + static_cast<std::uint32_t>(now.number)) {
+    now_.where = {nullptr, json_of(cell_, ranks_.size(), options_.cache), nullptr};
+  }
+
+  void run(const MethodInfo& info, Method& method) {
+    info_ = &info;
+    method_ = &method;
+    now_.where.method = info.id;
+    if (const std::string unfit = method.unfit_for(cell_.array); !unfit.empty()) return skip(Phase::write, unfit);
+    Json begin = head("begin");
+    begin["repetition"] = now_.number;
+    if (ranks_.first()) print_record(begin);
+    folder_ += "/" + std::string(info.id);
+    make_folder(folder_);
+    write_phase();
+    // Written data is read at least once.
+    const std::vector<int> whole(cell_.grid.size(), 1);
+    if (wants(Phase::read) || !wants(Phase::serial)) read_phase(Phase::read, {ranks_.all(), cell_.grid, 1});
+    if (wants(Phase::restart) && ranks_.size() == 1)
+      skip(Phase::restart, "a restart on fewer ranks needs at least 2 to begin with");
+    else if (wants(Phase::restart))
+      read_phase(Phase::restart, {ranks_.half(), grid_for(ranks_.half_size(), cell_.array)},
+                 {{"readers", ranks_.half_size()}});
+    if (wants(Phase::serial)) read_phase(Phase::serial, {ranks_.one(), whole});
+    if (wants(Phase::merge) && info.outcome != "array") read_phase(Phase::merge, {ranks_.one(), whole});
+    if (wants(Phase::overlap) && info.nonblocking) overlap_phase();
+    remove_folder(folder_);
+  }
+
+  void measure_limit() {
+    constexpr std::size_t kCall = 4 << 20;
+    const std::string path = folder_ + "/limit." + std::to_string(ranks_.rank());
+    const Block block = block_of(cell_.array, cell_.grid, ranks_.rank());
+    const Buffer memory(whole_pages(static_cast<std::size_t>(block.bytes())));
+    const std::span<std::byte> bytes = memory.span();
+    const auto in_pieces = [&](const auto& move) {
+      for (std::size_t at = 0; at < bytes.size(); at += kCall)
+        move(bytes.subspan(at, std::min(kCall, bytes.size() - at)), static_cast<std::int64_t>(at));
+      return Parts();
+    };
+    fill(cell_.array, block, seed_, bytes);
+    PosixFile made(path, PosixFile::Use::create, is_direct());
+    const auto write = [&] {
+      in_pieces([&](auto piece, std::int64_t offset) { made.write(piece, offset); });
+      if (options_.syncs()) made.sync();
+      return Parts();
+    };
+    write();  // from now on the file has its blocks and pages
+    record({{"kind", "limit"}, {"cell", now_.where.cell}, {"phase", "write"}}, timed(write).seconds);
+    made.close();
+
+    drop_before_read();
+    std::memset(bytes.data(), 0xFF, bytes.size());
+    PosixFile opened(path, PosixFile::Use::read, is_direct());
+    const auto read = [&] { return in_pieces([&](auto piece, std::int64_t offset) { opened.read(piece, offset); }); };
+    record({{"kind", "limit"}, {"cell", now_.where.cell}, {"phase", "read"}}, timed(read).seconds);
+    check(cell_.array, block, seed_, bytes);
+    ranks_.meet();
+    std::filesystem::remove(path);
+  }
+
+ private:
+  // Over all ranks.
+  struct Timed {
+    double seconds = 0;
+    Parts parts;
+  };
+  // The ranks that take part, and their cut of the array.
+  struct Cut {
+    MPI_Comm comm;
+    std::vector<int> grid;
+    int shift = 0;
+  };
+
+  bool wants(Phase phase) const { return options_.phases.contains(phase); }
+  void enter(Phase phase) { now_.where.phase = name_of(phase); }
+
+  bool is_direct() const { return options_.cache == Cache::direct && has_direct(folder_); }
+
+  Task task_for(const Cut& cut, Buffer& memory) const {
+    Task task;
+    if (cut.comm == MPI_COMM_NULL) return task;
+    task.comm = cut.comm;
+    MPI_Comm_rank(cut.comm, &task.rank);
+    MPI_Comm_size(cut.comm, &task.size);
+    task.array = &cell_.array;
+    task.written_grid = cell_.grid;
+    task.grid = cut.grid;
+    task.shift = cut.shift;
+    task.block = task.block_of_rank(task.rank);
+    task.pieces = pieces_of(cell_.array, cell_.grid, task.block);
+    memory = Buffer(static_cast<std::size_t>(task.block.bytes()));
+    task.memory = memory.span();
+    task.folder = folder_;
+    task.direct = is_direct();
+    task.files_per_folder = options_.files_per_folder;
+    return task;
+  }
+
+  void make_folder(const std::string& path) const {
+    if (ranks_.first() && ::mkdir(path.c_str(), 0777) != 0) fail_errno("make the folder", path);
+    ranks_.meet();
+  }
+
+  void remove_folder(const std::string& path) const {
+    ranks_.meet();
+    if (ranks_.first() && !options_.keep) std::filesystem::remove_all(path);
+    ranks_.meet();
+  }
+
+  // Collective. Returns whether the pages are gone on all nodes.
+  bool drop_before_read() const {
+    if (!options_.drops()) return false;
+    ranks_.meet();
+    return ranks_.most(ranks_.first_of_node() && !drop_pages(folder_) ? 1 : 0) == 0;
+  }
+
+  // The state of the cache that was really in effect: direct, or this one.
+  Cache real_cache(Cache otherwise) const {
+    return is_direct() && ranks_.most(method_->was_direct() ? 1 : 0) != 0 ? Cache::direct : otherwise;
+  }
+
+  Timed timed(const std::function<Parts()>& act) const {
+    ranks_.start_together();
+    Lap lap;
+    const Parts mine = act();
+    const double seconds = lap();
+    return {ranks_.most(seconds), {ranks_.most(mine.open), ranks_.most(mine.transfer), ranks_.most(mine.close)}};
+  }
+
+  // A sync counts as a part of closing.
+  Timed timed_write(const Task& task) const {
+    return timed([&] {
+      Parts parts = method_->move(task);
+      if (!options_.syncs()) return parts;
+      Lap lap;
+      must_mpi(MPI_Barrier(ranks_.all()), "MPI_Barrier");  // all files are closed
+      sync_folder(task.folder, ranks_.rank(), ranks_.size());
+      parts.close += lap();
+      return parts;
+    });
+  }
+
+  Json head(const char* kind) const {
+    return {{"kind", kind}, {"method", now_.where.method}, {"cell", now_.where.cell}};
+  }
+
+  // Completes and prints a record of a time, unless it is that of the warm-up.
+  void record(Json&& out, double seconds) const {
+    if (!ranks_.first() || now_.number == 0) return;
+    out.update({{"repetition", now_.number}, {"seconds", seconds}, {"bytes", cell_.array.bytes()}});
+    print_record(out);
+  }
+
+  void record(Phase phase, const Timed& timed, Cache cache, const Json& more = Json::object()) const {
+    const auto& [open, transfer, close] = timed.parts;
+    Json out = head("time");
+    out.update({{"phase", name_of(phase)},
+                {"parts", {{"open", open}, {"transfer", transfer}, {"close", close}}},
+                {"cache", name_of(cache)}});
+    out.update(more);
+    record(std::move(out), timed.seconds);
+  }
+
+  void skip(Phase phase, const std::string& reason) const {
+    if (!ranks_.first() || now_.number > 0) return;
+    Json out = head("skipped");
+    out.update({{"phase", name_of(phase)}, {"reason", reason}});
+    print_record(out);
+  }
+
+  void write_phase() {
+    enter(Phase::write);
+    Task task = task_for({ranks_.all(), cell_.grid}, written_);
+    task.writes = true;
+    fill(cell_.array, task.block, seed_, task.memory);
+    const double before = now_.number == 0 && reset_peak() ? status_bytes("VmRSS") : 0;
+    const Timed time = timed_write(task);
+    const double grown = before > 0 ? status_bytes("VmHWM") - before : 0;  // 0: the system does not tell it
+    if (wants(Phase::write)) record(Phase::write, time, real_cache(options_.syncs() ? Cache::sync : Cache::warm));
+    if (now_.number == 0) report_facts(ranks_.most(std::max(0.0, grown)));
+  }
+
+  void report_facts(double memory) const {
+    if (!ranks_.first()) return;
+    const FolderFacts facts = folder_facts(folder_);
+    Json out = head("facts");
+    out.update({{"files", facts.files},
+                {"folders", facts.folders},
+                {"file_bytes", facts.file_bytes},
+                {"stored_bytes", facts.stored_bytes},
+                {"memory_bytes", static_cast<std::int64_t>(memory)},
+                {"hints", Json(method_->hints())},
+                {"plan", method_->plan().empty() ? Json() : Json(method_->plan())}});
+    print_record(out);
+  }
+
+  // Reads and checks. Memory holds no bytes of the array before.
+  void read_phase(Phase phase, const Cut& readers, const Json& more = Json::object()) {
+    enter(phase);
+    const Task task = task_for(readers, found_);
+    const bool takes_part = task.comm != MPI_COMM_NULL;
+    const bool dropped = drop_before_read();
+    if (takes_part) std::memset(task.memory.data(), 0xFF, task.memory.size());
+    const Timed time = timed([&] { return takes_part ? read(phase, task) : Parts(); });
+    if (takes_part) check(cell_.array, task.block, seed_, task.memory);
+    const std::string merged = folder_ + ".merged";
+    if (takes_part && phase == Phase::merge) {
+      std::memset(task.memory.data(), 0xFF, task.memory.size());
+      PosixFile(merged, PosixFile::Use::read, false).read(task.memory, 0);
+      check(cell_.array, task.block, seed_, task.memory);
+      if (!options_.keep) std::filesystem::remove(merged);
+    }
+    const Cache cache = phase == Phase::merge && options_.syncs() && !dropped
+                            ? Cache::sync
+                            : real_cache(dropped ? Cache::drop : Cache::warm);
+    if (wants(phase)) record(phase, time, cache, more);
+  }
+
+  // One rank reads a file that is the array by read(2), all others by the method. Merging also writes the array to a file.
+  Parts read(Phase phase, const Task& task) const {
+    const bool is_plain = phase == Phase::serial && info_->outcome == "array" && info_->needs.empty();
+    if (!is_plain && phase != Phase::merge) return method_->move(task);
+    Lap lap;
+    if (is_plain) {
+      PosixFile(folder_ + "/array", PosixFile::Use::read, task.direct && method_->was_direct()).read(task.memory, 0);
+    } else {
+      method_->move(task);
+      PosixFile merged(folder_ + ".merged", PosixFile::Use::create, false);
+      merged.write(task.memory, 0);
+      if (options_.syncs()) merged.sync();
+      merged.close();
+    }
+    return {0, lap(), 0};
+  }
+
+  // Iterations of the loop that take about `seconds` when all ranks compute.
+  std::int64_t turns_for(double seconds) const {
+    constexpr std::int64_t kTried = 2'000'000;  // a few milliseconds
+    constexpr double kShortest = 1e-3;
+    const Timed tried = timed([] { return compute(kTried, [] {}); });
+    return static_cast<std::int64_t>(static_cast<double>(kTried) * std::max(kShortest, seconds) / tried.seconds);
+  }
+
+  // The part of a write hidden behind computation: the write alone takes w seconds, the computation alone c, both
+
+  // together t. Hidden: (w + c - t) / min(w, c).
+  void overlap_phase() {
+    enter(Phase::overlap);
+    Task task = task_for({ranks_.all(), cell_.grid}, written_);
+    fill(cell_.array, task.block, seed_, task.memory);
+    task.writes = true;
+    task.folder = folder_ + ".alone";
+    make_folder(task.folder);
+    const Timed alone = timed_write(task);
+    remove_folder(task.folder);
+    const std::int64_t turns = turns_for(alone.seconds);
+    const Timed computing = timed([&] { return compute(turns, [] {}); });
+    task.folder = folder_ + ".both";
+    task.compute = [&](const auto& between) { compute(turns, between); };
+    make_folder(task.folder);
+    const Timed both = timed_write(task);
+    const Cache cache = real_cache(options_.syncs() ? Cache::sync : Cache::warm);
+    std::memset(task.memory.data(), 0xFF, task.memory.size());
+    task.writes = false;
+    task.compute = nullptr;
+    method_->move(task);
+    check(cell_.array, task.block, seed_, task.memory);
+    remove_folder(task.folder);
+    const double saved = alone.seconds + computing.seconds - both.seconds;
+    const double hidden = std::clamp(saved / std::min(alone.seconds, computing.seconds), 0.0, 1.0);
+    record(Phase::overlap, both, cache, {{"compute_seconds", computing.seconds}, {"hidden", hidden}});
+  }
+
+  const Options& options_;
+  const Ranks& ranks_;
+  const Cell& cell_;
+  const Repetition& now_;
+  std::string folder_;
+  const std::uint32_t seed_;
+  const MethodInfo* info_ = nullptr;
+  Method* method_ = nullptr;
+  Buffer written_, found_;
+};
+
 }  // namespace
 
-Stage::Stage(const Options& options, const Ranks& ranks, const Cell& cell, int repetition, std::string folder,
-             Where& where)
-    : options_(options),
-      ranks_(ranks),
-      cell_(cell),
-      repetition_(repetition),
-      folder_(std::move(folder)),
-      where_(where),
-      seed_(options.seed + static_cast<std::uint32_t>(repetition)) {
-  where_ = {nullptr, json_of(cell, ranks.size(), options.cache), nullptr};
+void run_stage(const Repetition& repetition, const MethodInfo& info, Method& method) {
+  Stage(repetition).run(info, method);
 }
 
-void Stage::run(const MethodInfo& info, Method& method) {
-  info_ = &info;
-  method_ = &method;
-  where_.method = info.id;
-  if (const std::string unfit = method.unfit_for(cell_.array); !unfit.empty()) return skip(Phase::write, unfit);
-  Json begin = head("begin");
-  begin["repetition"] = repetition_;
-  if (ranks_.first()) print_record(begin);
-  folder_ += "/" + std::string(info.id);
-  make_folder(folder_);
-  write_phase();
-  // Written data is read at least once.
-  const std::vector<int> whole(cell_.grid.size(), 1);
-  if (wants(Phase::read) || !wants(Phase::serial)) read_phase(Phase::read, {ranks_.all(), cell_.grid, 1});
-  if (wants(Phase::restart) && ranks_.size() == 1)
-    skip(Phase::restart, "a restart on fewer ranks needs at least 2 to begin with");
-  else if (wants(Phase::restart))
-    read_phase(Phase::restart, {ranks_.half(), grid_for(ranks_.half_size(), cell_.array)},
-               {{"readers", ranks_.half_size()}});
-  if (wants(Phase::serial)) read_phase(Phase::serial, {ranks_.one(), whole});
-  if (wants(Phase::merge) && info.outcome != "array") read_phase(Phase::merge, {ranks_.one(), whole});
-  if (wants(Phase::overlap) && info.nonblocking) overlap_phase();
-  remove_folder(folder_);
-}
-
-bool Stage::is_direct() const { return options_.cache == Cache::direct && has_direct(folder_); }
-
-Task Stage::task_for(const Cut& cut, Buffer& memory) const {
-  Task task;
-  if (cut.comm == MPI_COMM_NULL) return task;
-  task.comm = cut.comm;
-  MPI_Comm_rank(cut.comm, &task.rank);
-  MPI_Comm_size(cut.comm, &task.size);
-  task.array = &cell_.array;
-  task.written_grid = cell_.grid;
-  task.grid = cut.grid;
-  task.shift = cut.shift;
-  task.block = task.block_of_rank(task.rank);
-  task.pieces = pieces_of(cell_.array, cell_.grid, task.block);
-  memory = Buffer(static_cast<std::size_t>(task.block.bytes()));
-  task.memory = memory.span();
-  task.folder = folder_;
-  task.direct = is_direct();
-  task.files_per_folder = options_.files_per_folder;
-  return task;
-}
-
-void Stage::make_folder(const std::string& path) const {
-  if (ranks_.first() && ::mkdir(path.c_str(), 0777) != 0) fail_errno("make the folder", path);
-  ranks_.meet();
-}
-
-void Stage::remove_folder(const std::string& path) const {
-  ranks_.meet();
-  if (ranks_.first() && !options_.keep) std::filesystem::remove_all(path);
-  ranks_.meet();
-}
-
-// Collective. Returns whether the pages are gone on all nodes.
-bool Stage::drop_before_read(const std::string& folder) const {
-  if (!options_.drops()) return false;
-  ranks_.meet();
-  return ranks_.most(ranks_.first_of_node() && !drop_pages(folder) ? 1 : 0) == 0;
-}
-
-Cache Stage::real_cache(Cache otherwise) const {
-  return is_direct() && ranks_.most(method_->was_direct() ? 1 : 0) != 0 ? Cache::direct : otherwise;
-}
-
-Stage::Timed Stage::timed(const std::function<Parts()>& act) const {
-  ranks_.start_together();
-  Lap lap;
-  const Parts mine = act();
-  const double seconds = lap();
-  return {ranks_.most(seconds), {ranks_.most(mine.open), ranks_.most(mine.transfer), ranks_.most(mine.close)}};
-}
-
-// Calls `afterwards` before a sync, which counts as a part of closing.
-Stage::Timed Stage::timed_write(const Task& task, const std::function<void()>& afterwards) const {
-  return timed([&] {
-    Parts parts = method_->move(task);
-    afterwards();
-    if (!options_.syncs()) return parts;
-    Lap lap;
-    must_mpi(MPI_Barrier(ranks_.all()), "MPI_Barrier");  // all files are closed
-    sync_folder(task.folder, ranks_.rank(), ranks_.size());
-    parts.close += lap();
-    return parts;
-  });
-}
-
-Json Stage::head(const char* kind) const { return {{"kind", kind}, {"method", where_.method}, {"cell", where_.cell}}; }
-
-// Completes and prints a record of a time, unless it is that of the warm-up.
-void Stage::record(Json&& out, double seconds) const {
-  if (!ranks_.first() || repetition_ == 0) return;
-  out.update({{"repetition", repetition_}, {"seconds", seconds}, {"bytes", cell_.array.bytes()}});
-  print_record(out);
-}
-
-void Stage::record(Phase phase, const Timed& timed, Cache cache, const Json& more) const {
-  const auto& [open, transfer, close] = timed.parts;
-  Json out = head("time");
-  out.update({{"phase", name_of(phase)},
-              {"parts", {{"open", open}, {"transfer", transfer}, {"close", close}}},
-              {"cache", name_of(cache)}});
-  out.update(more);
-  record(std::move(out), timed.seconds);
-}
-
-void Stage::skip(Phase phase, const std::string& reason) const {
-  if (!ranks_.first() || repetition_ > 0) return;
-  Json out = head("skipped");
-  out.update({{"phase", name_of(phase)}, {"reason", reason}});
-  print_record(out);
-}
-
-void Stage::write_phase() {
-  enter(Phase::write);
-  Task task = task_for({ranks_.all(), cell_.grid}, written_);
-  task.writes = true;
-  fill(cell_.array, task.block, seed_, task.memory);
-  const double before = repetition_ == 0 && reset_peak() ? status_bytes("VmRSS") : 0;
-  double grown = 0;  // stays 0 where the system does not tell it
-  const Timed time = timed_write(task, [&] {
-    if (before > 0) grown = status_bytes("VmHWM") - before;
-  });
-  if (wants(Phase::write)) record(Phase::write, time, real_cache(options_.syncs() ? Cache::sync : Cache::warm));
-  if (repetition_ == 0) report_facts(ranks_.most(std::max(0.0, grown)));
-}
-
-void Stage::report_facts(double memory) const {
-  if (!ranks_.first()) return;
-  const FolderFacts facts = folder_facts(folder_);
-  Json out = head("facts");
-  out.update({{"files", facts.files},
-              {"folders", facts.folders},
-              {"file_bytes", facts.file_bytes},
-              {"stored_bytes", facts.stored_bytes},
-              {"memory_bytes", static_cast<std::int64_t>(memory)},
-              {"hints", Json(method_->hints())},
-              {"plan", method_->plan().empty() ? Json() : Json(method_->plan())}});
-  print_record(out);
-}
-
-// Reads and checks. Memory holds no bytes of the array before.
-void Stage::read_phase(Phase phase, const Cut& readers, const Json& more) {
-  enter(phase);
-  const Task task = task_for(readers, found_);
-  const bool takes_part = task.comm != MPI_COMM_NULL;
-  const bool dropped = drop_before_read(folder_);
-  if (takes_part) std::memset(task.memory.data(), 0xFF, task.memory.size());
-  const Timed time = timed([&] { return takes_part ? read(phase, task) : Parts(); });
-  if (takes_part) check(cell_.array, task.block, seed_, task.memory);
-  const std::string merged = folder_ + ".merged";
-  if (takes_part && phase == Phase::merge) {
-    std::memset(task.memory.data(), 0xFF, task.memory.size());
-    PosixFile(merged, PosixFile::Use::read, false).read(task.memory, 0);
-    check(cell_.array, task.block, seed_, task.memory);
-    if (!options_.keep) std::filesystem::remove(merged);
-  }
-  const Cache cache = phase == Phase::merge && options_.syncs() && !dropped
-                          ? Cache::sync
-                          : real_cache(dropped ? Cache::drop : Cache::warm);
-  if (wants(phase)) record(phase, time, cache, more);
-}
-
-// One rank reads a file that is the array by read(2), all others by the method. Merging also writes the array to a file.
-Parts Stage::read(Phase phase, const Task& task) const {
-  const bool is_plain = phase == Phase::serial && info_->outcome == "array" && info_->needs.empty();
-  if (!is_plain && phase != Phase::merge) return method_->move(task);
-  Lap lap;
-  if (is_plain) {
-    PosixFile(folder_ + "/array", PosixFile::Use::read, task.direct && method_->was_direct()).read(task.memory, 0);
-  } else {
-    method_->move(task);
-    PosixFile merged(folder_ + ".merged", PosixFile::Use::create, false);
-    merged.write(task.memory, 0);
-    if (options_.syncs()) merged.sync();
-    merged.close();
-  }
-  return {0, lap(), 0};
-}
-
-// Iterations of the loop that take about `seconds` when all ranks compute.
-std::int64_t Stage::turns_for(double seconds) const {
-  constexpr std::int64_t kTried = 2'000'000;  // a few milliseconds
-  constexpr double kShortest = 1e-3;
-  const Timed tried = timed([] { return compute(kTried, [] {}); });
-  return static_cast<std::int64_t>(static_cast<double>(kTried) * std::max(kShortest, seconds) / tried.seconds);
-}
-
-// The part of a write hidden behind computation: the write alone takes w seconds, the computation alone c, both
-// together t. Hidden: (w + c - t) / min(w, c).
-void Stage::overlap_phase() {
-  enter(Phase::overlap);
-  Task task = task_for({ranks_.all(), cell_.grid}, written_);
-  fill(cell_.array, task.block, seed_, task.memory);
-  task.writes = true;
-  task.folder = folder_ + ".alone";
-  make_folder(task.folder);
-  const Timed alone = timed_write(task, [] {});
-  remove_folder(task.folder);
-  const std::int64_t turns = turns_for(alone.seconds);
-  const Timed computing = timed([&] { return compute(turns, [] {}); });
-  task.folder = folder_ + ".both";
-  task.compute = [&](const auto& between) { compute(turns, between); };
-  make_folder(task.folder);
-  const Timed both = timed_write(task, [] {});
-  const Cache cache = real_cache(options_.syncs() ? Cache::sync : Cache::warm);
-  std::memset(task.memory.data(), 0xFF, task.memory.size());
-  task.writes = false;
-  task.compute = nullptr;
-  method_->move(task);
-  check(cell_.array, task.block, seed_, task.memory);
-  remove_folder(task.folder);
-  const double saved = alone.seconds + computing.seconds - both.seconds;
-  const double hidden = std::clamp(saved / std::min(alone.seconds, computing.seconds), 0.0, 1.0);
-  record(Phase::overlap, both, cache, {{"compute_seconds", computing.seconds}, {"hidden", hidden}});
-}
-
-void Stage::measure_limit() {
-  constexpr std::size_t kCall = 4 << 20;
-  const std::string path = folder_ + "/limit." + std::to_string(ranks_.rank());
-  const Block block = block_of(cell_.array, cell_.grid, ranks_.rank());
-  const Buffer memory(whole_pages(static_cast<std::size_t>(block.bytes())));
-  const std::span<std::byte> bytes = memory.span();
-  const auto in_pieces = [&](const auto& move) {
-    for (std::size_t at = 0; at < bytes.size(); at += kCall)
-      move(bytes.subspan(at, std::min(kCall, bytes.size() - at)), static_cast<std::int64_t>(at));
-    return Parts();
-  };
-  fill(cell_.array, block, seed_, bytes);
-  PosixFile made(path, PosixFile::Use::create, is_direct());
-  const auto write = [&] {
-    in_pieces([&](auto piece, std::int64_t offset) { made.write(piece, offset); });
-    if (options_.syncs()) made.sync();
-    return Parts();
-  };
-  write();  // from now on the file has its blocks and pages
-  record({{"kind", "limit"}, {"cell", where_.cell}, {"phase", "write"}}, timed(write).seconds);
-  made.close();
-
-  drop_before_read(folder_);
-  std::memset(bytes.data(), 0xFF, bytes.size());
-  PosixFile opened(path, PosixFile::Use::read, is_direct());
-  const auto read = [&] { return in_pieces([&](auto piece, std::int64_t offset) { opened.read(piece, offset); }); };
-  record({{"kind", "limit"}, {"cell", where_.cell}, {"phase", "read"}}, timed(read).seconds);
-  check(cell_.array, block, seed_, bytes);
-  ranks_.meet();
-  std::filesystem::remove(path);
-}
+void measure_limit(const Repetition& repetition) { Stage(repetition).measure_limit(); }
 
 }  // namespace probe
