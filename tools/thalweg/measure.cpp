@@ -71,7 +71,14 @@ std::vector<std::string> command_of(const std::vector<std::string>& words) {
   return all;
 }
 
-[[noreturn]] void become(std::vector<std::string> words, const char* advice = "") {
+Run add(CLI::App& app) {
+  app.allow_extras();
+  return [](const Common&) -> int { throw Failure(kUsage, "the name of this command must be the first word"); };
+}
+
+}  // namespace
+
+void become(std::vector<std::string> words, const char* advice) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
@@ -79,32 +86,6 @@ std::vector<std::string> command_of(const std::vector<std::string>& words) {
   execvp(pointers[0], pointers.data());
   throw Failure(kInputOutput, fmt::format("cannot start '{}': {}{}", words[0], std::strerror(errno), advice));
 }
-
-// Named, beside this command, or found by PATH.
-std::string probe() {
-  if (const char* const named = std::getenv("THALWEG_PROBE"); named != nullptr && *named != '\0') return named;
-  const fs::path beside = fs::read_symlink("/proc/self/exe").replace_filename("thalweg-probe");
-  return fs::exists(beside) ? beside.string() : "thalweg-probe";
-}
-
-Run add_check(CLI::App& app) {
-  const auto folder = std::make_shared<std::string>();
-  const auto trust = std::make_shared<bool>();
-  plain_word(app.add_option("DIR", *folder, "A folder on the file system")->required()->type_name("DIR"));
-  app.add_flag("--trust", *trust, "Count the mount as coherent from now on, if its nodes saw all at once");
-  return [=](const Common& common) -> int {
-    const std::string flags =
-        fmt::format("{}{}{}", common.json ? "j" : "-", common.quiet ? "q" : "", *trust ? "t" : "");
-    become({probe(), "--check", *folder, flags}, "; install thalweg-probe, or name it in THALWEG_PROBE");
-  };
-}
-
-Run add(CLI::App& app) {
-  app.allow_extras();
-  return [](const Common&) -> int { throw Failure(kUsage, "the name of this command must be the first word"); };
-}
-
-}  // namespace
 
 bool is_measuring(const std::string& command) { return command == "methods" || command == "advise"; }
 
@@ -145,27 +126,6 @@ const Command kMethods = {
     "  thalweg methods --dir /scratch --ranks 16 --size 8192 --html methods.html --save methods.jsonl\n"
     "  thalweg methods --from methods.jsonl --html methods.html\n",
     add};
-
-const Command kCheck = {
-    "check",
-    "Tell what a mount can do, on one node or under mpiexec on several, and what is left to you",
-    "Tries locks, stale reads, pages and names of two nodes, direct I/O, fallocate, syncs of folders, and more, with "
-    "small "
-    "files in a new folder of DIR, which is removed afterwards. Becomes the program thalweg-probe, of this folder, "
-    "PATH or "
-    "THALWEG_PROBE, whose MPI must be that of mpiexec.\n"
-    "\nThe answer is kept in the profile of 'thalweg tune', and programs started afterwards use it: a mount whose "
-    "nodes "
-    "did not see each other's writes never counts as coherent. With THALWEG_PROFILE=none nothing is kept.\n"
-    "\nExit code 1: something is refused, or left to you.",
-    "  command, exit_code, file: DIR\n"
-    "  mount: place, options, kind and source; known_coherent: whether its kind is\n"
-    "  file_systems: identities; nodes: host names; room: as text\n"
-    "  checks: check, result (yes, no, or - where one node took part), reason, advice, duty (is it yours?)\n"
-    "  profile: path of the profile, null where the answer is not kept\n",
-    "  thalweg check /scratch\n"
-    "  mpiexec -n 2 --map-by node thalweg check /scratch\n",
-    add_check};
 
 const Command kAdvise = {
     "advise",

@@ -16,6 +16,10 @@ bool is_measuring(const std::string& command);
 // has the packages that it needs; the message names them.
 [[noreturn]] void become_measuring(const std::vector<std::string>& words);
 
+// Replaces this process by a program, found on PATH. Throws Failure where it cannot be started; the message ends with
+// `advice`.
+[[noreturn]] void become(std::vector<std::string> words, const char* advice = "");
+
 // Runs `python3 -m thalweg.measure` with these words, and returns the JSON object that it prints. Throws Failure, and
 // Interrupted.
 Json measured(const std::vector<std::string>& words);
