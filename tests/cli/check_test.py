@@ -37,7 +37,7 @@ class Check(CliTest):
         return json.loads(self.profile.read_text())
 
     def storage_line(self):
-        out = self.thalweg("tune", "--show", "data", "--write", "--json", env=self.environment)[0]
+        out = self.thalweg("tune", "--show", "data", "--json", env=self.environment)[0]
         return json.loads(out)["write"].splitlines()[0]
 
     def test_one_node_on_a_local_file_system(self):

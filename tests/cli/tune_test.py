@@ -96,7 +96,7 @@ class Tune(CliTest):
         self.keep(json.dumps({"version": 1, "file_systems": [{"id": self.identity()} | members]}))
 
     def way(self, *words):
-        text = self.tune_json("data", "--show", "--write", *words)["write"]
+        text = self.tune_json("data", "--show", *words)["write"]
         return next(line for line in text.splitlines() if line.startswith("way: "))
 
     def test_keeps_what_it_measured(self):
@@ -352,7 +352,7 @@ class Tune(CliTest):
 
     def test_every_size_has_the_units_of_hints(self):
         def shown(unit, factor):
-            words = ("data", "--show", "--write", "--extents", "9", "--length")
+            words = ("data", "--show", "--extents", "9", "--length")
             told = self.tune_json(*words, f"16{unit}", "--stride", f"64{unit}")["write"]
             self.assertEqual(told, self.tune_json(*words, str(16 * factor), "--stride", str(64 * factor))["write"], unit)
 
@@ -367,7 +367,6 @@ class Tune(CliTest):
         self.assertIn("write: interleaved: 4 tasks, 400 runs of 1.0 KiB", both["write"])
         self.assertIn("read: interleaved: 4 tasks, 400 runs of 1.0 KiB", both["read"])
         self.assertIn("contiguous", self.tune_json(*words)["write"])
-        self.assertIsNone(self.tune_json(*words, "--read")["write"])
 
     def test_a_profile_decides_what_is_done(self):
         self.assertEqual(self.way("--length", "1GiB"), "way: through the page cache")

@@ -23,7 +23,7 @@ namespace {
 struct Options {
   std::string folder;
   bool show = false, dry_run = false, quick = false;
-  bool read = false, write = false, no_methods = false;
+  bool no_methods = false;
   std::string program, mpiexec;
   double seconds = 85;
   uint64_t bytes = 0;  // 0: the default
@@ -210,9 +210,8 @@ int show(const Options& options, const Common& common) {
   } else {
     if (const Json* entry = find_file_system(profile, identity_of(options.folder)); entry != nullptr)
       shown.push_back(*entry);
-    const bool both = options.read == options.write;
-    if (both || options.write) members["write"] = explanation(options, TW_ACCESS_WRITE);
-    if (both || options.read) members["read"] = explanation(options, TW_ACCESS_READ);
+    members["write"] = explanation(options, TW_ACCESS_WRITE);
+    members["read"] = explanation(options, TW_ACCESS_READ);
   }
   std::string text =
       fmt::format("profile '{}': {}\n", printable(path), shown.empty() ? "no measurements" : "what was measured");
@@ -262,8 +261,6 @@ Run add(CLI::App& app) {
   app.add_option("--stride", options->stride, "Bytes between the starts of a task's extents; default: no holes")
       ->transform(size)
       ->type_name("SIZE");
-  app.add_flag("--read", options->read, "Only reading");
-  app.add_flag("--write", options->write, "Only writing");
   return [options](const Common& common) { return run(*options, common); };
 }
 
@@ -296,7 +293,7 @@ const Command kTune = {
     "  With --show: file_systems: entries; write, read: plan of the access, or null\n",
     "  thalweg tune /scratch\n"
     "  thalweg tune --quick --dry-run .\n"
-    "  thalweg tune --show /scratch --tasks 8 --extents 1000 --length 4KiB --stride 32KiB --write\n",
+    "  thalweg tune --show /scratch --tasks 8 --extents 1000 --length 4KiB --stride 32KiB\n",
     add};
 
 }  // namespace tool
