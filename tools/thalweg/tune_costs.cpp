@@ -20,12 +20,6 @@ constexpr size_t kPieceDistance = 320;  // in memory
 constexpr int64_t kCallDistance = 4096;
 constexpr std::array kStaging = {kMiB / 4, kMiB, 4 * kMiB};
 
-double seconds_of(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 // Calls of 64 bytes, each in another page.
 double small_calls(const ScratchFile& file, const Memory& memory, bool writes) {
   return seconds_of([&] {
@@ -93,12 +87,13 @@ Staging::Staging() {
   for (const int64_t size : kStaging) buffers_.emplace_back(size).fill(2);
 }
 
-std::vector<Named> Staging::runs(Workbench& bench) const {
-  std::vector<Named> runs;
+std::vector<Timed> Staging::runs(Workbench& bench) const {
+  std::vector<Timed> runs;
   for (const Memory& buffer : buffers_)
     for (const bool writes : {true, false})
-      runs.push_back({(writes ? "write from " : "read to ") + short_size(buffer.size()) + " of staging",
-                      bench.options.bytes, [&, writes] { return staged_run(bench, buffer, writes); }});
+      runs.push_back({[&, writes] { return staged_run(bench, buffer, writes); },
+                      (writes ? "write from " : "read to ") + short_size(buffer.size()) + " of staging",
+                      bench.options.bytes});
   return runs;
 }
 
@@ -122,15 +117,16 @@ double byte_ns(const Seconds& seconds, int64_t bytes, int64_t call_bytes, double
 void measure_small(Workbench& bench) {
   const Memory staging(kMiB);
   bench.plain_run(true, true, 1);
-  const auto seconds = bench.take_turns(std::vector<Timed>{
-                                            [&] { return small_calls(bench.cached, bench.source, true); },
-                                            [&] { return small_calls(bench.cached, bench.target, false); },
-                                            [&] { return gathered_calls(bench.cached, bench.source, true); },
-                                            [&] { return gathered_calls(bench.cached, bench.source, false); },
-                                            [&] { return large_copies(bench.source, staging); },
-                                            [&] { return small_copies(bench.source, staging); },
-                                        },
-                                        5);  // short runs
+  const auto seconds = bench.take_turns(
+      {
+          {[&] { return small_calls(bench.cached, bench.source, true); }},
+          {[&] { return small_calls(bench.cached, bench.target, false); }},
+          {[&] { return gathered_calls(bench.cached, bench.source, true); }},
+          {[&] { return gathered_calls(bench.cached, bench.source, false); }},
+          {[&] { return large_copies(bench.source, staging); }},
+          {[&] { return small_copies(bench.source, staging); }},
+      },
+      5);  // short runs
   const auto ns = [&](size_t run, double n) { return median(seconds[run]) * 1e9 / n; };
   Json& costs = bench.found.entry["buffered"];
   costs["call_ns"] = rounded((ns(0, kCalls) + ns(1, kCalls)) / 2);

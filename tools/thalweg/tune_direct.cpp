@@ -21,12 +21,13 @@ struct Point {
 
 // The first of these settings that is nearly as good as the best.
 Point best_of(Workbench& bench, const std::vector<Point>& points) {
-  std::vector<Named> runs;
+  std::vector<Timed> runs;
   for (const Point& point : points)
     for (const bool writes : {true, false})
-      runs.push_back({fmt::format("{}, direct, 1 thread, {} in flight of {}", writes ? "write" : "read", point.depth,
+      runs.push_back({[&, writes] { return bench.library_run(writes, false, 1, point.hints()); },
+                      fmt::format("{}, direct, 1 thread, {} in flight of {}", writes ? "write" : "read", point.depth,
                                   short_size(point.transfer_bytes)),
-                      bench.options.bytes, [&, writes] { return bench.library_run(writes, false, 1, point.hints()); }});
+                      bench.options.bytes});
   const auto seconds = bench.take_turns(runs);
   std::vector<double> costs;
   for (size_t i = 0; i < points.size(); ++i) costs.push_back(median(seconds[2 * i]) + median(seconds[2 * i + 1]));
@@ -71,9 +72,11 @@ struct Contests {
 
 Contests hold_contests(Workbench& bench, const std::string& direct) {
   const Staging staging;
-  std::vector<Named> runs = staging.runs(bench);
+  std::vector<Timed> runs = staging.runs(bench);
   const size_t staged = runs.size();
-  const auto add = [&](const std::string& what, const Timed& run) { runs.push_back({what, bench.options.bytes, run}); };
+  const auto add = [&](const std::string& what, const std::function<double()>& run) {
+    runs.push_back({run, what, bench.options.bytes});
+  };
   for (const int64_t tasks : {int64_t{1}, bench.options.tasks}) {
     for (const auto& [name, writes, fresh] :
          {std::tuple("write, new file", true, true), {"write, overwriting", true, false}, {"read", false, false}}) {
@@ -97,19 +100,16 @@ double small_direct_run(const Workbench& bench, bool writes) {
   thalweg::Options options;
   options.hints("io=direct");
   thalweg::File file(thalweg::Group::self(), bench.past_cache.path(), writes ? TW_WRITE : TW_READ, options);
-  return together(1,
-                  [&](int64_t /*rank*/, const TimedWork& timed) {
-                    timed([&] {
-                      for (int64_t i = 0; i < kSmallCalls; ++i) {
-                        const int64_t at = i * 17 % (bench.source.size() / kSmallBytes) * kSmallBytes;
-                        if (writes)
-                          file.write_at(std::span<const std::byte>(bench.source.data() + at, kSmallBytes), at);
-                        else
-                          file.read_at(std::span(bench.target.data() + at, kSmallBytes), at);
-                      }
-                    });
-                  }) /
-         kSmallCalls;
+  const auto calls = [&] {
+    for (int i = 0; i < kSmallCalls; ++i) {
+      const int64_t at = i * 17 % (bench.source.size() / kSmallBytes) * kSmallBytes;
+      if (writes)
+        file.write_at(std::span<const std::byte>(bench.source.data() + at, kSmallBytes), at);
+      else
+        file.read_at(std::span(bench.target.data() + at, kSmallBytes), at);
+    }
+  };
+  return seconds_of(calls) / kSmallCalls;
 }
 
 }  // namespace
@@ -140,8 +140,8 @@ void measure_bytes(Workbench& bench) {
     direct["read_byte_ns"] = direct["staged_read_byte_ns"] = cost(Contests::kRead, 2, 0);
     direct["parallel_writes"] = contests.speed_up(Contests::kOver, 2) < 0.9 ? 1 : 0;
     direct["parallel_reads"] = contests.speed_up(Contests::kRead, 2) < 0.9 ? 1 : 0;
-    const auto small = bench.take_turns(std::vector<Timed>{[&] { return small_direct_run(bench, true); },
-                                                           [&] { return small_direct_run(bench, false); }});
+    const auto small = bench.take_turns(
+        {{[&] { return small_direct_run(bench, true); }}, {[&] { return small_direct_run(bench, false); }}});
     const double slower = std::max(median(small[0]), median(small[1])) * 1e9;
     direct["call_ns"] = rounded(std::max(call_ns, slower - kSmallBytes * direct["write_byte_ns"].get<double>()));
     entry["direct"] = direct;

@@ -18,10 +18,8 @@ constexpr int64_t kAccessBytes = 8 * kMiB;
 double make_files(const Workbench& bench, int& folders) {
   const std::string folder = fmt::format("{}/{}", bench.folder.path(), folders++);
   std::filesystem::create_directory(folder);
-  return together(1, [&](int64_t /*rank*/, const TimedWork& timed) {
-    timed([&] {
-      for (int i = 0; i < kFiles; ++i) const ScratchFile made(fmt::format("{}/{:06d}", folder, i));
-    });
+  return seconds_of([&] {
+    for (int i = 0; i < kFiles; ++i) const ScratchFile made(fmt::format("{}/{:06d}", folder, i));
   });
 }
 
@@ -55,18 +53,19 @@ class Writers {
 
 void measure_files(Workbench& bench) {
   int folders = 0;
-  const auto making = bench.take_turns(std::vector<Timed>{[&] { return make_files(bench, folders); }});
+  const auto making = bench.take_turns({{[&] { return make_files(bench, folders); }}});
   // The minimum: recent deletions on the file system slow the others down.
   bench.found.entry["create_ns"] = rounded(std::ranges::min(making[0]) * 1e9 / kFiles);
 
   const int64_t tasks = std::min<int64_t>(bench.options.tasks, 8);
   const std::set<int64_t> numbers = {1, std::min(tasks, kFilesPerNode), tasks};
   std::deque<Writers> writers;
-  std::vector<Named> runs;
+  std::vector<Timed> runs;
   for (const int64_t files : numbers) {
     const Writers& own = writers.emplace_back(bench, tasks, files);
-    runs.push_back({fmt::format("write, {} to {}", count_text(tasks, "thread"), count_text(files, "file")), own.bytes(),
-                    [&own] { return own.write(); }});
+    runs.push_back({[&own] { return own.write(); },
+                    fmt::format("write, {} to {}", count_text(tasks, "thread"), count_text(files, "file")),
+                    own.bytes()});
   }
   const auto seconds = bench.take_turns(runs);
   double best = 0;

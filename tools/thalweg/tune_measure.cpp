@@ -23,7 +23,7 @@ Stretch share_of(int64_t bytes, int64_t rank, int64_t tasks) {
   return {units * rank / tasks * kShareUnit, units * (rank + 1) / tasks * kShareUnit};
 }
 
-Json speed_of(const Named& run, const Seconds& seconds) {
+Json speed_of(const Timed& run, const Seconds& seconds) {
   const auto speed = [&](double each) {
     return static_cast<double>(run.bytes) / static_cast<double>(kMiB) / std::max(each, 1e-9);
   };
@@ -47,6 +47,12 @@ double median_ratio(const Seconds& a, const Seconds& b) {
 }
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+double seconds_of(const std::function<void()>& work) {
+  const auto begin = Clock::now();
+  work();
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 double together(int64_t tasks, const std::function<void(int64_t rank, const TimedWork& timed)>& task) {
   stop_if_interrupted();
@@ -86,19 +92,13 @@ std::vector<Seconds> Workbench::take_turns(const std::vector<Timed>& runs, int t
     if (found.late && repetition >= least) break;
     for (size_t i = 0; i < runs.size(); ++i) {
       stop_if_interrupted();
-      seconds[i].push_back(runs[i]());
+      seconds[i].push_back(runs[i].run());
       const int64_t all = int64_t{kProgressRuns} * options.repetitions;
       progress_.update(std::min(++runs_done_, all) * options.bytes, all * options.bytes);
     }
   }
-  return seconds;
-}
-
-std::vector<Seconds> Workbench::take_turns(const std::vector<Named>& runs) {
-  std::vector<Timed> timed;
-  for (const Named& each : runs) timed.push_back(each.run);
-  auto seconds = take_turns(timed);
-  for (size_t i = 0; i < runs.size(); ++i) found.speeds.push_back(speed_of(runs[i], seconds[i]));
+  for (size_t i = 0; i < runs.size(); ++i)
+    if (!runs[i].what.empty()) found.speeds.push_back(speed_of(runs[i], seconds[i]));
   return seconds;
 }
 

@@ -40,13 +40,12 @@ Measured measure_storage(const TuneOptions& options);
 
 // ---- Parts of it ----------------------------------------------------------------------------------------------------
 
-using Seconds = std::vector<double>;    // one per repetition
-using Timed = std::function<double()>;  // one run: returns the measured seconds
-// A run, and its name and bytes among the speeds.
-struct Named {
-  std::string what;
-  int64_t bytes;
-  Timed run;
+using Seconds = std::vector<double>;  // one per repetition
+// A run: returns the measured seconds. With its name and bytes it is listed among the speeds.
+struct Timed {
+  std::function<double()> run;
+  std::string what = {};
+  int64_t bytes = 0;
 };
 
 double median(Seconds seconds);
@@ -55,6 +54,7 @@ double median_ratio(const Seconds& a, const Seconds& b);
 // A cost as the profile keeps it.
 double rounded(double value);
 
+double seconds_of(const std::function<void()>& work);
 // The seconds in which `tasks` threads do what they pass to `timed`, all at once: from the first start to the last end.
 using TimedWork = std::function<void(const std::function<void()>& work)>;
 double together(int64_t tasks, const std::function<void(int64_t rank, const TimedWork& timed)>& task);
@@ -66,8 +66,6 @@ class Workbench {
   // Makes each of `runs` once, then again, so that disturbances affect all. As often as the options say, times `times`;
   // less often once the time has passed. [run][repetition]
   std::vector<Seconds> take_turns(const std::vector<Timed>& runs, int times = 1);
-  // Likewise, and lists the speeds.
-  std::vector<Seconds> take_turns(const std::vector<Named>& runs);
 
   // `tasks` threads move their shares of the scratch file with pread and pwrite of 1 MiB.
   double plain_run(bool writes, bool fresh, int64_t tasks);
@@ -93,7 +91,7 @@ class Staging {
  public:
   Staging();
   // Two for each buffer. They leave bytes in the scratch file that nobody can verify.
-  std::vector<Named> runs(Workbench& bench) const;
+  std::vector<Timed> runs(Workbench& bench) const;
   // By the seconds of these runs, which come first: the smallest buffer that is nearly as good as the best one.
   void choose(const std::vector<Seconds>& seconds, int64_t bytes, Json& entry) const;
 
