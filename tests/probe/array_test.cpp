@@ -50,10 +50,18 @@ void for_all(const std::function<void(const Array&, const Grid&)>& see) {
       }
 }
 
+// Dimensions from the slowest to the fastest.
+std::vector<std::size_t> slow_to_fast(const Array& array) {
+  std::vector<std::size_t> out(array.shape.size());
+  std::iota(out.begin(), out.end(), 0);
+  if (array.order == Order::f) std::ranges::reverse(out);
+  return out;
+}
+
 // Place of an index in a box of this shape.
 std::int64_t place(const Array& array, const Shape& shape, const Shape& index) {
   std::int64_t at = 0;
-  for (const std::size_t d : array.slow_to_fast()) at = at * shape[d] + index[d];
+  for (const std::size_t d : slow_to_fast(array)) at = at * shape[d] + index[d];
   return at;
 }
 
@@ -63,7 +71,7 @@ std::vector<Shape> indices(const Array& array, const Block& block) {
   for (std::int64_t at = 0; at < block.elements(); ++at) {
     Shape index(block.count.size());
     std::int64_t rest = at;
-    const auto order = array.slow_to_fast();
+    const auto order = slow_to_fast(array);
     for (auto d = order.rbegin(); d != order.rend(); ++d) {
       index[*d] = block.start[*d] + rest % block.count[*d];
       rest /= block.count[*d];

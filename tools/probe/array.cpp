@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <ranges>
 #include <stdexcept>
 #include <utility>
 
@@ -103,12 +102,6 @@ void check_elements(std::int64_t first, std::uint32_t seed, std::span<const floa
 
 std::int64_t Array::elements() const { return product(shape); }
 
-std::vector<std::size_t> Array::slow_to_fast() const {
-  std::vector<std::size_t> out(shape.size());
-  for (std::size_t d = 0; d < out.size(); ++d) out[d] = order == Order::c ? d : out.size() - 1 - d;
-  return out;
-}
-
 std::vector<std::int64_t> Array::turned(const std::vector<std::int64_t>& values) const {
   return order == Order::c ? values : std::vector<std::int64_t>(values.rbegin(), values.rend());
 }
@@ -159,7 +152,8 @@ void for_each_shared_run(const Array& array, const Block& block, const Block& ot
   Run row{0, 0, 1};
   Steps step{1, 1, 1};  // of the dimension; the count is not used
   bool in_row = true;   // both boxes have all faster dimensions in full
-  for (const std::size_t d : array.slow_to_fast() | std::views::reverse) {
+  for (std::size_t i = 0; i < block.count.size(); ++i) {
+    const std::size_t d = array.order == Order::f ? i : block.count.size() - 1 - i;  // from the fastest on
     const std::int64_t lo = std::max(block.start[d], other.start[d]);
     const std::int64_t hi = std::min(block.start[d] + block.count[d], other.start[d] + other.count[d]);
     if (hi <= lo) return;

@@ -22,9 +22,7 @@ struct Array {
 
   std::int64_t elements() const;
   std::int64_t bytes() const { return elements() * kElement; }
-  // Dimensions from the slowest to the fastest: shape, reversed for order f.
-  std::vector<std::size_t> slow_to_fast() const;
-  // Values of the dimensions in that order.
+  // Values of the dimensions from the slowest to the fastest: reversed for order f.
   std::vector<std::int64_t> turned(const std::vector<std::int64_t>& values) const;
 };
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <random>
 
 #include "stopwatch.hpp"
@@ -19,14 +18,6 @@ struct Chosen {
   MethodInfo info;
   std::unique_ptr<Method> method;
 };
-
-const char* level_name(int level) {
-  const std::map<int, const char*> names = {{MPI_THREAD_SINGLE, "single"},
-                                            {MPI_THREAD_FUNNELED, "funneled"},
-                                            {MPI_THREAD_SERIALIZED, "serialized"},
-                                            {MPI_THREAD_MULTIPLE, "multiple"}};
-  return names.at(level);
-}
 
 std::string missing(const MethodInfo& info) {
   return "not built: " + std::string(info.needs) +
@@ -73,14 +64,10 @@ std::string make_scratch(const std::string& folder, const Ranks& ranks) {
 
 }  // namespace
 
-void run_campaign(const Options& options, const Ranks& ranks, int thread_level, Where& where) {
+void run_campaign(const Options& options, const Ranks& ranks, Where& where) {
   Lap lap;
   if (ranks.first())
-    print_record({{"kind", "launch"},
-                  {"mpi", mpi_name()},
-                  {"ranks", ranks.size()},
-                  {"nodes", ranks.nodes()},
-                  {"thread_level", level_name(thread_level)}});
+    print_record({{"kind", "launch"}, {"mpi", mpi_name()}, {"ranks", ranks.size()}, {"nodes", ranks.nodes()}});
   std::vector<Chosen> chosen = choose(options, ranks);
   const std::string scratch = make_scratch(options.folder, ranks);
   // After-effects of a method, such as dirty pages, must not always affect the same next method.

@@ -9,7 +9,7 @@
 namespace probe {
 
 // Collective. Prints all records from `launch` to `end`. Throws the failure; `where` says at which step.
-void run_campaign(const Options& options, const Ranks& ranks, int thread_level, Where& where);
+void run_campaign(const Options& options, const Ranks& ranks, Where& where);
 
 // Collective. Measures messages of these ranks, as predictions need the network, or the memory that the ranks share.
 // Prints one record.

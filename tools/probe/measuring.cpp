@@ -29,16 +29,16 @@ namespace {
   std::abort();
 }
 
-// Calls `use` with the thread level between MPI_Init and MPI_Finalize.
-int with_mpi(const std::function<int(int)>& use) {
+// Calls `use` between MPI_Init and MPI_Finalize.
+int with_mpi(const std::function<int()>& use) {
   int thread_level = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &thread_level);
-  const int code = use(thread_level);
+  const int code = use();
   MPI_Finalize();
   return code;
 }
 
-int measure_all(const Options& options, int rank, int thread_level) {
+int measure_all(const Options& options, int rank) {
   Where where;
   try {
     const Ranks ranks;
@@ -46,7 +46,7 @@ int measure_all(const Options& options, int rank, int thread_level) {
     if (options.network)
       measure_network(ranks);
     else
-      run_campaign(options, ranks, thread_level, where);
+      run_campaign(options, ranks, where);
   } catch (const std::exception& error) {
     give_up(where, error.what(), rank);
   }
@@ -61,7 +61,7 @@ int measure(int argc, char** argv) {
     parse_options(argc, argv, 0);
     return describe(), 0;
   }
-  return with_mpi([&](int thread_level) {
+  return with_mpi([&] {
     int rank = 0, ranks = 1;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -74,12 +74,12 @@ int measure(int argc, char** argv) {
       if (rank == 0) std::fprintf(is_help ? stdout : stderr, "%s%s\n", is_help ? "" : "thalweg-probe: ", error.what());
       return is_help ? 0 : kWrongOptions;
     }
-    return measure_all(options, rank, thread_level);
+    return measure_all(options, rank);
   });
 }
 
 int on_ranks(const std::function<int(const thalweg::Group&)>& use) {
-  return with_mpi([&](int /*thread_level*/) { return use(thalweg::Group::make(tw_group_mpi, MPI_COMM_WORLD)); });
+  return with_mpi([&] { return use(thalweg::Group::make(tw_group_mpi, MPI_COMM_WORLD)); });
 }
 
 }  // namespace probe

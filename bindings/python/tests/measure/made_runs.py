@@ -91,7 +91,7 @@ def full_run(cells, seed=1, repetitions=7, limits=True, predicted=()):
         "storage": {"path": "/scratch/example", "kind": "ext4", "identity": "ext4-1234",
                     "free_bytes": 200 << 30}, "scaling": "strong and weak", "cache": "warm", "repetitions": repetitions
     })
-    run.add_record({"kind": "launch", "mpi": "MPICH 4.0.2", "ranks": 8, "nodes": 1, "thread_level": "multiple"})
+    run.add_record({"kind": "launch", "mpi": "MPICH 4.0.2", "ranks": 8, "nodes": 1})
     for record in method_records():
         run.add_record(record)
     for cell in (*cells, *predicted):
@@ -158,7 +158,7 @@ def hostile_run():
             record["command"] = record["machine"]["cpu"] = record["storage"]["path"] = record["storage"]["kind"] = record[
                 "begun"] = HOSTILE
         elif record["kind"] == "launch":
-            record["mpi"] = record["thread_level"] = HOSTILE
+            record["mpi"] = HOSTILE
         elif record["kind"] == "method" and record["id"] == "file-per-task":
             record["title"] = record["library"] = HOSTILE
         elif record["kind"] == "method" and not record["built"]:

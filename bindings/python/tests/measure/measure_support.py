@@ -84,7 +84,7 @@ if WRONG == "never starts":
     sys.exit(3)
 print("a library says hello")
 ranks = int(os.environ["FAKE_RANKS"])
-out({"kind": "launch", "mpi": "Fake 1", "ranks": ranks, "nodes": 1, "thread_level": "multiple"})
+out({"kind": "launch", "mpi": "Fake 1", "ranks": ranks, "nodes": 1})
 for method in METHODS:
     out({"kind": "method", **method})
 for repetition in range(int(asked["--repeat"][0]) + 1):

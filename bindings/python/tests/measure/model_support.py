@@ -60,7 +60,7 @@ def made_run(cells=None, noise=0.0, common=0.0, seed=1, constants=None, phases=(
     rng, run = np.random.default_rng(seed), Run()
     constants = constants or CONSTANTS
     run.add_record({"kind": "run", "version": "1.0", "machine": {"cores": 2}, "storage": {"path": "/x", "kind": "made", "identity": identity}})
-    run.add_record({"kind": "launch", "mpi": "MPICH 4.0.2", "ranks": 2, "nodes": 1, "thread_level": "multiple", "yields": False})
+    run.add_record({"kind": "launch", "mpi": "MPICH 4.0.2", "ranks": 2, "nodes": 1})
     for one in methods or METHODS:
         run.add_record(one)
     for one in cells or calibration_cells():

@@ -42,7 +42,7 @@ if "--network" in words:
     sys.exit()
 with open(os.environ["SEEN"], "a") as file:
     print(ranks, option("--methods"), open(os.environ["THALWEG_PROFILE"]).read(), file=file)
-say(kind="launch", mpi="Fake 1", ranks=ranks, nodes=1, thread_level="multiple")
+say(kind="launch", mpi="Fake 1", ranks=ranks, nodes=1)
 for record in METHODS:
     say(**record)
 for word in [after for before, after in zip(words, words[1:]) if before == "--cell"]:

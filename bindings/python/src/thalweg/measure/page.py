@@ -287,7 +287,7 @@ def _machine(run):
         if value not in (None, ""):
             is_size = member.endswith("_bytes") and isinstance(value, int)
             found.append((name, short_size(value) if is_size else str(value)))
-    for name, member in (("MPI", "mpi"), ("Nodes", "nodes"), ("Threads of MPI", "thread_level")):
+    for name, member in (("MPI", "mpi"), ("Nodes", "nodes")):
         values = sorted({str(launch.get(member)) for launch in run.launches if launch.get(member) is not None})
         found += [(name, ", ".join(values))] if values else []
     return found + ([("Took", f"{run.seconds:.0f} s")] if run.seconds > 0 else [])
