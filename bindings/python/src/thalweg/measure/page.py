@@ -22,7 +22,7 @@ from .validation import errors_of
 __all__ = ["html", "figure"]
 
 _HERE = _pathlib.Path(__file__).parent
-_SEVERAL = {"write": "writing", "read": "reading", "restart": "a restart on other ranks", "serial": "one plain reader"}
+_SEVERAL = {"write": "writing", "read": "reading", "restart": "a restart on other ranks", "serial": "one rank alone"}
 _NOT_BUILT = "not built: "
 # A snippet that differs from another one in a word: method, the other one, its word, the word instead.
 _VARIANTS = {
