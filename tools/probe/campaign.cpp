@@ -58,7 +58,7 @@ std::vector<Chosen> choose(const Options& options, const Ranks& ranks) {
 std::string make_scratch(const std::string& folder, const Ranks& ranks) {
   std::string path = folder + "/thalweg-probe-XXXXXX";
   if (ranks.first() && ::mkdtemp(path.data()) == nullptr) fail_errno("create a folder in", folder);
-  must_mpi(MPI_Bcast(path.data(), static_cast<int>(path.size()), MPI_CHAR, 0, ranks.all()), "MPI_Bcast");
+  must_mpi(MPI_Bcast(path.data(), static_cast<int>(path.size()), MPI_CHAR, 0, ranks.all().comm), "MPI_Bcast");
   return path;
 }
 

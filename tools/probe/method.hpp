@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thalweg/base.hpp>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,7 @@ std::span<const MethodInfo> method_table();
 // One task's part of a write or read. All ranks of `comm` make the call, with equal values except rank, block and memory.
 struct Task {
   MPI_Comm comm = MPI_COMM_NULL;
+  const thalweg::Group* group = nullptr;  // of the communicator
   int rank = 0, size = 1;
   bool writes = false;
   const Array* array = nullptr;

@@ -19,10 +19,10 @@ constexpr int kLarge = 4 << 20;
 void exchange(const Ranks& ranks, std::vector<char>& memory, int bytes) {
   const int last = ranks.size() - 1;
   const auto send = [&](int to, int n) {
-    must_mpi(MPI_Send(memory.data(), n, MPI_CHAR, to, 0, ranks.all()), "MPI_Send");
+    must_mpi(MPI_Send(memory.data(), n, MPI_CHAR, to, 0, ranks.all().comm), "MPI_Send");
   };
   const auto receive = [&](int from, int n) {
-    must_mpi(MPI_Recv(memory.data(), n, MPI_CHAR, from, 0, ranks.all(), MPI_STATUS_IGNORE), "MPI_Recv");
+    must_mpi(MPI_Recv(memory.data(), n, MPI_CHAR, from, 0, ranks.all().comm, MPI_STATUS_IGNORE), "MPI_Recv");
   };
   if (ranks.first()) {
     send(last, bytes);
@@ -51,7 +51,7 @@ double least_seconds(const Ranks& ranks, int times, const std::function<void()>&
 
 void measure_network(const Ranks& ranks) {
   Json out = {{"kind", "network"}, {"ranks", ranks.size()}, {"nodes", ranks.nodes()}};
-  out["barrier_seconds"] = least_seconds(ranks, 50, [&] { must_mpi(MPI_Barrier(ranks.all()), "MPI_Barrier"); });
+  out["barrier_seconds"] = least_seconds(ranks, 50, [&] { must_mpi(MPI_Barrier(ranks.all().comm), "MPI_Barrier"); });
   if (ranks.size() > 1) {
     std::vector<char> memory(kLarge);
     out["latency_seconds"] = least_seconds(ranks, 200, [&] { exchange(ranks, memory, kSmall); }) / 2;

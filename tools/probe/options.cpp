@@ -92,7 +92,8 @@ docs/design/simulation.md names all members. --storage DIR, alone and without MP
   app.add_option("--repeat", options.repetitions, "Repetitions after the warm-up; default 3")->check(count);
   app.add_option("--cache", cache, "State of the page cache; default warm")->check(CLI::IsMember(kCacheNames));
   app.add_option("--seed", options.seed, "Seed of the contents; a repetition adds its number, from 0; default 1");
-  app.add_option("--files-per-folder", options.files_per_folder, "Of the method file-per-task-dirs; default 32")
+  app.add_option("--files-per-folder", options.files_per_folder,
+                 "Files in each folder of the method file-per-task-dirs; default 32")
       ->check(count);
   app.add_flag("--limit", options.limit, "Measure the storage's own limit, too");
   app.add_flag("--keep", options.keep, "Keep the files");

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <sched.h>
+#include <thalweg/group_mpi.h>
 #include <time.h>
 
 #include <algorithm>
@@ -37,6 +38,16 @@ int cores_of(MPI_Comm node) {
   return std::max(1, CPU_COUNT(&all));
 }
 
+// Collective, on all ranks.
+Part part_of(bool is_in) {
+  Part part;
+  must_mpi(MPI_Comm_split(MPI_COMM_WORLD, is_in ? 0 : MPI_UNDEFINED, 0, &part.comm), "MPI_Comm_split");
+  if (part.comm == MPI_COMM_NULL) return part;
+  MPI_Comm_set_errhandler(part.comm, MPI_ERRORS_RETURN);
+  part.group = thalweg::Group::make(tw_group_mpi, part.comm);
+  return part;
+}
+
 std::atomic<bool> waiting_yields = false;
 
 }  // namespace
@@ -51,51 +62,44 @@ extern "C" __attribute__((visibility("default"))) unsigned ucp_worker_progress(v
   return events;
 }
 
-Ranks::Ranks() {
-  must_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &all_), "MPI_Comm_dup");
-  MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(all_, &rank_);
-  MPI_Comm_size(all_, &size_);
+Ranks::Ranks() : all_(part_of(true)) {
+  MPI_Comm_rank(all_.comm, &rank_);
+  MPI_Comm_size(all_.comm, &size_);
   MPI_Comm node = MPI_COMM_NULL;
-  must_mpi(MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  must_mpi(MPI_Comm_split_type(all_.comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
   int on_this_node = 1;
   MPI_Comm_rank(node, &node_rank_);
   MPI_Comm_size(node, &on_this_node);
   waiting_yields = on_this_node > cores_of(node);
   MPI_Comm_free(&node);
   const int is_first = first_of_node() ? 1 : 0;
-  must_mpi(MPI_Allreduce(&is_first, &nodes_, 1, MPI_INT, MPI_SUM, all_), "MPI_Allreduce");
+  must_mpi(MPI_Allreduce(&is_first, &nodes_, 1, MPI_INT, MPI_SUM, all_.comm), "MPI_Allreduce");
   half_ = part_of(rank_ < half_size());
   one_ = part_of(first());
 }
 
-MPI_Comm Ranks::part_of(bool is_in) const {
-  MPI_Comm part = MPI_COMM_NULL;
-  must_mpi(MPI_Comm_split(all_, is_in ? 0 : MPI_UNDEFINED, rank_, &part), "MPI_Comm_split");
-  if (part != MPI_COMM_NULL) MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN);
-  return part;
-}
-
 Ranks::~Ranks() {
-  for (MPI_Comm* const comm : {&one_, &half_, &all_})
-    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
+  for (Part* const part : {&one_, &half_, &all_}) {
+    part->group.reset();
+    if (part->comm != MPI_COMM_NULL) MPI_Comm_free(&part->comm);
+  }
 }
 
 void Ranks::meet() const {
   MPI_Request request = MPI_REQUEST_NULL;
-  must_mpi(MPI_Ibarrier(all_, &request), "MPI_Ibarrier");
+  must_mpi(MPI_Ibarrier(all_.comm, &request), "MPI_Ibarrier");
   wait_asleep(request);
 }
 
 void Ranks::start_together() const {
   meet();
-  must_mpi(MPI_Barrier(all_), "MPI_Barrier");
+  must_mpi(MPI_Barrier(all_.comm), "MPI_Barrier");
 }
 
 double Ranks::most(double value) const {
   double out = 0;
   MPI_Request request = MPI_REQUEST_NULL;
-  must_mpi(MPI_Iallreduce(&value, &out, 1, MPI_DOUBLE, MPI_MAX, all_, &request), "MPI_Iallreduce");
+  must_mpi(MPI_Iallreduce(&value, &out, 1, MPI_DOUBLE, MPI_MAX, all_.comm, &request), "MPI_Iallreduce");
   wait_asleep(request);
   return out;
 }

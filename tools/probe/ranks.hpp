@@ -7,9 +7,17 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <thalweg/base.hpp>
 
 namespace probe {
+
+// Some ranks: MPI_COMM_NULL on the others. The group is made once, as by a program that writes more than once.
+struct Part {
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::optional<thalweg::Group> group;
+};
 
 // Communicators of the program, which return errors. Constructor and destructor are collective, between MPI_Init and
 // MPI_Finalize. Where ranks share cores, waiting ones yield from now on, if the MPI permits it.
@@ -20,7 +28,7 @@ class Ranks {
   Ranks& operator=(const Ranks&) = delete;
   ~Ranks();
 
-  MPI_Comm all() const { return all_; }
+  const Part& all() const { return all_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool first() const { return rank_ == 0; }
@@ -28,11 +36,11 @@ class Ranks {
   int nodes() const { return nodes_; }
   bool first_of_node() const { return node_rank_ == 0; }
 
-  // The first half of the ranks, rounded up: the readers of a restart. MPI_COMM_NULL on the others.
-  MPI_Comm half() const { return half_; }
+  // The first half of the ranks, rounded up: the readers of a restart.
+  const Part& half() const { return half_; }
   int half_size() const { return (size_ + 1) / 2; }
-  // Rank 0 alone. MPI_COMM_NULL on the others.
-  MPI_Comm one() const { return one_; }
+  // Rank 0 alone.
+  const Part& one() const { return one_; }
 
   // A sleeping barrier, for long waits.
   void meet() const;
@@ -42,9 +50,7 @@ class Ranks {
   double most(double value) const;
 
  private:
-  MPI_Comm part_of(bool is_in) const;
-
-  MPI_Comm all_ = MPI_COMM_NULL, half_ = MPI_COMM_NULL, one_ = MPI_COMM_NULL;
+  Part all_, half_, one_;
   int rank_ = 0, size_ = 1, nodes_ = 1, node_rank_ = 0;
 };
 

@@ -133,7 +133,7 @@ class Stage {
   };
   // The ranks that take part, and their cut of the array.
   struct Cut {
-    MPI_Comm comm;
+    const Part& ranks;
     std::vector<int> grid;
     int shift = 0;
   };
@@ -145,10 +145,11 @@ class Stage {
 
   Task task_for(const Cut& cut, Buffer& memory) const {
     Task task;
-    if (cut.comm == MPI_COMM_NULL) return task;
-    task.comm = cut.comm;
-    MPI_Comm_rank(cut.comm, &task.rank);
-    MPI_Comm_size(cut.comm, &task.size);
+    if (cut.ranks.comm == MPI_COMM_NULL) return task;
+    task.comm = cut.ranks.comm;
+    task.group = &*cut.ranks.group;
+    MPI_Comm_rank(task.comm, &task.rank);
+    MPI_Comm_size(task.comm, &task.size);
     task.array = &cell_.array;
     task.written_grid = cell_.grid;
     task.grid = cut.grid;
@@ -200,7 +201,7 @@ class Stage {
       Parts parts = method_->move(task);
       if (!options_.syncs()) return parts;
       Lap lap;
-      must_mpi(MPI_Barrier(ranks_.all()), "MPI_Barrier");  // all files are closed
+      must_mpi(MPI_Barrier(ranks_.all().comm), "MPI_Barrier");  // all files are closed
       sync_folder(task.folder, ranks_.rank(), ranks_.size());
       parts.close += lap();
       return parts;

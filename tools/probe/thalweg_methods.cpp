@@ -1,39 +1,14 @@
 // Methods 18 to 21: those of Thalweg, with the library's defaults.
-#include <thalweg/group_mpi.h>
 #include <thalweg/version.h>
 
 #include <algorithm>
 #include <thalweg/thalweg.hpp>
 
 #include "method.hpp"
-#include "ranks.hpp"
 
 namespace probe {
 
 namespace {
-
-int free_group(MPI_Comm /*comm*/, int /*keyval*/, void* group, void* /*extra*/) {
-  const std::unique_ptr<thalweg::Group> owned(static_cast<thalweg::Group*>(group));
-  return MPI_SUCCESS;
-}
-
-// The group of a communicator, made at the first call, which is collective, and kept until the communicator is freed.
-const thalweg::Group& group_of(MPI_Comm comm) {
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    must_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_group, &made, nullptr), "MPI_Comm_create_keyval");
-    return made;
-  }();
-  void* found = nullptr;
-  int has = 0;
-  must_mpi(MPI_Comm_get_attr(comm, key, &found, &has), "MPI_Comm_get_attr");
-  if (has == 0) {
-    auto made = std::make_unique<thalweg::Group>(thalweg::Group::make(tw_group_mpi, comm));
-    must_mpi(MPI_Comm_set_attr(comm, key, made.get()), "MPI_Comm_set_attr");
-    found = made.release();
-  }
-  return *static_cast<thalweg::Group*>(found);
-}
 
 class ThalwegMethod : public Method {
  public:
@@ -61,8 +36,8 @@ class MultifileMethod : public ThalwegMethod {
       options.ranks(-1, writers);
     }
     const auto open = [&] {
-      return thalweg::Multifile(group_of(task.comm), task.folder + "/array.tw",
-                                task.writes ? TW_CREATE | TW_TRUNCATE : TW_READ, options);
+      return thalweg::Multifile(*task.group, task.folder + "/array.tw", task.writes ? TW_CREATE | TW_TRUNCATE : TW_READ,
+                                options);
     };
     return use(task, open, [&](thalweg::Multifile& file) {
       if (!task.writes) return read(file, task);
@@ -107,7 +82,7 @@ class SharedFileMethod : public ThalwegMethod {
   Parts move(const Task& task) override {
     const auto open = [&] {
       const int flags = task.writes ? TW_WRITE | TW_CREATE | TW_TRUNCATE : TW_READ;
-      thalweg::File file(group_of(task.comm), task.folder + "/array", flags | (task.direct ? TW_DIRECT : 0));
+      thalweg::File file(*task.group, task.folder + "/array", flags | (task.direct ? TW_DIRECT : 0));
       file.set_view(0, view_of(*task.array, task.block));
       return file;
     };
@@ -151,7 +126,7 @@ class VpfileMethod : public ThalwegMethod {
     options.shape(task.array->turned(task.array->shape));
     const std::span<float> elements(reinterpret_cast<float*>(task.memory.data()), task.memory.size() / kElement);
     const auto open = [&] {
-      return thalweg::vp::File(group_of(task.comm), task.folder + "/array", task.writes ? "w" : "r", options);
+      return thalweg::vp::File(*task.group, task.folder + "/array", task.writes ? "w" : "r", options);
     };
     return use(task, open, [&](thalweg::vp::File& file) {
       if (!task.writes) {

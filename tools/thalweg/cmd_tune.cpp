@@ -21,14 +21,12 @@ namespace tool {
 namespace {
 
 struct Options {
-  std::string folder;
-  bool show = false, dry_run = false, quick = false;
-  bool no_methods = false;
+  TuneOptions how;
+  bool show = false, dry_run = false, quick = false, no_methods = false;
   std::string program, mpiexec;
   double seconds = 85;
-  uint64_t bytes = 0;  // 0: the default
+  uint64_t size = 0;  // 0: the default
   uint64_t tasks = 0, extents = 1, length = kMiB, stride = 0;
-  int repetitions = 5;
 };
 
 constexpr int kMostThreads = 64;             // threads of the storage measurements
@@ -81,31 +79,26 @@ void check_room(const std::string& folder, int64_t bytes) {
                                             short_size(room), short_size(bytes)));
 }
 
-double time_for(const Options& options) {
-  return options.quick ? std::min(options.seconds, kQuickSeconds) : options.seconds;
-}
-
-TuneOptions measuring(const Options& options, const Common& common) {
-  TuneOptions how;
-  how.folder = options.folder;
+// Completes what the parser has read.
+void complete(Options& options, const Common& common) {
+  TuneOptions& how = options.how;
+  if (options.quick) options.seconds = std::min(options.seconds, kQuickSeconds);
   how.bytes = options.quick ? kQuickBytes : kBytes;
-  if (options.bytes > 0) how.bytes = static_cast<int64_t>(options.bytes) / kMiB * kMiB;
+  if (options.size > 0) how.bytes = static_cast<int64_t>(options.size) / kMiB * kMiB;
   how.tasks = std::min(cores(), kMostThreads);
-  how.repetitions = options.repetitions;
-  how.seconds = time_for(options) * (options.no_methods ? 1 : kShareOfStorage);
+  how.seconds = options.seconds * (options.no_methods ? 1 : kShareOfStorage);
   how.quiet = common.quiet || common.json;
   tw_storage_info info = {};
   info.struct_size = sizeof info;
-  check(tw_storage_describe(options.folder.c_str(), &info));
+  check(tw_storage_describe(how.folder.c_str(), &info));
   how.has_direct = info.direct_alignment > 0;
-  return how;
 }
 
 // The measurements with ranks: costs of messages, which the entry gets, and the times of methods, which the package
 // keeps beside the profile.
 Json measure_with_ranks(const Options& options, const std::string& profile, double seconds, bool quiet, Json& entry) {
   setenv("THALWEG_PROFILE", profile.c_str(), 1);  // ranks get a profile of their own
-  std::vector<std::string> words = {"calibrate", options.folder,           "--seconds", fmt::format("{:.1f}", seconds),
+  std::vector<std::string> words = {"calibrate", options.how.folder,       "--seconds", fmt::format("{:.1f}", seconds),
                                     "--entry",   entry.dump(-1, ' ', true)};
   for (const auto& [given, word] :
        {std::pair(options.quick, "--quick"), std::pair(options.dry_run, "--dry-run"), std::pair(quiet, "--quiet")})
@@ -123,13 +116,14 @@ Json measure_with_ranks(const Options& options, const std::string& profile, doub
   }
 }
 
-int measure(const Options& options, const Common& common) {
+int measure(Options options, const Common& common) {
+  const TuneOptions& how = options.how;
   const auto begin = std::chrono::steady_clock::now();
-  const std::string identity = identity_of(options.folder);
+  const std::string identity = identity_of(options.how.folder);
   const std::string path = profile_path();
   Json profile = load_profile(path);
-  const TuneOptions how = measuring(options, common);
-  check_room(options.folder, 2 * how.bytes + kRoomBeside);
+  complete(options, common);
+  check_room(how.folder, 2 * how.bytes + kRoomBeside);
   if (!options.dry_run) prepare_folder(path);
   setenv("THALWEG_PROFILE", "none", 1);  // the previous profile must not influence the measurements
   const Measured found = measure_storage(how);
@@ -145,10 +139,10 @@ int measure(const Options& options, const Common& common) {
   if (const int64_t n = entry["physical_files"]; n > kFilesPerNode)
     remarks.push_back(fmt::format("{} files are 20 % faster than fewer: multifiles now use so many per node", n));
   const double used = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const double least = std::min(kLeastSeconds, (1 - kShareOfStorage) * time_for(options));
+  const double least = std::min(kLeastSeconds, (1 - kShareOfStorage) * options.seconds);
   Json ranks = Json::object();
   if (!options.no_methods)
-    ranks = measure_with_ranks(options, path, std::max(least, time_for(options) - used), how.quiet, entry);
+    ranks = measure_with_ranks(options, path, std::max(least, options.seconds - used), how.quiet, entry);
   for (const Json& remark : ranks.value("remarks", Json::array())) remarks.push_back(remark.get<std::string>());
   const Json* before = find_file_system(profile, identity);
   const std::vector<std::string> kept = keep_of_ranks(before, entry);
@@ -168,7 +162,7 @@ int measure(const Options& options, const Common& common) {
                         {"model_error", ranks.value("model_error", Json())},
                         {"remarks", remarks},
                         {"exit_code", 0}};
-  std::string text = fmt::format("'{}' is {}; {}, median of {}, {}\n", printable(options.folder), identity,
+  std::string text = fmt::format("'{}' is {}; {}, median of {}, {}\n", printable(options.how.folder), identity,
                                  short_size(how.bytes), how.repetitions, count_text(how.tasks, "thread"));
   text += text_of(found);
   if (const Json error = members["model_error"]; error.is_number())
@@ -178,7 +172,7 @@ int measure(const Options& options, const Common& common) {
   text += "\n" + text_of(entry);
   for (const std::string& line : changed) text += fmt::format("  changed: {}\n", line);
   text += fmt::format("{} '{}'\n", options.dry_run ? "not written to" : "written to", printable(path));
-  put_result(common, json_head("tune", options.folder), members, text);
+  put_result(common, json_head("tune", options.how.folder), members, text);
   return kFine;
 }
 
@@ -193,7 +187,7 @@ std::string explanation(const Options& options, tw_direction direction) {
   access.length = static_cast<int64_t>(options.length);
   access.stride = static_cast<int64_t>(options.stride);
   std::string text(64 * 1024, '\0');
-  check(tw_storage_explain(options.folder.c_str(), nullptr, &access, text.data(), text.size()));
+  check(tw_storage_explain(options.how.folder.c_str(), nullptr, &access, text.data(), text.size()));
   text.resize(text.find('\0'));
   return text;
 }
@@ -204,11 +198,11 @@ int show(const Options& options, const Common& common) {
   Json members = {
       {"profile", path}, {"file_systems", Json::array()}, {"write", nullptr}, {"read", nullptr}, {"exit_code", 0}};
   Json& shown = members["file_systems"];
-  if (options.folder.empty()) {
+  if (options.how.folder.empty()) {
     for (const Json& entry : profile["file_systems"])
       if (entry.is_object() && entry.contains("id")) shown.push_back(entry);
   } else {
-    if (const Json* entry = find_file_system(profile, identity_of(options.folder)); entry != nullptr)
+    if (const Json* entry = find_file_system(profile, identity_of(options.how.folder)); entry != nullptr)
       shown.push_back(*entry);
     members["write"] = explanation(options, TW_ACCESS_WRITE);
     members["read"] = explanation(options, TW_ACCESS_READ);
@@ -218,13 +212,13 @@ int show(const Options& options, const Common& common) {
   for (const Json& entry : shown) text += text_of(entry);
   for (const char* direction : {"write", "read"})
     if (members[direction].is_string()) text += "\n" + members[direction].get<std::string>();
-  put_result(common, json_head("tune", options.folder), members, text);
+  put_result(common, json_head("tune", options.how.folder), members, text);
   return kFine;
 }
 
 int run(const Options& options, const Common& common) {
   if (options.show) return show(options, common);
-  if (options.folder.empty()) throw Failure(kUsage, "the folder to measure is missing; see 'thalweg tune --help'");
+  if (options.how.folder.empty()) throw Failure(kUsage, "the folder to measure is missing; see 'thalweg tune --help'");
   return measure(options, common);
 }
 
@@ -232,9 +226,8 @@ Run add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   const CLI::Validator size = as_size();
   constexpr uint64_t kMost = uint64_t{1} << 60;
-  plain_word(app.add_option("DIR", options->folder, "A folder on the file system")->type_name("DIR"));
-  app.add_option("--size", options->bytes,
-                 "Bytes of the scratch file, in whole MiB; default 256MiB, with --quick 64MiB")
+  plain_word(app.add_option("DIR", options->how.folder, "A folder on the file system")->type_name("DIR"));
+  app.add_option("--size", options->size, "Bytes of the scratch file, in whole MiB; default 256MiB, with --quick 64MiB")
       ->transform(size)
       ->check(CLI::Range(static_cast<uint64_t>(kMiB), kMost))
       ->type_name("SIZE");
@@ -249,7 +242,7 @@ Run add(CLI::App& app) {
       ->type_name("FILE");
   plain_word(app.add_option("--mpiexec", options->mpiexec, "Launcher of the ranks, with its options"))
       ->type_name("WORDS");
-  app.add_option("--repetitions", options->repetitions, "Runs of each measurement; default 5")
+  app.add_option("--repetitions", options->how.repetitions, "Runs of each measurement; default 5")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
   app.add_flag("--dry-run", options->dry_run, "Measure without saving");
