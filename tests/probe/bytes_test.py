@@ -7,7 +7,7 @@ import math
 
 from probe_support import GLOBAL, OVERLAPPING, ProbeTest, built, cell, has_direct, main
 
-QUICK = ("--repeat", "1")
+QUICK = ("--repeat", "1", "--no-warm-up")
 
 
 class Bytes(ProbeTest):

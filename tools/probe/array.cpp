@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -92,7 +93,7 @@ void check_elements(std::int64_t first, std::uint32_t seed, std::span<const floa
       continue;
     }
     std::size_t i = 0;
-    while (std::memcmp(&right.at(i), &found[i], kElement) == 0) ++i;
+    while (std::bit_cast<std::uint32_t>(right.at(i)) == std::bit_cast<std::uint32_t>(found[i])) ++i;
     throw std::runtime_error("element " + std::to_string(first + static_cast<std::int64_t>(i)) + " of the array is " +
                              std::to_string(found[i]) + ", not " + std::to_string(right.at(i)));
   }

@@ -72,13 +72,14 @@ void run_campaign(const Options& options, const Ranks& ranks, Where& where) {
   const std::string scratch = make_scratch(options.folder, ranks);
   // After-effects of a method, such as dirty pages, must not always affect the same next method.
   std::mt19937 draw(options.seed);  // equal on all ranks
-  for (int repetition = 0; repetition <= options.repetitions; ++repetition) {
+  const int first = options.cold ? 1 : 0;
+  for (int repetition = first; repetition <= options.repetitions; ++repetition) {
     std::ranges::shuffle(chosen, draw);
     for (std::size_t c = 0; c < options.cells.size(); ++c) {
       const std::string folder = scratch + "/" + std::to_string(repetition) + "." + std::to_string(c);
       if (ranks.first()) std::filesystem::create_directory(folder);
       ranks.meet();
-      const Repetition now{options, ranks, options.cells[c], repetition, folder, where};
+      const Repetition now{options, ranks, options.cells[c], repetition, repetition == first, folder, where};
       if (options.limit) measure_limit(now);
       for (const auto& [info, method] : chosen) run_stage(now, info, *method);
       where = {};

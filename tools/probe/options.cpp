@@ -90,6 +90,7 @@ docs/design/simulation.md names all members. --storage DIR, alone and without MP
           all_ids());
   some_of(app.add_option("--phases", phases, "Phases, separated by commas; default: all"), kPhaseNames);
   app.add_option("--repeat", options.repetitions, "Repetitions after the warm-up; default 3")->check(count);
+  app.add_flag("--no-warm-up", options.cold, "Time the first repetition, too");
   app.add_option("--cache", cache, "State of the page cache; default warm")->check(CLI::IsMember(kCacheNames));
   app.add_option("--seed", options.seed, "Seed of the contents; a repetition adds its number, from 0; default 1");
   app.add_option("--files-per-folder", options.files_per_folder,

@@ -30,6 +30,7 @@ struct Options {
   std::vector<std::string> methods;  // ids; empty: all built methods
   std::set<Phase> phases;
   int repetitions = 3;
+  bool cold = false;
   bool keep = false;
   bool limit = false;
   Cache cache = Cache::warm;

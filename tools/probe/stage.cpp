@@ -230,7 +230,7 @@ class Stage {
   }
 
   void skip(Phase phase, const std::string& reason) const {
-    if (!ranks_.first() || now_.number > 0) return;
+    if (!ranks_.first() || !now_.is_first) return;
     Json out = head("skipped");
     out.update({{"phase", name_of(phase)}, {"reason", reason}});
     print_record(out);
@@ -241,11 +241,11 @@ class Stage {
     Task task = task_for({ranks_.all(), cell_.grid}, written_);
     task.writes = true;
     fill(cell_.array, task.block, seed_, task.memory);
-    const double before = now_.number == 0 && reset_peak() ? status_bytes("VmRSS") : 0;
+    const double before = now_.is_first && reset_peak() ? status_bytes("VmRSS") : 0;
     const Timed time = timed_write(task);
     const double grown = before > 0 ? status_bytes("VmHWM") - before : 0;  // 0: the system does not tell it
     if (wants(Phase::write)) record(Phase::write, time, real_cache(options_.syncs() ? Cache::sync : Cache::warm));
-    if (now_.number == 0) report_facts(ranks_.most(std::max(0.0, grown)));
+    if (now_.is_first) report_facts(ranks_.most(std::max(0.0, grown)));
   }
 
   void report_facts(double memory) const {

@@ -19,7 +19,8 @@ struct Repetition {
   const Options& options;
   const Ranks& ranks;
   const Cell& cell;
-  int number;          // 0 is the warm-up, which is not timed and records facts
+  int number;          // 0 is the warm-up, which is not timed
+  bool is_first;       // records facts
   std::string folder;  // all ranks can use it
   Where& where;        // updated at each step
 };

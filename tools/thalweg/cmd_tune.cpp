@@ -165,7 +165,7 @@ int measure(Options options, const Common& common) {
   std::string text = fmt::format("'{}' is {}; {}, median of {}, {}\n", printable(options.how.folder), identity,
                                  short_size(how.bytes), how.repetitions, count_text(how.tasks, "thread"));
   text += text_of(found);
-  if (const Json error = members["model_error"]; error.is_number())
+  if (const Json& error = members["model_error"]; error.is_number())
     text += fmt::format("{} methods in {} cells: median error of the model {:.0f} %\n", ranks.value("methods", 0),
                         ranks.value("cells", 0), 100 * error.get<double>());
   for (const std::string& remark : remarks) text += printable(remark) + "\n";
