@@ -34,7 +34,7 @@ OVERLAPPING = ("mpiio-nonblocking", "tw-nonblocking")
 
 TEXT, NUMBER, WHOLE, OPTIONAL_TEXT = str, (int, float), int, (str, type(None))
 MEMBERS = {
-    "launch": {"mpi": TEXT, "ranks": WHOLE, "nodes": WHOLE},
+    "launch": {"mpi": TEXT, "ranks": WHOLE, "nodes": WHOLE, "yields": bool},
     "method": {"id": TEXT, "number": WHOLE, "title": TEXT, "outcome": TEXT, "collective": bool, "nonblocking": bool, "needs": TEXT,
                "built": bool, "library": OPTIONAL_TEXT, "reason": OPTIONAL_TEXT},
     "begin": {"method": TEXT, "cell": dict, "repetition": WHOLE},

@@ -67,7 +67,11 @@ std::string make_scratch(const std::string& folder, const Ranks& ranks) {
 void run_campaign(const Options& options, const Ranks& ranks, Where& where) {
   Lap lap;
   if (ranks.first())
-    print_record({{"kind", "launch"}, {"mpi", mpi_name()}, {"ranks", ranks.size()}, {"nodes", ranks.nodes()}});
+    print_record({{"kind", "launch"},
+                  {"mpi", mpi_name()},
+                  {"ranks", ranks.size()},
+                  {"nodes", ranks.nodes()},
+                  {"yields", ranks.yields()}});
   std::vector<Chosen> chosen = choose(options, ranks);
   const std::string scratch = make_scratch(options.folder, ranks);
   // After-effects of a method, such as dirty pages, must not always affect the same next method.

@@ -67,12 +67,15 @@ void fail_errno(const std::string& action, const std::string& path) {
 
 void describe_storage(const std::string& folder) {
   const tw_storage_info info = storage_of(folder);
+  std::error_code failed;
+  const fs::space_info space = fs::space(folder, failed);
+  if (failed) throw Failed("cannot look at the folder '" + folder + "': " + failed.message());
   const std::string identity = info.identity;
   print_record({{"kind", "storage"},
                 {"path", fs::absolute(folder).lexically_normal().string()},
                 {"file_system", identity.substr(0, identity.find('-'))},
                 {"identity", identity},
-                {"free_bytes", fs::space(folder).available},
+                {"free_bytes", space.available},
                 {"profile", info.profile}});
 }
 

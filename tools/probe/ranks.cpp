@@ -70,7 +70,7 @@ Ranks::Ranks() : all_(part_of(true)) {
   int on_this_node = 1;
   MPI_Comm_rank(node, &node_rank_);
   MPI_Comm_size(node, &on_this_node);
-  waiting_yields = on_this_node > cores_of(node);
+  waiting_yields = yields_ = on_this_node > cores_of(node);
   MPI_Comm_free(&node);
   const int is_first = first_of_node() ? 1 : 0;
   must_mpi(MPI_Allreduce(&is_first, &nodes_, 1, MPI_INT, MPI_SUM, all_.comm), "MPI_Allreduce");

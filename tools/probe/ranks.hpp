@@ -34,6 +34,8 @@ class Ranks {
   bool first() const { return rank_ == 0; }
 
   int nodes() const { return nodes_; }
+  // Whether the ranks of this node share cores, so that waiting ones yield.
+  bool yields() const { return yields_; }
   bool first_of_node() const { return node_rank_ == 0; }
 
   // The first half of the ranks, rounded up: the readers of a restart.
@@ -52,6 +54,7 @@ class Ranks {
  private:
   Part all_, half_, one_;
   int rank_ = 0, size_ = 1, nodes_ = 1, node_rank_ = 0;
+  bool yields_ = false;
 };
 
 // Throws Failed unless `code` is MPI_SUCCESS. "WHAT: error text".

@@ -26,6 +26,7 @@ class MultifileMethod : public ThalwegMethod {
       options.hint("chunk_bytes", hints_["chunk_bytes"]);
     } else {
       std::vector<std::int64_t> writers;
+      writers.reserve(task.pieces.size());
       for (const Piece& piece : task.pieces) writers.push_back(piece.writer);
       options.ranks(-1, writers);
     }
