@@ -4,6 +4,12 @@
 
 namespace thalweg {
 
+namespace {
+
+constexpr std::uint64_t kLeastStripe = std::uint64_t{1} << 16;
+
+}  // namespace
+
 AggregatorBudget::AggregatorBudget(std::uint64_t aggregator_bytes)
     : window(std::max(aggregator_bytes / 64 * 11 / kUnit * kUnit, kUnit)),
       encoded(aggregator_bytes / 16),
@@ -12,10 +18,10 @@ AggregatorBudget::AggregatorBudget(std::uint64_t aggregator_bytes)
 std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit) {
   std::vector<FileDomain> domains(n);
   const std::uint64_t first = range.begin / unit * unit;
-  // Rounded up, and never 0. Many units become an odd number: else all aggregators could move from one target of a
-  // striped file to the next at the same time.
-  const std::uint64_t units = (range.end - first - 1) / n / unit + 1;
-  const std::uint64_t share = (units < 16 ? units : units | 1) * unit;
+  const std::uint64_t units = (range.end - first - 1) / n / unit + 1;  // rounded up, and never 0
+  // Large units may be stripes. Numbers of targets are mostly even: with an even number of stripes in each domain all
+  // aggregators would move from one target to the next at the same time.
+  const std::uint64_t share = (units < 16 || unit < kLeastStripe ? units : units | 1) * unit;
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t from = i * share;
     if (from >= range.end - first) break;

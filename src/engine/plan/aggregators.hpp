@@ -27,8 +27,8 @@ struct AggregatorBudget {
   std::uint64_t relayed;  // bytes that pass through a relay at a time
 };
 
-// [begin, end) in `n` equal parts; borders inside lie on multiples of `unit`, so that no two aggregators touch one
-// block or stripe. The last ones may be empty. May throw std::bad_alloc.
+// [begin, end) in `n` parts, equal but for the last ones, which may be empty; borders inside lie on multiples of `unit`,
+// so that no two aggregators touch one block or stripe. May throw std::bad_alloc.
 std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit);
 
 // Proposal of a task for the windows of the next round. The smallest number that any task proposes counts
