@@ -77,7 +77,7 @@ class Memory {
 // Rank `rank` of `ranks` verifies its part of a whole file of `bytes`. Returns where the first wrong word lies, or where
 // a file of another length ends; -1: all is right.
 std::int64_t wrong_in_file(const std::string& path, std::int64_t bytes, std::uint32_t seed, int rank, int ranks);
-// Ends the program where `wrong` is no -1.
+// Ends the program where `wrong` is not -1.
 void must_be_right(std::int64_t wrong, const std::string& after);
 
 }  // namespace bench

@@ -87,7 +87,7 @@ std::string Storage::fresh_path(double bytes) {
 
 void Storage::forget(const std::string& path) {
   ranks_.meet();
-  if (ranks_.first() && !in_memory_) drop_cache(std::filesystem::path(path).parent_path());
+  if ((ranks_.first() || ranks_.nodes() > 1) && !in_memory_) drop_cache(std::filesystem::path(path).parent_path());
   ranks_.meet();
 }
 
