@@ -61,7 +61,7 @@ bool PlainFile::has_no_requests(void* self) {
 
 // Once all tasks have arrived no request can start, and no process waits for one that has completed its part. If they
 // arrived in different calls, no task waits any more: the file is closed with its last request.
-Op<Status> PlainFile::close() {
+Op<Status> PlainFile::close(bool may_sync) {
   Status status = co_await meet(Call::tw_file_close, {});
   if (!group_->ended().ok()) {
     if (abandons(group_->leaver().call)) leave_requests(group_->leaver());
@@ -69,7 +69,8 @@ Op<Status> PlainFile::close() {
   }
   const WaitPoint quiet{has_no_requests, nullptr, this};  // on all tasks: some requests only their own task may advance
   co_await quiet;
-  if (!shared_->is_coherent && check_mode(*shared_, Direction::write).ok()) {  // programs may open it alone after this
+  // A program that opens the file alone finds what the caches of its node hold.
+  if (may_sync && !shared_->is_coherent && check_mode(*shared_, Direction::write).ok()) {
     const Status synced = co_await sync_nodes();
     status = status.or_else(synced);
   }

@@ -50,7 +50,8 @@ class PlainFile {
   const std::shared_ptr<SharedFile>& shared() const { return shared_; }
 
   // All are collective over group(), with equal arguments on all tasks; `mine` is a failure that this task has found.
-  Op<Status> close();  // waits for all requests of the file
+  // Waits for all requests of the file. `may_sync`: false where the caller has synced.
+  Op<Status> close(bool may_sync = true);
   // Independent, in place of close(); does not wait. The next call of the other tasks fails. Requests complete,
   // except those that other tasks have started and this one has not: they fail.
   void abandon(Call call) noexcept;

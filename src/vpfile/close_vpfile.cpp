@@ -351,7 +351,7 @@ Op<Status> VpFile::close(Status mine) {
     if (parts_.meta.session > 1) set_durable(parts_);
     status = co_await store_all(parts_, true);
   }
-  const Status data = co_await parts_.file->close();
+  const Status data = co_await parts_.file->close(false);  // store_all() has synced
   status = status.or_else(data);
   // Other threads of the process may still write where the group has ended: the last handle closes their side files.
   const bool may_close = group().ended().ok() || group().place().tasks_in_process == 1;
