@@ -60,6 +60,9 @@ Status set_hints(std::string_view hints, Strategy& strategy) {
       hints, [&](std::string_view name, std::string_view value) { return set_hint(before, name, value, strategy); });
 }
 
+// A call that asks a server, or the daemon of a mount, where no profile tells more.
+constexpr double kNetworkCallNs = 50'000;
+
 // Faster answers come from a page cache, whose costs are known better than a few writes can measure.
 constexpr double kSlowNs = 20'000;
 
@@ -96,6 +99,7 @@ Result<Strategy> choose_strategy(const StorageInfo& storage, std::string_view hi
   strategy.direct_costs = default_direct_costs();
   // On tmpfs a writer allocates pages from any source: staging would only add a copy.
   if (storage.kind == "tmpfs") strategy.costs.staged_write_byte_ns = strategy.costs.write_byte_ns;
+  if (storage.is_network) strategy.costs.call_ns = kNetworkCallNs;
   if (storage.stripes.count > 1) strategy.costs.parallel_writes = storage.stripes.count;  // each serves a writer
   if (const StorageProfile* profile = find_profile(storage.identity); profile != nullptr) strategy = profile->strategy;
   if (storage.stripes.bytes % kPage == 0) strategy.stripe_bytes = storage.stripes.bytes;
