@@ -128,6 +128,26 @@ TEST_F(NodeFiles, ATruncateIsNotUndoneByAnotherNode) {
   EXPECT_EQ(content(), text_of(0, 100));
 }
 
+// Another open of node 1 keeps the pages that it has read, as a cache does that asks no server.
+TEST_F(NodeFiles, TheCloseDropsWhatOtherNodesHaveCached) {
+  const auto old = servers_->open(kPath, OpenMode::create_keep).value();
+  ASSERT_TRUE(old->write(0, std::as_bytes(std::span("old"))).ok());
+  std::unique_ptr<StoredFile> other;
+  const auto seen_there = [&] {
+    std::string bytes(3, '#');
+    EXPECT_TRUE(other->read(0, std::as_writable_bytes(std::span(bytes))).has_value());
+    return bytes;
+  };
+  on_file([&](Group& group, PlainFile& file) -> Op<Status> {
+    other = nodes_[1]->open(kPath, OpenMode::read).value();
+    EXPECT_EQ(seen_there(), "old");
+    const Status status = co_await group.barrier();
+    if (!status.ok() || group.rank() != 0) co_return status;
+    co_return file.shared()->stored->write(0, std::as_bytes(std::span("new")));
+  });
+  EXPECT_EQ(seen_there(), "new");
+}
+
 // An open file of a node whose size changes between any two looks at it, or never does.
 class OddSize final : public ForwardingFile {
  public:
