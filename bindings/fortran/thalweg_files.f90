@@ -128,7 +128,7 @@ contains
     call end_open(options, tasks, owned, status, stat, errmsg)
   end subroutine file_open
 
-  !> Completes what is outstanding and closes the file. Does not sync on one node.
+  !> Completes what is outstanding and closes the file. Syncs only on several nodes without coherent caches.
   subroutine file_close(self, stat, errmsg)
     class(tw_file), intent(inout) :: self
     integer, intent(out), optional :: stat

@@ -49,8 +49,8 @@
  * between two syncs, and two writes of the same bytes have a sync between them (docs/reference/visibility.md).
  *
  * Durability: what was written survives the death of the process. Only tw_file_sync() makes it survive that of the
- * machine, or of the daemon of a mount (docs/reference/visibility.md, Failures). tw_file_close() syncs only where tasks
- * on several nodes wrote and the file system is not known to keep their caches coherent.
+ * machine, or of the daemon of a mount (docs/reference/visibility.md, Failures). tw_file_close() syncs only a file that
+ * tasks on several nodes have open for writing, where the file system is not known to keep their caches coherent.
  *
  * Nonblocking calls return at once with a request (request.h); only on a group of tw_group_callbacks() a collective one
  * is carried out in the call that starts it. Memory and lists of extents stay unchanged until a call of request.h finds
@@ -107,15 +107,15 @@ TW_API_STATUS tw_status tw_file_open(tw_group* group, const char* path, int32_t 
                                      tw_file** file);
 
 /* Completes outstanding operations, then closes the file, frees the handle, also on failure, and sets *file to NULL. It
- * syncs only what tasks on several nodes wrote to a file system that is not known to keep their caches coherent.
- * Requests stay valid until they are waited for; one that never is was completed here all the same, and leaks a few
- * hundred bytes.
+ * syncs only where tasks on several nodes have the file open for writing and the file system is not known to keep their
+ * caches coherent: then each process also drops the cached pages of its node. Requests stay valid until they are waited
+ * for; one that never is was completed here all the same, and leaks a few hundred bytes.
  * Call:      collective.
  * Blocking:  yes.
  * Threads:   no other call on this handle meanwhile.
  * Returns    TW_OK, or on all tasks TW_ERR_IO, TW_ERR_NO_SPACE (what the file system could not keep), TW_ERR_NOT_CLOSED
  *            (a task has abandoned the file), TW_ERR_INVALID (the tasks make different calls), TW_ERR_NO_MEMORY,
- *            TW_ERR_UNSAFE (it synced, and one node is shown an old size nevertheless). On this task alone
+ *            TW_ERR_UNSAFE (after the sync a node still sees an old size). On this task alone
  *            TW_ERR_INVALID (MPI has ended, and the handle is freed all the same), and where no handle is freed
  *            TW_ERR_INVALID (it is NULL or not open), TW_ERR_MODE (a child of fork() closes a file of several tasks).
  * Since      0.2. */
