@@ -9,7 +9,8 @@
 # Environment of on_nodes: TW_NODES_MOUNTS, folders: node i sees the one of number i modulo their number at
 # TW_NODES_VOLUME; TW_NODES_TIER, where it is set, a folder at which each node has a tmpfs of its own.
 net=10.77.0
-switch=thalweg-switch
+export TW_NODES_NAME=${TW_NODES_NAME:-thalweg$$}  # begins the names of the namespaces: several scripts may run at once
+switch=$TW_NODES_NAME-switch node_of=$TW_NODES_NAME-node
 
 # --- as the launcher: [OPTION...] HOST COMMAND... -----------------------------------------------------------------------
 
@@ -20,7 +21,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   read -ra mounts <<< "$TW_NODES_MOUNTS"
   export TW_NODE=$node TW_MOUNT=${mounts[node % ${#mounts[@]}]} TW_COMMAND="$*"
   # shellcheck disable=SC2016  # expanded in the node
-  exec ip netns exec "thalweg-node$node" unshare -u -m bash -c '
+  exec ip netns exec "$node_of$node" unshare -u -m bash -c '
     hostname "node$TW_NODE"
     mount --make-rprivate /
     id=$(mktemp) && cat /proc/sys/kernel/random/uuid > "$id" && mount --bind "$id" /proc/sys/kernel/random/boot_id && rm "$id"
@@ -37,16 +38,16 @@ make_nodes() {
   ip netns add "$switch" && ip -n "$switch" link add br0 type bridge &&
     ip -n "$switch" addr add "$net.254/24" dev br0 && ip -n "$switch" link set br0 up && ip -n "$switch" link set lo up || return
   for ((i = 0; i < n_nodes; ++i)); do
-    ip netns add "thalweg-node$i" &&
-      ip link add "thalweg$i" netns "$switch" type veth peer name eth0 netns "thalweg-node$i" &&
+    ip netns add "$node_of$i" &&
+      ip link add "thalweg$i" netns "$switch" type veth peer name eth0 netns "$node_of$i" &&
       ip -n "$switch" link set "thalweg$i" master br0 up &&
-      ip -n "thalweg-node$i" addr add "$net.$((i + 1))/24" dev eth0 &&
-      ip -n "thalweg-node$i" link set eth0 up && ip -n "thalweg-node$i" link set lo up || return
+      ip -n "$node_of$i" addr add "$net.$((i + 1))/24" dev eth0 &&
+      ip -n "$node_of$i" link set eth0 up && ip -n "$node_of$i" link set lo up || return
   done
 }
 remove_nodes() {
   local i
-  for ((i = 0; i < n_nodes; ++i)); do ip netns del "thalweg-node$i" 2> /dev/null; done
+  for ((i = 0; i < n_nodes; ++i)); do ip netns del "$node_of$i" 2> /dev/null; done
   ip netns del "$switch" 2> /dev/null
 }
 on_nodes() {
