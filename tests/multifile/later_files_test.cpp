@@ -2,13 +2,17 @@
 // never made differs from one that is lost.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <mutex>
 #include <numeric>
 
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
+#include "multifile/write/create_files.hpp"
 #include "sim/memory_backend.hpp"
+#include "support/engine/busy_storage.hpp"
+#include "support/files/in_folder.hpp"
 #include "support/groups/run_on.hpp"
 #include "support/models/multifile_model.hpp"
 #include "testing/fault_backend.hpp"
@@ -377,6 +381,38 @@ TEST_F(LaterFiles, AnAppendWritesOverNothingThatWasLeftBehind) {
   EXPECT_EQ(backend_->open(name, OpenMode::read).value()->read(512, found).value(), found.size());
   EXPECT_TRUE(found == left);
   expect_content(4, {100, 2 * kMiB});
+}
+
+class MakeLater : public InFolder {
+ protected:
+  MakeLater() { header_.id.physical = 1; }
+  std::string name() const { return format::physical_name(path("f"), 1); }
+  void write_there(ByteView bytes) const {
+    ASSERT_TRUE(posix_backend()->open(name(), OpenMode::create).value()->write(0, bytes).ok());
+  }
+  void expect_made(Backend& backend) const {
+    const auto file = make_later(backend, path("f"), header_, {});
+    ASSERT_TRUE(file.has_value()) << file.error().message();
+    std::array<std::byte, format::kHeaderBytes> found{};
+    ASSERT_TRUE(file.value()->read(0, found).has_value());
+    EXPECT_TRUE(found == format::encode_header(header_));
+  }
+  format::FileHeader header_;
+};
+
+TEST_F(MakeLater, AHeaderThatAnotherTaskWritesMayBeThereInPart) {
+  const auto header = format::encode_header(header_);
+  write_there(ByteView(header).first(100));
+  expect_made(*posix_backend());
+}
+
+// The mount shows a file that another node has removed.
+TEST_F(MakeLater, AnOldFileMayVanishALittleLater) {
+  write_there(format::encode_header(header_));
+  header_.id.uuid[0] = 7;
+  BusyStorage storage(3, [&] { std::filesystem::remove(name()); });
+  expect_made(storage);
+  EXPECT_TRUE(storage.has_acted());
 }
 
 TEST_F(LaterFiles, AnAppendRefusesAnotherFileInPlaceOfOneThatWasNeverMade) {

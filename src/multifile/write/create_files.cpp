@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <optional>
 
 #include "formats/known_file.hpp"
 #include "multifile/write/index_writer.hpp"
+#include "os/wait.hpp"
 #include "storage/hold_file.hpp"
 
 namespace thalweg {
@@ -254,19 +256,28 @@ Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::
 
 Result<std::unique_ptr<StoredFile>> make_later(Backend& backend, const std::string& path,
                                                const format::FileHeader& header, StripeRequest stripes) {
+  // A mount may still show a file that another node has removed, mostly for a second.
+  constexpr int kMostTries = 15;
   OpenOptions options = options_of(OpenMode::create_keep);
   options.stripes = stripes;
-  TW_ASSIGN_OR_RETURN(auto file, backend.open(format::physical_name(path, header.id.physical), options));
   const auto wanted = format::encode_header(header);
-  std::array<std::byte, format::kHeaderBytes> found{};
-  TW_RETURN_IF_ERROR(file->read(0, found).status());
-  if (found == wanted) return file;
-  if (!format::all_zero(found))
-    return Status::error(Code::unsafe,
-                         "'{}' is needed for a multifile and is another file; it is left as it is: move it away",
-                         file->path());
-  TW_RETURN_IF_ERROR(file->write(0, wanted));
-  return file;
+  // What another task writes at the moment may be there in part, and is written again.
+  const auto fits = [](std::byte there, std::byte ours) { return there == std::byte{} || there == ours; };
+  for (int tries = 1;; ++tries) {
+    TW_ASSIGN_OR_RETURN(auto file, backend.open(format::physical_name(path, header.id.physical), options));
+    std::array<std::byte, format::kHeaderBytes> found{};
+    TW_RETURN_IF_ERROR(file->read(0, found).status());
+    if (found == wanted) return file;
+    if (std::ranges::equal(found, wanted, fits)) {
+      TW_RETURN_IF_ERROR(file->write(0, wanted));
+      return file;
+    }
+    if (tries == kMostTries)
+      return Status::error(Code::unsafe,
+                           "'{}' is needed for a multifile and is another file; it is left as it is: move it away",
+                           file->path());
+    sleep_for(std::chrono::milliseconds(100));
+  }
 }
 
 Status check_later(Backend& backend, const std::string& path, const format::FileHeader& first,
