@@ -5,7 +5,7 @@
 # Usage: run.sh [--quick|--tiny] [--nodes] [--dir DIR] [--json FILE] [BUILD...]
 #   --nodes the parts `nodes` and `particles` on 2 and 4 emulated nodes with 1 and 2 ranks each, over TCP, with MPICH; in
 #           the folder, which all nodes see, and on a volume of GlusterFS, which each node mounts. As root; with --quick
-#           6 minutes. Each run has a time limit
+#           8 minutes. Each run has a time limit
 #   --dir   folder on the file system to measure; default: a new one in the first build folder
 #   --json  all results; default: bench-results/collective.json, or collective-nodes.json, in the first build folder
 #   BUILD   build folders; default: those of build/release and build/openmpi that have the program
@@ -133,7 +133,7 @@ all_on_nodes() {
   # shellcheck source=tests/nodes/nodes.sh
   . "$root/tests/nodes/nodes.sh"
   place=$(mktemp -d "$dir/nodes.XXXXXX") volume='' program=${builds[0]}/bin/thalweg-bench-collective
-  [ $effort = full ] || limit=180
+  [ $effort = full ] || limit=300
   local on_gluster=(2x1)
   [ $effort = quick ] || on_gluster+=(2x2)
   trap clean_nodes EXIT
