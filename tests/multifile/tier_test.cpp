@@ -1,5 +1,6 @@
 // Multifiles in the tiers of nodes, and their way to the shared file system: docs/howto/node_local.md.
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -7,7 +8,9 @@
 #include <fstream>
 #include <future>
 #include <thread>
+#include <utility>
 
+#include "support/crash/process_small_disk.hpp"
 #include "support/engine/busy_storage.hpp"
 #include "support/files/in_folder.hpp"
 #include "support/files/open_options.hpp"
@@ -321,7 +324,8 @@ TEST_F(Tiers, RefusesWhatCannotWork) {
 // Before each call of a drain, another one begins, and ends where it can: of the copies of the same parts.
 TEST_F(Tiers, DrainsOfAPartAndOfItsCopyMayOverlap) {
   bool acted = true;
-  for (std::uint64_t at = 1; acted; ++at) {
+  for (std::uint64_t at = 1; acted || !std::exchange(checkpoint_.exclusive, true); ++at) {
+    if (!acted) at = 1;
     const std::string partners = write_with_copies_elsewhere();
     OtherDrain second;
     const auto storage = std::make_shared<BusyStorage>(at, [&] { second.begin(partners, true); });
@@ -403,12 +407,29 @@ TEST_F(Tiers, ADrainMayOverlapWithTheProgram) {
   }
 }
 
-// Another program makes a file of that name before a call of the drain: it keeps what it has.
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Another program makes a file of that name before a call of the drain: it keeps what it has. What is created under the
+// name later writes to no drained file.
 TEST_F(Tiers, AnExclusiveCreationReplacesNoFile) {
+  Checkpoint newer;
+  newer.path = path("newer");
+  newer.nodes = 1;
+  newer.options.uuid[0] = 1;
+  newer.options.created_seconds = std::uint64_t{1} << 33;  // in the 23rd century
+  ASSERT_EQ(newer.write(3).message(), "ok");
+  std::ofstream(path("text")) << "another";
+  Checkpoint later = checkpoint_;
+  later.tier.clear();
+  later.options.overwrite_foreign = true;
+  later.options.physical_files = 2;
   checkpoint_.options.drain = Drain::leave;
   checkpoint_.exclusive = true;
   bool acted = true;
-  for (const char* end : {"", ".000001"}) {
+  for (const auto& [end, other] : {std::pair("", "text"), std::pair("", "newer"), std::pair(".000001", "text")}) {
     std::uint64_t at = 1;
     for (acted = true; acted; ++at) {
       EXPECT_TRUE(checkpoint_.write(1).ok());
@@ -416,24 +437,52 @@ TEST_F(Tiers, AnExclusiveCreationReplacesNoFile) {
       bool made = false;
       const auto storage = std::make_shared<BusyStorage>(at, [&] {
         made = !std::filesystem::exists(name);
-        if (made) std::ofstream(name) << "another";
+        if (made) std::filesystem::copy_file(path(other), name);
       });
 
       const Status mine = drained(checkpoint_.tier, false, nullptr, storage);
 
       acted = storage->has_acted();
       EXPECT_EQ(mine.code(), made ? Code::already_exists : Code::ok) << "at call " << at << ": " << mine.message();
-      std::string text;
-      if (made) std::getline(std::ifstream(name), text);
-      EXPECT_EQ(text, made ? "another" : "") << "at call " << at;
-      if (made) std::filesystem::remove(name);
+      if (made) {
+        EXPECT_TRUE(bytes_of(name) == bytes_of(path(other))) << "at call " << at;
+        if (name == checkpoint_.path) {
+          EXPECT_FALSE(std::filesystem::exists(name + ".000001")) << "at call " << at;
+          EXPECT_EQ(later.write(2).message(), "ok") << "at call " << at;
+        }
+        for (const char* each : {"", ".000001"}) std::filesystem::remove(checkpoint_.path + each);
+      }
       EXPECT_EQ(drained(checkpoint_.tier).message(), "ok") << "at call " << at;
       expect_drained(1, 2);
-      if (HasFailure()) FAIL() << "at call " << at;
+      if (HasFailure()) FAIL() << "at call " << at << " another " << other << " at '" << end << "'";
       empty_shared();
     }
     EXPECT_GT(at, 10U);
   }
+}
+
+// The name of physical file 1 is made, and there is no room for that of number 0.
+TEST_F(Tiers, AnExclusiveCreationIsNotRenamedWhereALinkFails) {
+  const SmallDisk disk(4);
+  if (!disk.refused().empty()) GTEST_SKIP() << disk.refused();
+  const auto allow_names = [&](int n) {
+    const std::string options = "nr_inodes=" + std::to_string(n + 1);
+    ASSERT_EQ(::mount("tmpfs", disk.folder().c_str(), "tmpfs", MS_REMOUNT, options.c_str()), 0);
+  };
+  checkpoint_.path = disk.path("c.tw");
+  checkpoint_.options.drain = Drain::leave;
+  checkpoint_.exclusive = true;
+  ASSERT_EQ(checkpoint_.write(1).message(), "ok");
+  allow_names(5);  // two of physical files, two of the parts, and that of physical file 1
+
+  EXPECT_EQ(drained(checkpoint_.tier).code(), Code::no_space);
+
+  EXPECT_FALSE(std::filesystem::exists(checkpoint_.path));
+  EXPECT_FALSE(std::filesystem::exists(checkpoint_.path + ".000001"));
+  allow_names(100);
+  EXPECT_EQ(drained(checkpoint_.tier).message(), "ok");
+  EXPECT_EQ(checkpoint_.read(), 1);
+  EXPECT_TRUE(checkpoint_.is_whole());
 }
 
 TEST_F(Tiers, TheCloseThatFindsDuplicatesDrains) {

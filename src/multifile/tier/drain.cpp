@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <optional>
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::uint64_t kArrived = 0x3144455649525241;  // "ARRIVED1" in bytes of the file
 constexpr std::uint64_t kSlotAt = format::kSlotOffset[1];
+constexpr int kNoLinks[] = {EPERM, EOPNOTSUPP, ENOSYS, EMLINK};  // link() cannot work here; rename() can
 constexpr std::chrono::minutes kBeingMade{1};  // a folder without a record that is older belongs to no program
 
 Result<std::unique_ptr<PhysicalReader>> read_physical(Backend& backend, const std::string& path, std::uint32_t k) {
@@ -40,13 +42,15 @@ bool is_closed_draining(Backend& backend, const TierRecord& record) {
   return found && found->id.uuid == record.uuid;
 }
 
+// An exclusive creation is never `replaced`: it fails where another multifile has the name.
 Drained look_at_final(Backend& backend, const TierRecord& record) {
   const auto there = closed_header(backend, record.final_path);
   if (!there) return Drained::not_yet;
   if (there->id.uuid == record.uuid) return Drained::whole;
   const bool is_ordered = (there->id.uuid[6] & 0xF0) == kTierUuid;
   const auto made = std::tie(there->created_seconds, is_ordered ? there->id.uuid : record.uuid);
-  return made > std::tie(record.created_seconds, record.uuid) ? Drained::replaced : Drained::not_yet;
+  const bool is_newer = made > std::tie(record.created_seconds, record.uuid);
+  return is_newer && !record.exclusive ? Drained::replaced : Drained::not_yet;
 }
 
 Status end_file(std::unique_ptr<StoredFile> file) {
@@ -103,33 +107,42 @@ Status repair(const std::shared_ptr<Backend>& backend, const TierRecord& record)
 }
 
 Status made_meanwhile(const TierRecord& record, const std::string& name) {
-  return Status::error(Code::already_exists, "'{}' was made meanwhile; the drained multifile is '{}'", name,
+  return Status::error(Code::already_exists, "'{}' was made meanwhile: rename it, then drain '{}' again", name,
                        record.draining_path());
 }
 
-// Locks what has the final name; null: nothing.
+// Locks what has the final name; null: nothing. After TW_EXCLUSIVE locks the drained file, as two processes may give it
+// its names.
 Result<std::unique_ptr<StoredFile>> hold_final(Backend& backend, const TierRecord& record) {
   const std::string& to = record.final_path;
   TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(to));
+  if (record.exclusive) return exists ? made_meanwhile(record, to) : hold_file(backend, record.draining_path());
   if (!exists) return std::unique_ptr<StoredFile>();
-  if (record.exclusive) return made_meanwhile(record, to);
   TW_ASSIGN_OR_RETURN(auto held, hold_file(backend, to));
   if (!record.overwrite_foreign) TW_RETURN_IF_ERROR(check_may_overwrite(backend, to, format::KnownFormat::multifile));
   return held;
 }
 
-// Where nothing may be replaced physical files are linked, as a rename replaces what another program makes at the moment.
-// Their draining names go once all have their final ones. File systems without links get renames.
+// Whether physical file `k` has both names.
+bool is_linked(const TierRecord& record, std::uint32_t k) {
+  std::error_code error;
+  return std::filesystem::equivalent(format::physical_name(record.draining_path(), k),
+                                     format::physical_name(record.final_path, k), error);
+}
+
+// After TW_EXCLUSIVE physical files are linked: link() fails where the name exists; rename() would replace the file. Their
+// draining names go once all have their final ones. File systems without links get renames.
 Status rename(Backend& backend, const TierRecord& record, std::uint32_t k) {
   const std::string from = format::physical_name(record.draining_path(), k);
   const std::string to = format::physical_name(record.final_path, k);
   TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(from));
   if (!exists && k > 0) return {};  // renamed before a death
-  std::error_code error, of_look;
+  std::error_code error;
   if (record.exclusive) {
     std::filesystem::create_hard_link(from, to, error);
-    if (!error || std::filesystem::equivalent(from, to, of_look)) return {};
+    if (!error || is_linked(record, k)) return {};
     if (error == std::errc::file_exists) return made_meanwhile(record, to);
+    if (std::ranges::count(kNoLinks, error.value()) == 0) return folder_status(error, "link", from);
   }
   if (auto there = backend.open(to, OpenMode::read); k > 0 && there.has_value() && !record.overwrite_foreign) {
     std::array<std::byte, format::kMagicBytes> begin{};
@@ -150,7 +163,12 @@ Result<Drained> replace(Backend& backend, const TierRecord& record, bool was_clo
   if (!was_closed && closed_header(backend, record.final_path)) return Drained::aside;
   format::FileHeader old;
   if (auto found = read_physical(backend, record.final_path, 0); found.has_value()) old = (*found)->header();
-  for (auto k = n_physical; k-- > 0;) TW_RETURN_IF_ERROR(rename(backend, record, k));
+  Status named;
+  for (auto k = n_physical; named.ok() && k-- > 0;) named = rename(backend, record, k);
+  // A later creation under the name would write to drained files that have both names.
+  for (auto k = n_physical; !named.ok() && !is_linked(record, 0) && k-- > 1;)
+    if (is_linked(record, k)) (void)backend.remove(format::physical_name(record.final_path, k)).ok();
+  TW_RETURN_IF_ERROR(named);
   TW_RETURN_IF_ERROR(backend.sync_directory_of(record.final_path));
   if (record.overwrite_foreign) remove_vp_sides(backend, record.final_path);
   for (auto k = n_physical; k < old.n_physical + old.n_later; ++k) {
@@ -161,7 +179,7 @@ Result<Drained> replace(Backend& backend, const TierRecord& record, bool was_clo
   return Drained::whole;
 }
 
-// It, or a newer multifile, has the final name.
+// The final name belongs to this multifile or a newer one.
 void remove_draining(Backend& backend, const TierRecord& record) {
   auto draining = read_physical(backend, record.draining_path(), 0);
   for (auto k = draining.has_value() ? (*draining)->header().n_physical : 1; k-- > 0;)
