@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "storage/hold_file.hpp"
 #include "support/crash/process_small_disk.hpp"
 #include "support/engine/busy_storage.hpp"
 #include "support/files/in_folder.hpp"
@@ -509,22 +510,26 @@ TEST_F(Tiers, TheCloseThatFindsDuplicatesDrains) {
   }
 }
 
-// Notes the folders in a tier whose records are opened to be locked.
-class LocksNoted final : public Backend {
+// The file system, on which a test hears of each open first, and may let it fail.
+class OpensTold final : public Backend {
  public:
   using Backend::open;
   Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override {
-    if (options.takes_lock && path.ends_with(kRecordName)) locked.push_back(path);
+    TW_RETURN_IF_ERROR(on_open(path, options));
     return posix_backend()->open(path, options);
   }
   Status remove(const std::string& path) override { return posix_backend()->remove(path); }
   Result<bool> exists(const std::string& path) override { return posix_backend()->exists(path); }
   Status sync_directory_of(const std::string& path) override { return posix_backend()->sync_directory_of(path); }
   Result<StorageInfo> describe(const std::string& path) override { return posix_backend()->describe(path); }
-  const char* name() const override { return "noted"; }
+  const char* name() const override { return "told"; }
 
-  std::vector<std::string> locked;
+  std::function<Status(const std::string&, const OpenOptions&)> on_open;
 };
+
+bool locks_record(const std::string& path, const OpenOptions& options) {
+  return options.takes_lock && path.ends_with(kRecordName);
+}
 
 TEST_F(Tiers, ARestartLocksTheFoldersOfItsMultifileOnly) {
   checkpoint_.options.drain = Drain::leave;
@@ -538,18 +543,91 @@ TEST_F(Tiers, ARestartLocksTheFoldersOfItsMultifileOnly) {
     if (std::ranges::count(of_others, one) == 0) wanted.push_back(one.string() + kRecordName);
   std::filesystem::create_directory(folder() / "tier" / "thalweg-being-made.000000");
   std::ofstream(folder() / "tier" / "thalweg-being-made.000000" / ".tier-record");
-  const auto storage = std::make_shared<LocksNoted>();
+  const auto storage = std::make_shared<OpensTold>();
+  std::vector<std::string> locked;
+  storage->on_open = [&](const std::string& path, const OpenOptions& options) {
+    if (locks_record(path, options)) locked.push_back(path);
+    return Status();
+  };
 
   EXPECT_TRUE(drain_tier(storage, {checkpoint_.tier, checkpoint_.path, false, {}}).ok());
 
-  std::ranges::sort(storage->locked);
+  std::ranges::sort(locked);
   std::ranges::sort(wanted);
-  EXPECT_EQ(storage->locked, wanted);
+  EXPECT_EQ(locked, wanted);
   EXPECT_EQ(checkpoint_.read(), 1);
-  storage->locked.clear();
+  locked.clear();
   EXPECT_TRUE(drain_tier(storage, {checkpoint_.tier, "", false, {}}).ok());
-  EXPECT_EQ(storage->locked.size(), 2U) << "a folder without a record may be in the making";
+  EXPECT_EQ(locked.size(), 2U) << "a folder without a record may be in the making";
   EXPECT_EQ(another.read(), 2);
+}
+
+// A checkpoint on the shared file system, and one with the next version in the tier.
+void write_two(Checkpoint& checkpoint) {
+  checkpoint.nodes = 1;
+  checkpoint.options.drain = Drain::wait;
+  EXPECT_EQ(checkpoint.write(1).message(), "ok");
+  checkpoint.options.drain = Drain::leave;
+  EXPECT_EQ(checkpoint.write(2).message(), "ok");
+}
+
+// Locks a file until some time later.
+class HeldForAWhile {
+ public:
+  explicit HeldForAWhile(const std::string& path, OpenMode mode = OpenMode::read_write) {
+    auto held = hold_opened(path, [&] { return open_to_lock(*posix_backend(), path, mode); });
+    EXPECT_EQ(held.status().message(), "ok");
+    if (held.has_value()) held_ = std::move(*held);
+  }
+  void end_later() {
+    ended_ = std::async(std::launch::async, [this] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      held_.reset();
+    });
+  }
+
+ private:
+  std::unique_ptr<StoredFile> held_;
+  std::future<void> ended_;
+};
+
+TEST_F(Tiers, ARestartDoesNotReadAnOlderOneWhileItsOwnIsDrained) {
+  write_two(checkpoint_);
+  HeldForAWhile other(checkpoint_.in_tier()[0].string() + kRecordName);
+
+  EXPECT_EQ(checkpoint_.read(true), -1);
+  other.end_later();
+  EXPECT_EQ(checkpoint_.read(true), 2);
+
+  expect_drained(2, 1);
+}
+
+TEST_F(Tiers, ARestartReadsTheWholeOneWhileANewOneIsWritten) {
+  checkpoint_.closes = true;
+  write_two(checkpoint_);
+  EXPECT_TRUE(drained(checkpoint_.tier).ok());
+  checkpoint_.closes = false;
+  EXPECT_EQ(checkpoint_.write(3).message(), "ok");
+  const HeldForAWhile program(checkpoint_.in_tier()[0].string() + kRecordName);
+
+  EXPECT_EQ(checkpoint_.read(true), 2);
+
+  EXPECT_EQ(checkpoint_.in_tier().size(), 1U);
+}
+
+TEST_F(Tiers, ARestartReportsAFolderThatItCannotLock) {
+  write_two(checkpoint_);
+  const auto storage = std::make_shared<OpensTold>();
+  const TierDrain restart{checkpoint_.tier, checkpoint_.path, false, {}};
+  storage->on_open = [](const std::string& path, const OpenOptions& options) {
+    return locks_record(path, options) ? os_error(EIO, "open") : Status();
+  };
+  EXPECT_EQ(drain_tier(storage, restart).code(), Code::io_error);
+  storage->on_open = [](const std::string& path, const OpenOptions& options) {  // it is there a moment later
+    return locks_record(path, options) ? os_error(ENOENT, "open") : Status();
+  };
+  EXPECT_EQ(drain_tier(storage, restart).message(), "ok");
+  EXPECT_EQ(checkpoint_.in_tier().size(), 1U);
 }
 
 // Through the C API, by one task.

@@ -275,15 +275,20 @@ Result<Drained> try_to_finish(const std::shared_ptr<Backend>& backend, const Tie
   return how;
 }
 
-}  // namespace
-
 // Where another process finishes at the moment, its locks are in the way for a short time.
-Result<Drained> finish_drain(const std::shared_ptr<Backend>& backend, const TierRecord& record, std::string* missing) {
+template <class Try>
+auto try_for_a_while(Try&& once) -> decltype(once()) {
   for (int tries = 60;; --tries) {
-    auto done = try_to_finish(backend, record, missing);
+    auto done = once();
     if (done.status().code() != Code::unsafe || tries == 0) return done;
     sleep_for(std::chrono::milliseconds(50));
   }
+}
+
+}  // namespace
+
+Result<Drained> finish_drain(const std::shared_ptr<Backend>& backend, const TierRecord& record, std::string* missing) {
+  return try_for_a_while([&] { return try_to_finish(backend, record, missing); });
 }
 
 namespace {
@@ -306,22 +311,28 @@ Result<Bytes> read_record(Backend& backend, const std::string& name) {
   return bytes;
 }
 
-// Looks before it locks, as the program that makes a folder would be refused. `only`: see TierDrain.
+// Looks before it locks, as the program that makes a folder would be refused. `only` (see TierDrain): other folders are
+// left alone, and so is what a program is writing; a drain of the path is awaited for a while.
 Result<HeldFolder> hold_folder(Backend& backend, const std::string& path, const std::string& only) {
   HeldFolder folder{path, {}, nullptr, {}};
   const std::string name = path + kRecordName;
-  TW_ASSIGN_OR_RETURN(Bytes bytes, read_record(backend, name));
+  auto read = read_record(backend, name);
+  if (!read.has_value() && !only.empty()) return folder;  // of another user
+  TW_ASSIGN_OR_RETURN(Bytes bytes, std::move(read));
   const bool is_empty = bytes.empty();  // its program is making it, or died before it wrote, or while it made a copy
   std::error_code error;
   const auto age = std::filesystem::file_time_type::clock::now() - std::filesystem::last_write_time(path, error);
   if (is_empty && (error || age < kBeingMade)) return folder;
-  if (auto found = decode_record(bytes, name); !only.empty() && !(found.has_value() && found->final_path == only))
-    return folder;
-  auto held = hold_file(backend, name);
+  auto found = decode_record(bytes, name);
+  if (!only.empty() && !(found.has_value() && found->final_path == only)) return folder;
+  const bool waits = !only.empty() && found->closed;
+  const auto hold = [&] { return hold_file(backend, name); };
+  auto held = waits ? try_for_a_while(hold) : hold();
+  if (!only.empty() && !waits && held.status().code() == Code::unsafe) return folder;
   if (held.status().code() != Code::not_found) TW_RETURN_IF_ERROR(held.status());
   TW_ASSIGN_OR_RETURN(bytes, read_record(backend, name));
   if (bytes.empty() && is_empty) TW_RETURN_IF_ERROR(remove_tier_folder(path));
-  if (bytes.empty()) return folder;  // removed here, or by another program
+  if (bytes.empty() || !held.has_value()) return folder;  // removed here or by another program, or made just now
   folder.held = std::move(held).value();
   TW_ASSIGN_OR_RETURN(folder.record, decode_record(bytes, name));
   return folder;
@@ -363,8 +374,7 @@ Status drain_tier(const std::shared_ptr<Backend>& backend, const TierDrain& what
   std::vector<HeldFolder> folders;
   for (const std::string& path : paths) {
     auto held = hold_folder(*backend, path, what.only);
-    if (!held.has_value() && !what.only.empty()) continue;      // a program that has not ended, or of another user
-    if (held.status().code() == Code::no_permission) continue;  // of another user
+    if (what.only.empty() && held.status().code() == Code::no_permission) continue;  // of another user
     note(held.status(), "");
     if (!held.has_value() || held->held == nullptr) continue;
     HeldFolder& folder = folders.emplace_back(std::move(held).value());
