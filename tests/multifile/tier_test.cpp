@@ -630,6 +630,30 @@ TEST_F(Tiers, ARestartReportsAFolderThatItCannotLock) {
   EXPECT_EQ(checkpoint_.in_tier().size(), 1U);
 }
 
+Result<TierRecord> record_in(const std::filesystem::path& folder) {
+  const std::string bytes = bytes_of(folder.string() + kRecordName);
+  return decode_record(std::as_bytes(std::span(bytes)), folder);
+}
+
+TEST_F(Tiers, AProgramWaitsForAnotherDrainOfItsPart) {
+  for (const Drain drain : {Drain::wait, Drain::async}) {
+    std::unique_ptr<HeldForAWhile> other;
+    checkpoint_.options.drain = drain;
+    checkpoint_.before_close = [&] {
+      auto record = record_in(checkpoint_.in_tier(".000001")[0]);
+      ASSERT_TRUE(record.has_value());
+      other = std::make_unique<HeldForAWhile>(record->part_path(1), OpenMode::create_keep);
+      other->end_later();
+    };
+
+    EXPECT_EQ(checkpoint_.write(1).message(), "ok");
+    EXPECT_EQ(await_drains().message(), "ok");
+
+    expect_drained(1, 2);
+    empty_shared();
+  }
+}
+
 // Through the C API, by one task.
 TEST_F(Tiers, OfOneTask) {
   OpenWith with;

@@ -20,7 +20,7 @@ namespace thalweg {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kPatience{60};  // at the end of the program, with other nodes that do not drain
+constexpr std::chrono::seconds kPatience{60};  // with drains of others that make no step
 constexpr std::chrono::milliseconds kShortest{10}, kLongest{500};
 
 struct Drains {
@@ -48,7 +48,7 @@ Result<std::uint64_t> steps_of_all(Backend& backend, const TierRecord& record) {
 Status drain(TierFolders& folders, const std::shared_future<void>& before, const std::atomic<int>& awaited) {
   Backend& backend = *folders.backend;
   const TierRecord& record = folders.record;
-  TW_RETURN_IF_ERROR(drain_part(backend, folders.own, record));
+  TW_RETURN_IF_ERROR(drain_own(folders));
   if (before.valid()) before.wait();
   std::uint64_t steps = 0;
   Clock::time_point changed = Clock::now();
@@ -90,6 +90,17 @@ Status TierFolders::remove() {
   const Status removed = remove_tier_folder(own).or_else(copy.empty() ? Status{} : remove_tier_folder(copy));
   release();
   return removed;
+}
+
+Status drain_own(const TierFolders& folders) {
+  std::uint64_t steps = 0;
+  for (Clock::time_point changed = Clock::now();; sleep_for(kLongest)) {
+    const Status mine = drain_part(*folders.backend, folders.own, folders.record);
+    if (mine.code() != Code::unsafe) return mine;
+    TW_ASSIGN_OR_RETURN(const PartState now, read_part(*folders.backend, folders.record, folders.record.part));
+    if (std::exchange(steps, now.steps) != now.steps) changed = Clock::now();
+    if (Clock::now() - changed > kPatience) return mine;
+  }
 }
 
 Status begin_drain(TierFolders folders) {

@@ -24,6 +24,9 @@ struct TierFolders {
   Status remove();
 };
 
+// drain_part(). Where another program copies the part, such as `thalweg drain --lost` on the partner, waits until it has
+// arrived or that program is gone; unsafe after 60 seconds without a step.
+Status drain_own(const TierFolders& folders);
 // Returns the first failure of an earlier drain, unless it was returned before, or that of starting a thread.
 Status begin_drain(TierFolders folders);
 // Waits until this process has drained everything. Returns the first failure, as begin_drain() does. Nothing in the child

@@ -143,9 +143,7 @@ Status note_closed(Tier& tier) {
 
 Op<Status> drain_and_wait(Group& group, Tier& tier) {
   TierFolders& folders = tier.folders;
-  TW_CO_RETURN_IF_ERROR(co_await agree(
-      group,
-      attempt([&] { return tier.leads ? drain_part(*folders.backend, folders.own, folders.record) : Status{}; })));
+  TW_CO_RETURN_IF_ERROR(co_await agree(group, attempt([&] { return tier.leads ? drain_own(folders) : Status{}; })));
   TW_CO_RETURN_IF_ERROR(co_await agree(
       group, attempt([&]() -> Status {
         if (group.rank() != 0) return {};
