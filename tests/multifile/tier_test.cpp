@@ -654,6 +654,34 @@ TEST_F(Tiers, AProgramWaitsForAnotherDrainOfItsPart) {
   }
 }
 
+TEST_F(Tiers, ACloseOfWhichASystemCallFailsIsNone) {
+  checkpoint_.nodes = 1;
+  checkpoint_.options.drain = Drain::leave;
+  checkpoint_.options.refuses_duplicates = true;
+  bool failed = true;
+  int at = 1;
+  for (; failed; ++at) {
+    int calls = 0;
+    failed = false;
+    const auto storage = std::make_shared<OpensTold>();
+    storage->on_open = [&](const std::string&, const OpenOptions&) {
+      failed = failed || (calls > 0 && --calls == 0);
+      return failed ? os_error(EEXIST, "open") : Status();
+    };
+    checkpoint_.backend = storage;
+    checkpoint_.before_close = [&] { calls = at; };
+
+    const Status closed = checkpoint_.write(1);
+
+    EXPECT_EQ(closed.code(), failed ? Code::already_exists : Code::ok) << "at call " << at << ": " << closed.message();
+    auto record = record_in(checkpoint_.in_tier()[0]);
+    ASSERT_TRUE(record.has_value());
+    EXPECT_EQ(record->closed, !failed) << "at call " << at;
+    std::filesystem::remove_all(checkpoint_.in_tier()[0]);
+  }
+  EXPECT_GT(at, 2);
+}
+
 // Through the C API, by one task.
 TEST_F(Tiers, OfOneTask) {
   OpenWith with;

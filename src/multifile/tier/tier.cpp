@@ -194,8 +194,8 @@ Op<Result<std::unique_ptr<Multifile>>> open_in_tier(Group& group, OpenRequest re
 
 Op<Status> close_in_tier(Group& tasks, std::unique_ptr<Multifile> file, std::unique_ptr<Tier> tier) {
   const Status closed = co_await close_multifile(tasks, std::move(file));
-  const bool is_closed = closed.ok() || closed.code() == Code::already_exists;  // two logical files of one name
-  if (tier == nullptr || !is_closed) co_return closed;
+  const bool has_duplicates = closed.code() == Code::already_exists && closed.os_errno() == 0;  // no call failed
+  if (tier == nullptr || !(closed.ok() || (has_duplicates && tier->options.refuses_duplicates))) co_return closed;
   Group& group = tier->group ? *tier->group : tasks;
   group.set_call(Call::tw_multifile_close);
   TW_CO_RETURN_IF_ERROR(co_await agree(group, attempt([&] { return note_closed(*tier); })));
