@@ -386,8 +386,8 @@ TEST_F(Tiers, DrainsOfATierMayOverlap) {
   }
 }
 
-// The thread of a program, from the open on, and `thalweg drain --lost`.
-TEST_F(Tiers, ADrainMayOverlapWithTheProgram) {
+// The program, from the open on, and its thread lock the records that `thalweg drain --lost` meets.
+TEST_F(Tiers, ADrainLeavesFoldersOfARunningProgramAlone) {
   checkpoint_.options.partner = true;
   bool acted = true;
   for (std::uint64_t at = 1; acted; ++at) {
