@@ -7,7 +7,7 @@
 # one file system stand for two nodes of a cluster: nothing keeps their caches coherent. Needs root, MPICH, and the
 # packages of the group `nodes` (cmake/dependencies.txt); exit status 77 where they are missing, with the reason. A kind
 # that cannot be mounted here is left out, and the summary says so. At the end of a kind a server, the daemon of a mount,
-# or a node dies while ranks write. All kinds, those of GlusterFS beside the others, take @@ minutes on two cores; --quick,
+# or a node dies while ranks write. All kinds, those of GlusterFS beside the others, take 8 minutes on two cores; --quick,
 # three kinds, two minutes.
 # Environment: TESTS, the folder of the programs (default build/release/tests); PROGRAMS, names to run in place of the
 # choice that is made here ("": only deaths).
