@@ -10,7 +10,7 @@ namespace probe {
 
 namespace {
 
-// What is read too short leaves memory that the caller's check refuses.
+// A short read leaves memory that the caller's check of the bytes refuses.
 class ThalwegMethod : public Method {
  public:
   ThalwegMethod() : Method(std::string("Thalweg ") + tw_version_string()) {}

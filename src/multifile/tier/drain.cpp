@@ -300,7 +300,7 @@ struct HeldFolder {
   Status part;                       // of its drain
 };
 
-// What the record of a folder has; nothing where there is none.
+// Reads the record of a folder; no bytes where there is none.
 Result<Bytes> read_record(Backend& backend, const std::string& name) {
   Bytes bytes(8192);
   auto file = backend.open(name, OpenMode::read);

@@ -261,7 +261,7 @@ Result<std::unique_ptr<StoredFile>> make_later(Backend& backend, const std::stri
   OpenOptions options = options_of(OpenMode::create_keep);
   options.stripes = stripes;
   const auto wanted = format::encode_header(header);
-  // What another task writes at the moment may be there in part, and is written again.
+  // A header that another task is writing may be there in part: it is written again, with equal bytes.
   const auto fits = [](std::byte there, std::byte ours) { return there == std::byte{} || there == ours; };
   for (int tries = 1;; ++tries) {
     TW_ASSIGN_OR_RETURN(auto file, backend.open(format::physical_name(path, header.id.physical), options));
