@@ -27,6 +27,7 @@ void StreamAccess::join(const StreamAccess& more) {
   scattered |= more.scattered;
   strided |= more.strided;
   has_ib |= more.has_ib;
+  own_writes |= more.own_writes;
   calls.join(more.calls);
 }
 

@@ -43,9 +43,9 @@ struct StreamAccess {
   std::uint8_t masked = 0;
   std::uint8_t scattered = 0;
   std::uint8_t strided = 0;
-  std::uint8_t has_ib = 0;  // a VP of the task has bytes in the IB segment
-  std::uint8_t spare = 0;
-  CallsOfAll calls;  // where they differ, the other fields are not valid
+  std::uint8_t has_ib = 0;      // a VP of the task has bytes in the IB segment
+  std::uint8_t own_writes = 0;  // the task has written VPs on its own (Lattice::own_writes)
+  CallsOfAll calls;             // where they differ, the other fields are not valid
 
   void join(const StreamAccess& more);
   bool uniform() const {

@@ -167,7 +167,7 @@ Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
 // Between nodes a close also drops what each node has cached of the side files.
 Op<Status> sync_parts(VpParts& parts, bool closing) {
   Group& group = parts.group();
-  Status status = co_await parts.file->sync();
+  Status status = co_await parts.lattice->sync();
   if (!status.ok() || !closing || !parts.geometry.has_ib()) co_return status;
   if (group.rank() == group.place().process_leader)
     status = parts.blocks != nullptr

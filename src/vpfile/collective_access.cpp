@@ -41,6 +41,7 @@ class CollectiveAccess {
     tell_moved(0);
     if (parts_.hints.assume_nb) co_return co_await run_as_promised(std::move(mine));
     TW_CO_RETURN_IF_ERROR(co_await fold(parts_, all_));
+    if (all_.own_writes != 0) parts_.lattice->hear_own_writes();
     if (all_.wrong != 0 || (all_.reads != 0 && all_.writes != 0)) {
       if (mine.ok() && all_.wrong == 0)
         mine =
@@ -80,6 +81,7 @@ class CollectiveAccess {
     all_.wrong = mine.ok() ? 0 : 1;
     (writes() ? all_.writes : all_.reads) = 1;
     all_.has_ib = parts_.geometry.has_ib() ? 1 : 0;
+    all_.own_writes = parts_.lattice->own_writes() ? 1 : 0;
     all_.most_vps = parts_.vps.count();
     if (!mine.ok()) return;
     add_amounts();
@@ -259,12 +261,11 @@ class CollectiveAccess {
 
   Op<Status> move_independently() {
     TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->store_row());
+    TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->see_from(0, false));
     if (writes()) {
       TW_CO_RETURN_IF_ERROR(co_await agree(parts_.group(), parts_.check_alone()));
       parts_.lattice->forget_row();
       parts_.note(VpMode::ib, parts_.last_choice.cause);
-    } else {
-      TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->see_rows());
     }
     co_return co_await access_independently(parts_, what_);
   }

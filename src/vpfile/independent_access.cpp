@@ -189,6 +189,7 @@ class IndependentAccess {
   // Moves the collected extents. On failure none of their VPs has moved.
   Op<Status> move_extents() {
     if (extents_.empty()) co_return Status{};
+    if (writes()) parts_.lattice->note_own_writes();
     TaskAccess access{.direction = what_.direction, .extents = extents_};
     Outcome outcome = co_await access_one(*parts_.file->shared(), std::move(access), blocking_io());
     Status status = std::move(outcome.status);

@@ -25,8 +25,8 @@ void Lattice::extend(std::uint64_t end) {
 }
 
 Op<Status> Lattice::move_row(Direction direction, const LatticeRow& row, std::byte* packed, Status mine) {
-  if (direction == Direction::read) mine = mine.or_else(co_await see_rows());
-  if (direction == Direction::write) unsynced_ = true;
+  mine = mine.or_else(co_await see_from(row.begin, true));
+  if (direction == Direction::write) unsynced_end_ = std::max(unsynced_end_, row.end());
   TaskAccess access;
   access.direction = direction;
   std::vector<Extent> extents;
@@ -45,11 +45,18 @@ Op<Status> Lattice::move_row(Direction direction, const LatticeRow& row, std::by
   co_return std::move(outcome.status);
 }
 
-Op<Status> Lattice::see_rows() {
-  if (file_.shared()->is_coherent || !unsynced_) co_return Status{};
+Op<Status> Lattice::sync() {
   Status synced = co_await file_.sync();
-  unsynced_ = !synced.ok();
+  if (!synced.ok()) co_return synced;
+  unsynced_end_ = 0;
+  own_writes_ = heard_own_writes_ = false;
   co_return synced;
+}
+
+Op<Status> Lattice::see_from(std::uint64_t begin, bool also_own) {
+  const bool own = also_own && heard_own_writes_ && !file_.shared()->is_coherent;
+  if (!own && !has_unsynced(begin)) co_return Status{};
+  co_return co_await sync();
 }
 
 Status Lattice::ends_early(std::uint64_t end) const {
@@ -145,7 +152,7 @@ Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, std::u
       status = co_await move_row(what.direction, row, what.base);
       if (status.ok()) forget(row);
     } else if (in_pieces) {
-      Status mine = co_await see_rows();
+      Status mine = co_await see_from(row.begin, true);
       if (mine.ok()) mine = or_out_of_memory([&] { return move_in_pieces(what, row); });
       status = co_await agree(file_.group(), std::move(mine));
     } else {
@@ -166,9 +173,16 @@ Status Lattice::move_one(Direction direction, std::uint64_t local, std::uint64_t
     const std::uint64_t within = at - row.begin;
     std::byte* copy = row_ == row ? row_bytes_.data() + local * row.bytes + within : nullptr;
     const std::uint64_t offset = row.offset_of(vps_.number(local)) + within;
+    const bool stores = direction == Direction::write && (copy == nullptr || !row_dirty_);
+    if ((stores || copy == nullptr) && has_unsynced(at))
+      return Status::error(Code::unsafe,
+                           "'{}': other nodes may not see yet what a collective write has stored at {} of this virtual "
+                           "processor; first call tw_vpfile_sync_all() on all tasks",
+                           data().path(), at);
+    own_writes_ |= stores;
     if (direction == Direction::write) {
       if (copy != nullptr) std::memcpy(copy, piece.memory, part);
-      if (copy == nullptr || !row_dirty_) TW_RETURN_IF_ERROR(data().write(offset, {piece.memory, part}));
+      if (stores) TW_RETURN_IF_ERROR(data().write(offset, {piece.memory, part}));
     } else if (copy != nullptr) {
       std::memcpy(piece.memory, copy, part);
     } else {

@@ -30,9 +30,16 @@ class Lattice {
   // Collective: stores the row in the buffer.
   Op<Status> store_row();
 
-  // Collective, before reads: where nodes are not coherent, syncs the rows that were stored since the last sync. Another
-  // node may have stored this task's own bytes.
-  Op<Status> see_rows();
+  // Collective. Where nodes are not coherent, another one may have stored this task's own bytes with a row; until a sync
+  // tasks that move VPs on their own read older bytes, and what they write may reach the servers before the row.
+  Op<Status> sync();
+  // Collective: syncs where rows with bytes of streams from `begin` on were stored since the last sync, and, `also_own`,
+  // where all tasks have heard of own writes.
+  Op<Status> see_from(std::uint64_t begin, bool also_own);
+  // Whether this task has written VPs on its own since the last sync.
+  bool own_writes() const { return own_writes_; }
+  void note_own_writes() { own_writes_ = true; }
+  void hear_own_writes() { heard_own_writes_ = true; }  // of any task
 
   // Independent: moves bytes of one VP.
   Status move_one(Direction direction, std::uint64_t local, std::uint64_t at, Piece piece);
@@ -49,6 +56,7 @@ class Lattice {
 
  private:
   StoredFile& data() const { return *file_.shared()->stored; }
+  bool has_unsynced(std::uint64_t begin) const { return !file_.shared()->is_coherent && begin < unsynced_end_; }
   Op<Status> move_part(const VpTransfer& what, const format::LatticeRow& row, std::uint64_t at, std::uint64_t bytes,
                        std::uint64_t done);
   Op<Status> take_row(const format::LatticeRow& row, bool overwritten);
@@ -61,7 +69,9 @@ class Lattice {
   format::LatticeRow row_;            // in the buffer; of 0 bytes: none
   std::vector<std::byte> row_bytes_;  // this task's part of row_, VP after VP
   bool row_dirty_ = false;            // equal on all tasks
-  bool unsynced_ = false;             // rows were stored; equal on all tasks
+  std::uint64_t unsynced_end_ = 0;    // in streams, of the rows stored since the last sync; equal on all tasks
+  bool own_writes_ = false;
+  bool heard_own_writes_ = false;  // equal on all tasks
   std::vector<std::byte> scratch_;
 };
 

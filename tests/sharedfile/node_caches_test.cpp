@@ -306,6 +306,63 @@ TEST_F(NodeVpFiles, RowsOfLargeRecordsMeetWithinPages) {
   EXPECT_TRUE(content() == expected);
 }
 
+// The first of two writes of the same bytes is with the servers when another node makes the second one: a daemon that
+// writes late would put old bytes over new ones. A VP that moves alone cannot wait for that, and is refused.
+TEST_F(NodeVpFiles, WritesOfOneByteReachTheServersInTheirOrder) {
+  use("fuse.example");
+  on_vpfile([&](Group& group, VpFile& file) -> Op<Status> {
+    const auto rewind = [&] { EXPECT_TRUE(file.seek(nullptr, 0, SEEK_SET, nullptr).ok()); };
+    std::string rows = of_task(group.rank(), 100), own = of_task(group.rank(), 100, 1);
+    Status status = co_await move_vps(file, Direction::write, rows, 100);
+    if (!status.ok()) co_return status;
+    rewind();
+    std::string found(100, '#');
+    for (const Direction direction : {Direction::write, Direction::read}) {
+      const auto bytes = std::as_writable_bytes(std::span(found));
+      const auto alone = direction == Direction::write ? file.stream(0).write(bytes) : file.stream(0).read(bytes);
+      EXPECT_EQ(alone.status().code(), Code::unsafe) << alone.status().message();
+      EXPECT_NE(alone.status().message().find("first call tw_vpfile_sync_all() on all tasks"), std::string::npos);
+    }
+    const std::uint64_t each[] = {50, 70};
+    VpTransfer ragged;
+    ragged.direction = Direction::write;
+    ragged.base = reinterpret_cast<std::byte*>(own.data());
+    ragged.each = each;
+    status = co_await file.transfer(ragged);
+    if (!status.ok()) co_return status;
+    EXPECT_TRUE(content().substr(0, 800) == of_all(100));
+    rewind();
+    status = co_await move_vps(file, Direction::write, rows, 100);
+    if (!status.ok()) co_return status;
+    std::string expected;
+    for (TaskRank task = 0; task < kTasks; ++task) {
+      const std::string first = of_task(task, 100), second = of_task(task, 100, 1);
+      expected += second.substr(0, 50) + first.substr(50, 50) + second.substr(50, 70) + first.substr(170);
+    }
+    EXPECT_TRUE(content().substr(0, 800) == expected);
+    rewind();
+    status = co_await file.flush({}, Call::tw_vpfile_sync_all);
+    if (!status.ok()) co_return status;
+    const auto alone = file.stream(0).read(std::as_writable_bytes(std::span(found)));
+    EXPECT_TRUE(alone.status().ok()) << alone.status().message();
+    EXPECT_TRUE(found == rows.substr(0, 100));
+    // The others hear of the one that writes alone.
+    if (group.rank() == 3) rows.replace(100, 10, "0123456789");
+    if (group.rank() == 3) {
+      EXPECT_TRUE(file.stream(1).write(std::as_bytes(std::span(rows)).subspan(100, 10)).has_value());
+    }
+    status = co_await file.flush({}, Call::tw_vpfile_flush_all);
+    if (!status.ok()) co_return status;
+    rewind();
+    std::string read(200, '#');
+    status = co_await move_vps(file, Direction::read, read, 100);
+    EXPECT_TRUE(read == rows) << "task " << group.rank();
+    co_return status;
+  });
+  EXPECT_TRUE(content().substr(0, 700) == of_all(100).substr(0, 700));
+  EXPECT_EQ(content().substr(700, 10), "0123456789");
+}
+
 // FUSE passes exactly the bytes on that were written; on other kinds nodes would lose bytes of each other.
 TEST_F(NodeVpFiles, VpsThatWriteOnTheirOwnAreRefused) {
   for (const bool fuse : {false, true}) {

@@ -1,5 +1,6 @@
 // The files of one node of a cluster as its kernel caches them where nothing keeps nodes coherent: whole pages are read
-// once, and written back as a whole by a sync or a close. Tests give each node such a backend over common servers.
+// once, and written back by a sync or a close: as a whole, or, on kinds that begin with "fuse", the bytes that were
+// written. Tests give each node such a backend over common servers.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,9 @@ struct NodePages {
   static constexpr std::uint64_t kPage = 4096;
   struct Page {
     std::vector<std::byte> bytes;
-    bool is_dirty = false;
+    std::vector<bool> dirty;  // for each byte; empty: none is
   };
+  bool passes_bytes = false;
   std::mutex mutex;
   std::map<std::uint64_t, Page> pages;  // guarded by mutex, as all below
   std::uint64_t size = 0;               // as this node has seen or made it
@@ -35,9 +37,14 @@ struct NodePages {
   }
   Status write_back(StoredFile& servers) {
     for (auto& [number, page] : pages) {
-      if (!std::exchange(page.is_dirty, false)) continue;
+      const std::vector<bool> dirty = std::exchange(page.dirty, {});
+      if (dirty.empty()) continue;
       const std::uint64_t begin = number * kPage, bytes = std::min(kPage, size - std::min(size, begin));
-      TW_RETURN_IF_ERROR(servers.write(begin, std::span(page.bytes).first(bytes)));
+      for (std::uint64_t at = 0, end = 0; at < bytes; at = end) {
+        for (end = at + 1; end < bytes && (!passes_bytes || dirty[end] == dirty[at]);) ++end;
+        if (passes_bytes && !dirty[at]) continue;
+        TW_RETURN_IF_ERROR(servers.write(begin + at, std::span(page.bytes).subspan(at, end - at)));
+      }
     }
     return {};
   }
@@ -64,7 +71,8 @@ class NodeFile final : public StoredFile {
         std::byte* const cached = page->bytes.data() + within;
         if (direction == Direction::write) {
           std::copy_n(piece.memory + done, n, cached);
-          page->is_dirty = true;
+          page->dirty.resize(NodePages::kPage);
+          std::fill_n(page->dirty.begin() + static_cast<std::ptrdiff_t>(within), n, true);
           cache_->size = std::max(cache_->size, at + n);
         } else {
           std::copy_n(cached, n, piece.memory + done);
@@ -130,6 +138,7 @@ class NodeCaches final : public Backend {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<NodePages> cache = caches_[path].lock();
     if (cache == nullptr || options.truncate) cache = std::make_shared<NodePages>();
+    cache->passes_bytes = kind_.starts_with("fuse");
     caches_[path] = cache;
     return std::unique_ptr<StoredFile>(std::make_unique<NodeFile>(std::move(stored), std::move(cache)));
   }

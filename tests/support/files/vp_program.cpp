@@ -210,7 +210,13 @@ class Player {
         seek();
         co_return Status{};
       case 8:
-        if (wild_ != 0) alone();
+        if (wild_ != 0) {
+          // Else VPs that move alone may be refused (docs/reference/visibility.md).
+          Status status;
+          if (group_.place().nodes > 1) status = co_await file_->flush({}, Call::tw_vpfile_sync_all);
+          if (!status.ok()) co_return status;
+          alone();
+        }
         co_return Status{};
       default:
         if (chance(2)) co_return co_await flush();
