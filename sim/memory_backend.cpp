@@ -1,4 +1,5 @@
-// Files in memory, for tests and simulation: sparse, in pages of 4 KiB, 16 of them to a group.
+// Files in memory, for tests and simulation: sparse, in pages of 4 KiB, 16 of them to a group. Hollow ones keep only their
+// lengths.
 //
 // Threads: groups are distributed over kShards shards, each with its own mutex, so that writers to different places
 // rarely contend. The size is atomic; only truncate lowers it and locks all shards for that. As in an operating system,
@@ -15,7 +16,7 @@
 #include "base/size_units.hpp"
 #include "os/pieces.hpp"
 #include "sim/memory_backend.hpp"
-#include "storage/backend.hpp"
+#include "sim/unshared_file.hpp"
 
 namespace thalweg {
 
@@ -48,11 +49,13 @@ struct Shard {
 // The content of one file, shared by all its handles.
 class MemoryContent {
  public:
+  explicit MemoryContent(bool is_hollow) : is_hollow_(is_hollow) {}
+  bool is_hollow() const { return is_hollow_; }
   std::uint64_t size() const { return size_.load(std::memory_order_acquire); }
 
   void write(std::uint64_t offset, std::span<const std::byte> data) {
     const std::uint64_t end = offset + data.size();
-    while (!data.empty()) {
+    while (!is_hollow_ && !data.empty()) {
       const std::uint64_t group = offset / (kPage * kPagesPerGroup);
       const std::uint64_t room = (group + 1) * kPage * kPagesPerGroup - offset;
       const auto part = data.first(std::min<std::uint64_t>(room, data.size()));
@@ -70,7 +73,7 @@ class MemoryContent {
     if (offset >= end) return 0;
     data = data.first(std::min<std::uint64_t>(data.size(), end - offset));
     const std::size_t bytes = data.size();
-    while (!data.empty()) {
+    while (!is_hollow_ && !data.empty()) {
       const std::uint64_t group = offset / (kPage * kPagesPerGroup);
       const std::uint64_t room = (group + 1) * kPage * kPagesPerGroup - offset;
       const auto part = data.first(std::min<std::uint64_t>(room, data.size()));
@@ -100,6 +103,7 @@ class MemoryContent {
 
   std::uint64_t next_data(std::uint64_t offset) {
     std::uint64_t best = size();
+    if (is_hollow_) return std::min(offset, best);
     for (Shard& shard : shards_) {
       const std::lock_guard lock(shard.mutex);
       auto group = shard.groups.lower_bound(offset / (kPage * kPagesPerGroup));
@@ -163,11 +167,12 @@ class MemoryContent {
     return ~std::uint64_t{0};
   }
 
+  const bool is_hollow_;
   std::atomic<std::uint64_t> size_{0};
   std::array<Shard, kShards> shards_;
 };
 
-class MemoryFile final : public StoredFile {
+class MemoryFile final : public UnsharedFile {
  public:
   MemoryFile(std::shared_ptr<MemoryContent> content, std::string path, const OpenOptions& options)
       : content_(std::move(content)), path_(std::move(path)), options_(options) {}
@@ -194,7 +199,7 @@ class MemoryFile final : public StoredFile {
     if (direction == Direction::read) spoil_block_behind(pieces, moved);
     return moved;
   }
-  std::uint32_t direct_alignment() override { return kDirectAlignment; }
+  std::uint32_t direct_alignment() override { return content_->is_hollow() ? 0 : kDirectAlignment; }
   Result<std::uint64_t> size() override {
     TW_RETURN_IF_ERROR(check_open("tell the size of"));
     return content_->size();
@@ -252,6 +257,7 @@ class MemoryFile final : public StoredFile {
 
 class MemoryBackend final : public Backend {
  public:
+  explicit MemoryBackend(bool is_hollow) : is_hollow_(is_hollow) {}
   using Backend::open;
   Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override {
     TW_RETURN_IF_ERROR(check_options(path, options));
@@ -260,7 +266,7 @@ class MemoryBackend final : public Backend {
     if (found != files_.end() && options.create && options.exclusive) return failure(Code::already_exists, path);
     if (found == files_.end()) {
       if (!options.create) return failure(Code::not_found, path);
-      found = files_.emplace(path, std::make_shared<MemoryContent>()).first;
+      found = files_.emplace(path, std::make_shared<MemoryContent>(is_hollow_)).first;
     } else if (options.truncate) {
       found->second->truncate(0);
     }
@@ -280,7 +286,7 @@ class MemoryBackend final : public Backend {
     info.kind = "memory";
     return info;
   }
-  std::uint32_t direct_alignment_at(const std::string&) override { return kDirectAlignment; }
+  std::uint32_t direct_alignment_at(const std::string&) override { return is_hollow_ ? 0 : kDirectAlignment; }
   const char* name() const override { return "memory"; }
 
  private:
@@ -289,12 +295,14 @@ class MemoryBackend final : public Backend {
                                    : Status::error(code, "cannot create '{}': it exists in memory", path);
   }
 
+  const bool is_hollow_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<MemoryContent>> files_;  // guarded by mutex_
 };
 
 }  // namespace
 
-std::shared_ptr<Backend> make_memory_backend() { return std::make_shared<MemoryBackend>(); }
+std::shared_ptr<Backend> make_memory_backend() { return std::make_shared<MemoryBackend>(false); }
+std::shared_ptr<Backend> make_hollow_backend() { return std::make_shared<MemoryBackend>(true); }
 
 }  // namespace thalweg

@@ -8,5 +8,8 @@
 namespace thalweg {
 
 std::shared_ptr<Backend> make_memory_backend();
+// Files with a length but no bytes, for simulations of more bytes than memory holds: writes are discarded, reads leave
+// memory unchanged.
+std::shared_ptr<Backend> make_hollow_backend();
 
 }  // namespace thalweg

@@ -88,7 +88,4 @@ class SimStorage : public std::enable_shared_from_this<SimStorage> {
   std::unordered_map<std::uint64_t, std::int64_t> holders_;  // of lock units, by file and number
 };
 
-// Files in memory with a length but no bytes: writes are discarded, reads leave memory unchanged.
-std::shared_ptr<Backend> make_hollow_backend();
-
 }  // namespace thalweg

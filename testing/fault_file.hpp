@@ -4,15 +4,16 @@
 #include <memory>
 #include <mutex>
 
+#include "sim/forwarding_file.hpp"
 #include "testing/fault_backend.hpp"
 
 namespace thalweg {
 
 // Forwards to a file of the wrapped backend under control of its FaultBackend, which outlives it.
-class FaultFile final : public StoredFile {
+class FaultFile final : public ForwardingFile {
  public:
   FaultFile(FaultBackend& owner, std::unique_ptr<StoredFile> inner, bool readable)
-      : owner_(owner), inner_(std::move(inner)), readable_(readable) {}
+      : ForwardingFile(std::move(inner)), owner_(owner), readable_(readable) {}
 
   Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
     return transfer_some({direction, false}, offset, pieces);
@@ -21,7 +22,7 @@ class FaultFile final : public StoredFile {
                                         std::span<const Piece> pieces) override {
     return transfer_some({direction, true}, offset, pieces);
   }
-  std::uint32_t direct_alignment() override { return owner_.direct_alignment_of(*inner_); }
+  std::uint32_t direct_alignment() override { return owner_.direct_alignment_of(inner()); }
   Result<std::uint64_t> size() override;
   Status truncate(std::uint64_t bytes) override;
   Status preallocate(std::uint64_t offset, std::uint64_t bytes) override;
@@ -29,7 +30,6 @@ class FaultFile final : public StoredFile {
   Status sync() override;
   Result<std::uint64_t> next_data(std::uint64_t offset) override;
   Status close() override;
-  const std::string& path() const override { return inner_->path(); }
 
  private:
   struct Manner {
@@ -41,7 +41,6 @@ class FaultFile final : public StoredFile {
   Status failed_sync();
 
   FaultBackend& owner_;
-  const std::unique_ptr<StoredFile> inner_;
   const bool readable_;  // the wrapped file is always readable
   std::mutex mutex_;
   Status failed_sync_;  // guarded by mutex_; a failed sync keeps failing, as StoredFile promises

@@ -48,7 +48,7 @@ class StoredFile {
   virtual Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
                                                 std::span<const Piece> pieces) = 0;
   // The alignment of direct transfers of this file; 0: it supports none.
-  virtual std::uint32_t direct_alignment() { return 0; }
+  virtual std::uint32_t direct_alignment() = 0;
   // For queues that call the kernel themselves: the descriptor, which stays open as long as the file; -1: use
   // transfer().
   virtual int descriptor(bool /*direct*/) { return -1; }
@@ -58,26 +58,26 @@ class StoredFile {
   virtual Status truncate(std::uint64_t bytes) = 0;
   virtual Status preallocate(std::uint64_t offset, std::uint64_t bytes) = 0;
   // Gives reserved storage back, which becomes a hole; may do nothing. The size of the file stays.
-  virtual Status release(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) { return {}; }
+  virtual Status release(std::uint64_t offset, std::uint64_t bytes) = 0;
   // Makes data, and the metadata to find them, durable. A failed sync is never retried: every later one fails.
   virtual Status sync() = 0;
   // Where nodes do not see at once what others wrote: the next accesses see what was synced before this call.
-  virtual Status forget_cached() { return {}; }
+  virtual Status forget_cached() = 0;
   // First offset >= `offset` that may hold data; size() when only a hole follows.
   virtual Result<std::uint64_t> next_data(std::uint64_t offset) = 0;
   // Locks the session until the file is closed or the process dies; children do not inherit the lock. Other sessions
   // are excluded; writers may join. Fails with unsafe when another session is locked, or a writer that joined an
   // earlier one still writes. Granted where the storage has no locks.
-  virtual Status lock_session() { return {}; }  // the file, and that of a joining writer, was opened with takes_lock
+  virtual Status lock_session() = 0;  // the file, and that of a joining writer, was opened with takes_lock
   // Whether locks of this file are known to exclude the programs of all nodes; also false once lock_session() has met
   // a storage without locks.
-  virtual bool locks_reach_all() const { return true; }
+  virtual bool locks_reach_all() const = 0;
   // What a look at the file tells, in words: another one after a program has written to it.
-  virtual Result<std::string> look() { return std::string(); }
+  virtual Result<std::string> look() = 0;
   // Marks this process as a further writer of the session that another process has locked, until the file is closed.
-  virtual Status join_writers() { return {}; }
+  virtual Status join_writers() = 0;
   // False: the file was removed, or its name belongs to another file now.
-  virtual Result<bool> has_its_name() { return true; }
+  virtual Result<bool> has_its_name() = 0;
   virtual Status close() = 0;  // once; the destructor closes too but cannot report a failure
   virtual const std::string& path() const = 0;
 };

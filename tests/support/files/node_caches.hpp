@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/backend.hpp"
+#include "sim/unshared_file.hpp"
 
 namespace thalweg::test {
 
@@ -50,7 +50,7 @@ struct NodePages {
   }
 };
 
-class NodeFile final : public StoredFile {
+class NodeFile final : public UnsharedFile {
  public:
   NodeFile(std::unique_ptr<StoredFile> servers, std::shared_ptr<NodePages> cache)
       : servers_(std::move(servers)), cache_(std::move(cache)) {}

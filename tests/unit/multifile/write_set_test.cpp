@@ -6,13 +6,14 @@
 #include <functional>
 #include <thread>
 
+#include "sim/unshared_file.hpp"
 #include "support/groups/meeting.hpp"
 
 namespace thalweg {
 namespace {
 
 // A file that implements only sync.
-class SyncedFile final : public StoredFile {
+class SyncedFile final : public UnsharedFile {
  public:
   SyncedFile(std::string path, std::function<Status()> on_sync)
       : path_(std::move(path)), on_sync_(std::move(on_sync)) {}

@@ -1,5 +1,6 @@
 // Storage in virtual time: servers, locks, and the clocks of tasks.
 #include "sim/sim_storage.hpp"
+#include "sim/forwarding_file.hpp"
 #include "sim/memory_backend.hpp"
 
 #include <gtest/gtest.h>
@@ -190,6 +191,62 @@ TEST_F(SimQueueTest, ATaskInACollectiveHearsOfNothing) {
   ledger_.nobody_can_go_on = true;
   look();
   EXPECT_TRUE(transfers_[0].done);
+}
+
+// A file that tells which calls it gets; each has another answer than UnsharedFile.
+class TellingFile final : public StoredFile {
+ public:
+  explicit TellingFile(std::vector<std::string>& calls) : calls_(calls) {}
+  Result<std::uint64_t> transfer(Direction, std::uint64_t, std::span<const Piece>) override { return told("transfer"); }
+  Result<std::uint64_t> transfer_direct(Direction, std::uint64_t, std::span<const Piece>) override {
+    return told("transfer_direct");
+  }
+  std::uint32_t direct_alignment() override { return told("direct_alignment"); }
+  Result<std::uint64_t> size() override { return told("size"); }
+  Status truncate(std::uint64_t) override { return refused("truncate"); }
+  Status preallocate(std::uint64_t, std::uint64_t) override { return refused("preallocate"); }
+  Status release(std::uint64_t, std::uint64_t) override { return refused("release"); }
+  Status sync() override { return refused("sync"); }
+  Status forget_cached() override { return refused("forget_cached"); }
+  Result<std::uint64_t> next_data(std::uint64_t) override { return told("next_data"); }
+  Status lock_session() override { return refused("lock_session"); }
+  bool locks_reach_all() const override { return told("locks_reach_all") == 0; }
+  Result<std::string> look() override { return refused("look"); }
+  Status join_writers() override { return refused("join_writers"); }
+  Result<bool> has_its_name() override { return told("has_its_name") == 0; }
+  Status close() override { return refused("close"); }
+  const std::string& path() const override { return path_; }
+
+ private:
+  std::uint32_t told(const char* call) const {
+    calls_.emplace_back(call);
+    return 7;
+  }
+  Status refused(const char* call) const {
+    told(call);
+    return Status::error(Code::io_error, "{}", call);
+  }
+  std::vector<std::string>& calls_;
+  const std::string path_ = "telling";
+};
+
+TEST(ForwardingFile, PassesEveryCallOn) {
+  std::vector<std::string> calls;
+  ForwardingFile file(std::make_shared<TellingFile>(calls));
+
+  EXPECT_EQ(file.transfer(Direction::read, 0, {}).value(), 7u);
+  EXPECT_EQ(file.transfer_direct(Direction::read, 0, {}).value(), 7u);
+  EXPECT_EQ(file.direct_alignment(), 7u);
+  EXPECT_EQ(file.size().value(), 7u);
+  EXPECT_EQ(file.next_data(0).value(), 7u);
+  EXPECT_FALSE(file.locks_reach_all());
+  EXPECT_FALSE(file.has_its_name().value());
+  for (const Status& status :
+       {file.truncate(0), file.preallocate(0, 0), file.release(0, 0), file.sync(), file.forget_cached(),
+        file.lock_session(), file.look().status(), file.join_writers(), file.close()})
+    EXPECT_EQ(status.code(), Code::io_error) << calls.back();
+  EXPECT_EQ(file.path(), "telling");
+  EXPECT_EQ(calls.size(), 16u);
 }
 
 TEST(HollowBackend, KeepsLengthsAndNoBytes) {

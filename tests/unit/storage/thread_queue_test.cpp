@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "sim/unshared_file.hpp"
 #include "storage/io_queue.hpp"
 #include "support/sanitized.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 constexpr std::chrono::seconds kLong{1};
 
 // Storage whose operations wait until the test releases them.
-class StoppedFile final : public StoredFile {
+class StoppedFile final : public UnsharedFile {
  public:
   Result<std::uint64_t> transfer(Direction, std::uint64_t offset, std::span<const Piece>) override {
     std::unique_lock lock(mutex_);
