@@ -13,6 +13,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -113,14 +114,12 @@ class TW_SHARED Driver {
   // polled driver or a progress thread never spins.
   bool may_spin() const { return blocking_ > 0 && waiting_.empty(); }
 
-  // Blocks on this driver: calls start(), then steps or waits until done() is true. Where start() throws, may_spin()
-  // stays true on this thread, which costs others some microseconds.
+  // Blocks on this driver: calls start(), which may throw, then steps or waits until done() is true.
   template <class Start, class Done>
   void block(Start&& start, Done&& done) {
-    ++blocking_;
+    const std::unique_ptr<unsigned, decltype([](unsigned* depth) { --*depth; })> counted(&++blocking_);
     start();
     while (!done()) step_or_wait();
-    --blocking_;
   }
 
   // Work of the process while a thread waits in step_or_wait(), on which other tasks may depend. Set once.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <string>
 #include <vector>
 
@@ -160,6 +161,14 @@ TEST(Driver, SpinsOnlyInBlockingUseAndAlone) {
     flag.up = true;
   };
   driver.block(start, [&] { return op.done(); });
+  EXPECT_FALSE(driver.may_spin());
+}
+
+TEST(Driver, SpinsNoMoreWhereTheStartThrows) {
+  Driver driver;
+  const auto start = [] { throw std::bad_alloc(); };
+
+  EXPECT_THROW(driver.block(start, [] { return true; }), std::bad_alloc);
   EXPECT_FALSE(driver.may_spin());
 }
 
