@@ -117,6 +117,9 @@ Result<bool> is_named(const FileDescriptor& file, const std::string& path);
 // First offset >= `offset` that may hold data; the size of the file when only a hole follows.
 Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset);
 
+// The text of a file of the kernel in /proc; "" where it cannot be read. Children of the process get no descriptor.
+std::string proc_text(const char* path);
+
 Status remove_file(const std::string& path);
 Result<bool> file_exists(const std::string& path);
 // The folder of `path`; "." when the path names none.

@@ -262,6 +262,15 @@ Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string
   return os_error(err, "cannot look for data from offset {} of '{}'", offset, path);
 }
 
+std::string proc_text(const char* path) {
+  std::string text;
+  char part[4096];
+  const FileDescriptor file(::open(path, O_RDONLY | O_CLOEXEC));
+  for (ssize_t n; file.is_open() && (n = ::read(file.get(), part, sizeof part)) > 0;)
+    text.append(part, static_cast<std::size_t>(n));
+  return text;
+}
+
 Status remove_file(const std::string& path) {
   if (::unlink(path.c_str()) == 0) return {};
   return os_error(errno, "cannot remove '{}'", path);

@@ -2,9 +2,10 @@
 
 #include <unistd.h>
 
-#include <fstream>
 #include <string>
 #include <string_view>
+
+#include "os/file_ops.hpp"
 
 namespace thalweg {
 
@@ -18,8 +19,7 @@ std::int64_t hash(std::string_view text) {
 }
 
 std::int64_t find_node_id() {
-  std::string id;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+  std::string id = proc_text("/proc/sys/kernel/random/boot_id");
   char name[256] = "";
   if (::gethostname(name, sizeof name - 1) == 0) id += name;
   return id.empty() ? -1 : hash(id);

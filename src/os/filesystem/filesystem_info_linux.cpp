@@ -13,7 +13,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <span>
@@ -51,7 +50,7 @@ constexpr std::string_view kCoherent[] = {"lustre", "gpfs", "ceph", "ocfs2", "gf
 std::array<std::string, 3> mount_of(dev_t device) {
   const std::string wanted = fmt::format("{}:{}", major(device), minor(device));
   std::array<std::string, 3> found;
-  std::ifstream lines("/proc/self/mountinfo");
+  std::istringstream lines(proc_text("/proc/self/mountinfo"));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string id, parent, its_device, word;

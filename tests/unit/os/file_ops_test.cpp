@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -12,6 +13,9 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <future>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/endian.hpp"
@@ -260,6 +264,29 @@ TEST(Sleeping, GoesOnAfterASignal) {
 }
 
 // Another node removes a file that this one opens by a name it has cached.
+// While the text is read from a pipe, the descriptors of the process can be looked at.
+TEST(ProcText, IsReadAsAWholeAndChildrenInheritNoDescriptor) {
+  EXPECT_EQ(proc_text("/proc/self/no such file"), "");
+  const auto pipe = std::filesystem::temp_directory_path() / ("thalweg_pipe_" + std::to_string(::getpid()));
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  auto text = std::async(std::launch::async, [&] { return proc_text(pipe.c_str()); });
+  FileDescriptor writer(::open(pipe.c_str(), O_WRONLY | O_CLOEXEC));
+  int found = 0, inherited = 0;
+  for (int fd = 0; fd < 1024; ++fd) {
+    std::error_code error;
+    if (std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error) != pipe) continue;
+    ++found;
+    inherited += (::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0 ? 1 : 0;
+  }
+  EXPECT_EQ(found, 2);
+  EXPECT_EQ(inherited, 0);
+  const std::string sent(10'000, 'x');
+  EXPECT_EQ(::write(writer.get(), sent.data(), sent.size()), 10'000);
+  close_descriptor(writer.release());
+  EXPECT_EQ(text.get(), sent);
+  std::filesystem::remove(pipe);
+}
+
 TEST(Names, AFileWithoutANameIsKnown) {
   const std::string path = (std::filesystem::temp_directory_path() / "thalweg_names_test").string();
   auto file = open_file(path, {.write = true, .create = true});
