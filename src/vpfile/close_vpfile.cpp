@@ -77,6 +77,10 @@ std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::u
 // Some daemons (GlusterFS) write behind the close: other nodes that open the file then would not see all.
 bool must_reach_servers(const VpParts& parts) { return !parts.file->shared()->is_coherent; }
 
+// Whether programs that open the file alone after the close would find what the caches of their node hold. GlusterFS
+// keeps that as long as the time of the last change stays equal, and a write that came late may leave it so.
+bool drops_caches(const VpParts& parts) { return must_reach_servers(parts) && parts.group().place().nodes > 1; }
+
 // Applies the changes to this task's pages of sums.
 Status change_own_sums(const VpParts& parts, const std::vector<Message>& told, Stored& mine) {
   std::vector<SumChange> changes;
@@ -174,10 +178,7 @@ Op<Status> sync_parts(VpParts& parts, bool closing) {
                  ? parts.sides->sync()
                  : or_out_of_memory([&] { return sync_side_files(*parts.backend, parts.path, parts.meta); });
   status = co_await agree(group, std::move(status));
-  if (!status.ok() || parts.blocks == nullptr || group.place().nodes == 1 || !must_reach_servers(parts))
-    co_return status;
-  // Programs that open the file alone would find what the caches of their node hold. GlusterFS keeps that as long as the
-  // time of the last change stays equal, and a write that came late may leave it so.
+  if (!status.ok() || parts.blocks == nullptr || !drops_caches(parts)) co_return status;
   if (group.rank() == group.place().process_leader) status = parts.sides->forget_cached();
   co_return co_await agree(group, std::move(status));
 }
@@ -205,7 +206,15 @@ Status write_ends(VpParts& parts, bool closing) {
   if (parts.unmarked) return {};  // the size of the array's records is unknown
   if (closing) TW_RETURN_IF_ERROR(check_names(parts));
   TW_RETURN_IF_ERROR(write_meta(parts, closing));
+  if (closing && drops_caches(parts)) TW_RETURN_IF_ERROR(parts.meta_file->sync());
   return parts.durable ? parts.backend->sync_directory_of(parts.path) : Status{};
+}
+
+// Drops what this node has cached of NAME.meta.
+Status forget_meta(const VpParts& parts) {
+  auto file = parts.backend->open(vp_meta_path(parts.path), OpenMode::read_write);
+  const Status status = file.has_value() ? (*file)->forget_cached() : file.status();
+  return status.code() == Code::not_found ? Status{} : status;  // it has another name now
 }
 
 }  // namespace
@@ -237,6 +246,10 @@ Op<Status> store_all(VpParts& parts, bool closing, Status mine) {
     status = co_await sync_parts(parts, closing);
   if (!status.ok()) co_return status;
   if (parts.group().rank() == 0) status = write_ends(parts, closing);
+  if (closing && drops_caches(parts) && !parts.unmarked) {
+    status = co_await agree(parts.group(), std::move(status));
+    if (status.ok() && parts.group().rank() == parts.group().place().process_leader) status = forget_meta(parts);
+  }
   if (closing) co_return status;  // close() agrees on it
   co_return co_await agree(parts.group(), status.or_else(mine));
 }

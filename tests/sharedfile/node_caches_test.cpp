@@ -15,6 +15,7 @@
 #include "sim/memory_backend.hpp"
 #include "support/files/vp_open.hpp"
 #include "support/groups/run_on.hpp"
+#include "vpfile/format/meta.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {
@@ -361,6 +362,28 @@ TEST_F(NodeVpFiles, WritesOfOneByteReachTheServersInTheirOrder) {
   });
   EXPECT_TRUE(content().substr(0, 700) == of_all(100).substr(0, 700));
   EXPECT_EQ(content().substr(700, 10), "0123456789");
+}
+
+// As with shared files: another open of node 1 keeps what it has read of NAME.meta.
+TEST_F(NodeVpFiles, TheCloseDropsWhatOtherNodesHaveCachedOfNameMeta) {
+  std::unique_ptr<StoredFile> other;
+  const auto is_closed_there = [&] {
+    std::array<std::byte, format::kMetaBytes> slots{};
+    EXPECT_TRUE(other->read(0, slots).has_value());
+    auto meta = format::parse_meta(slots);
+    EXPECT_EQ(meta.status().message(), "ok");
+    return meta.has_value() && meta->closed;
+  };
+  on_vpfile([&](Group& group, VpFile& file) -> Op<Status> {
+    std::string mine = of_task(group.rank(), 1111);
+    Status status = co_await move_vps(file, Direction::write, mine, 1111);
+    if (status.ok()) status = co_await file.flush({}, Call::tw_vpfile_sync_all);
+    if (!status.ok() || group.rank() != 3) co_return status;
+    other = nodes_[1]->open(std::string(kPath) + ".meta", OpenMode::read).value();
+    EXPECT_FALSE(is_closed_there());
+    co_return status;
+  });
+  EXPECT_TRUE(is_closed_there());
 }
 
 // FUSE passes exactly the bytes on that were written; on other kinds nodes would lose bytes of each other.
