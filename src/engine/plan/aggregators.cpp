@@ -1,27 +1,26 @@
 #include "engine/plan/aggregators.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace thalweg {
-
-namespace {
-
-constexpr std::uint64_t kLeastStripe = std::uint64_t{1} << 16;
-
-}  // namespace
 
 AggregatorBudget::AggregatorBudget(std::uint64_t aggregator_bytes)
     : window(std::max(aggregator_bytes / 64 * 11 / kUnit * kUnit, kUnit)),
       encoded(aggregator_bytes / 16),
       relayed(aggregator_bytes / 32) {}
 
-std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit) {
+std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit, std::uint64_t targets) {
+  constexpr std::uint64_t kLeastStripe = std::uint64_t{1} << 16;
   std::vector<FileDomain> domains(n);
   const std::uint64_t first = range.begin / unit * unit;
-  const std::uint64_t units = (range.end - first - 1) / n / unit + 1;  // rounded up, and never 0
-  // Large units may be stripes. Numbers of targets are mostly even: with an even number of stripes in each domain all
-  // aggregators would move from one target to the next at the same time.
-  const std::uint64_t share = (units < 16 || unit < kLeastStripe ? units : units | 1) * unit;
+  std::uint64_t units = (range.end - first - 1) / n / unit + 1;  // rounded up, and never 0
+  // Large units may be stripes. Where their number in a domain has a factor in common with that of the targets, all
+  // aggregators would move from one target to the next at the same time. Where targets are not told, 30 suits most
+  // numbers of them, and adds up to 5 stripes: too many for a small domain, which gets an odd number.
+  if (targets < 2) targets = units < 48 ? 2 : 30;
+  while (units >= 16 && unit >= kLeastStripe && std::gcd(units, targets) != 1) ++units;
+  const std::uint64_t share = units * unit;
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t from = i * share;
     if (from >= range.end - first) break;

@@ -28,8 +28,8 @@ struct AggregatorBudget {
 };
 
 // [begin, end) in `n` parts, equal but for the last ones, which may be empty; borders inside lie on multiples of `unit`,
-// so that no two aggregators touch one block or stripe. May throw std::bad_alloc.
-std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit);
+// so that no two aggregators touch one block or stripe. `targets` of the file; 0: not told. May throw std::bad_alloc.
+std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit, std::uint64_t targets = 0);
 
 // Proposal of a task for the windows of the next round. The smallest number that any task proposes counts
 // (Reduction::min).

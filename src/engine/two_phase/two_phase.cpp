@@ -72,8 +72,8 @@ Rounds rounds_of(const TwoPhase& what) {
     const std::uint64_t stripe = std::max<std::uint64_t>(window / part, 1) * part;  // of whole pages, in one window
     return {std::vector<FileDomain>(what.n_aggregators, range), window, kCachePage, 0, stripe};
   }
-  return {what.order.on() ? what.order.domains() : even_domains(range, what.n_aggregators, unit), window, kCachePage,
-          strategy.stripe_bytes};
+  return {what.order.on() ? what.order.domains() : even_domains(range, what.n_aggregators, unit, strategy.stripe_count),
+          window, kCachePage, strategy.stripe_bytes};
 }
 
 // The state of a task in the rounds; made before the first one, so that every task can take part.

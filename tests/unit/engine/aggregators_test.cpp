@@ -56,6 +56,26 @@ TEST(EvenDomains, BeginOnDifferentTargetsOfAStripedFile) {
   EXPECT_EQ(targets.size(), kTargets);
 }
 
+// Told or not, no number of stripes in a domain has a factor in common with that of the targets.
+TEST(EvenDomains, BeginOnAllTargetsWhateverTheirNumber) {
+  constexpr std::uint64_t kStripe = 1 << 20;
+  for (const std::uint64_t targets : {3, 5, 6, 12, 15, 16, 30})
+    for (std::uint64_t stripes = 16; stripes < 130; ++stripes)
+      for (const std::uint64_t told : {std::uint64_t{0}, targets}) {
+        if (told == 0 && stripes < 48) continue;
+        const auto domains = even_domains({0, targets * stripes * kStripe}, targets, kStripe, told);
+        std::set<std::uint64_t> first;
+        std::size_t used = 0;
+        for (const FileDomain& domain : domains) {
+          if (domain.empty()) continue;
+          first.insert(domain.begin / kStripe % targets);
+          ++used;
+        }
+        EXPECT_EQ(first.size(), used) << stripes << " stripes over " << targets << " targets";
+        EXPECT_LE(domains[0].end, (stripes + 5) * kStripe);
+      }
+}
+
 // Bytes at `places`; each domain proposes its lowest remaining one.
 RoundProposal proposal_of(const std::vector<std::uint64_t>& places, const Rounds& rounds) {
   RoundProposal all(rounds.n());
