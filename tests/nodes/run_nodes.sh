@@ -37,6 +37,21 @@ if [ $# = 0 ] && [ -z "$quick" ]; then
   }
   trap end_all EXIT
   trap 'exit 143' TERM INT
+  sum_up() { # FILE...: one summary of all lanes, from their output
+    awk -v lanes=$# '
+      !sub(/^summary: nodes: /, "") { next }
+      { --lanes }
+      !/ runs passed/ { reason = $0; next }
+      { passed += $1; runs += $3 }
+      sub(/.*; cannot be mounted here: /, "") { unmounted = unmounted " " $0 }
+      END {
+        line = runs ? passed " of " runs " runs passed" : reason ? reason : "no runs"
+        if (runs && reason) line = line "; " reason
+        if (unmounted) line = line "; cannot be mounted here:" unmounted
+        if (lanes) line = line "; no summary from " lanes " of " ARGC - 1 " lanes"
+        print "summary: nodes: " line
+      }' "$@"
+  }
   for lane in "${kinds[*]}" gluster gluster_replicated; do
     # shellcheck disable=SC2086  # words
     tests/nodes/run_nodes.sh $lane > "$outputs/${#lanes[@]}" 2>&1 &
@@ -45,9 +60,10 @@ if [ $# = 0 ] && [ -z "$quick" ]; then
   for lane in "${!lanes[@]}"; do
     wait "${lanes[lane]}"
     ended=$?
-    cat "$outputs/$lane"
+    sed '/^summary: nodes: /d' "$outputs/$lane"
     [ "$ended" = "${status:=$ended}" ] || status=1
   done
+  (cd "$outputs" && sum_up "${!lanes[@]}")
   exit "$status"
 fi
 [ $# = 0 ] || kinds=("$@")
