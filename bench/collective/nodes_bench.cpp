@@ -81,6 +81,9 @@ void compare(Bench& bench, const std::string& what, const Layout& layout, double
   const Comparison& results = together.results();
   for (const auto& [name, where] : lost) bench.report.add_fact(where, "not compared", "  " + where + "; not compared");
   std::erase_if(names, [&](const std::string& name) { return lost.count(name) > 0; });
+  if (names.empty())
+    bench.report.add_fact(results.name() + ": target", "none: every way of MPI-IO lost bytes",
+                          results.name() + ": no target, as every way of MPI-IO lost bytes");
   for (const std::string& phase : kWriteAndRead)
     if (!names.empty()) bench.ask(together, kOurs, results.fastest(names, phase), phase, bound);
   report_traffic(bench, results, traffics);
