@@ -270,7 +270,7 @@ class Tune(CliTest):
         self.assertEqual(entry["buffered"]["round_ns"], 20000)
         self.assertAlmostEqual(entry["buffered"]["exchange_piece_ns"] + entry["buffered"]["copy_piece_ns"], 200, places=2)
         self.assertEqual(entry["network"][0]["ranks"], 2)
-        self.assertGreaterEqual(result["model_error"], 0)
+        self.assertGreaterEqual(result["fit_error"], 0)
         records = [json.loads(line) for line in (self.profile.parent / "methods.jsonl").read_text().splitlines()]
         self.assertEqual(records[0]["storage"]["identity"], self.identity())
         self.assertEqual({r["method"] for r in records if r["kind"] == "time"}, {"gather", "file-per-task", "tw-collective"})
@@ -335,7 +335,7 @@ class Tune(CliTest):
         self.assertGreater(entry["network"][0]["latency_seconds"], 0)
         for name in self.OF_RANKS[:3]:
             self.assertGreater(entry["buffered"][name], 0)
-        self.assertGreater(result["model_error"], 0)
+        self.assertGreater(result["fit_error"], 0)
         self.assert_no_scratch_file()
         told = self.json("advise", "--ranks", "2", "--bytes", "1MiB", "--dir", "data", env=self.environment)
         self.assertTrue(told["measured"])

@@ -159,14 +159,14 @@ int measure(Options options, const Common& common) {
                         {"changes", changed},
                         {"measured", found.speeds},
                         {"direct_gains", found.gains},
-                        {"model_error", ranks.value("model_error", Json())},
+                        {"fit_error", ranks.value("fit_error", Json())},
                         {"remarks", remarks},
                         {"exit_code", 0}};
   std::string text = fmt::format("'{}' is {}; {}, median of {}, {}\n", printable(options.how.folder), identity,
                                  short_size(how.bytes), how.repetitions, count_text(how.tasks, "thread"));
   text += text_of(found);
-  if (const Json& error = members["model_error"]; error.is_number())
-    text += fmt::format("{} methods in {} cells: median error of the model {:.0f} %\n", ranks.value("methods", 0),
+  if (const Json& error = members["fit_error"]; error.is_number())
+    text += fmt::format("{} methods in {} cells: median error of the fit {:.0f} %\n", ranks.value("methods", 0),
                         ranks.value("cells", 0), 100 * error.get<double>());
   for (const std::string& remark : remarks) text += printable(remark) + "\n";
   text += "\n" + text_of(entry);
@@ -281,7 +281,7 @@ const Command kTune = {
     "  changes: changed decisions, as text\n"
     "  measured: what, mib_per_s: median, least, most\n"
     "  direct_gains: write, read: the least speed of direct I/O relative to the page cache, where there is direct I/O\n"
-    "  model_error: median relative error of the model on cells left out of the fit, or null\n"
+    "  fit_error: median relative error of the model on the cells that it was fitted to, or null\n"
     "  remarks: failed measurements, and parts kept from the previous profile, as text\n"
     "  With --show: file_systems: entries; write, read: plan of the access, or null\n",
     "  thalweg tune /scratch\n"

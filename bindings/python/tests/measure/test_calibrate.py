@@ -109,7 +109,7 @@ def test_what_ranks_tell_becomes_costs_and_records(calibrate, tmp_path):
     assert told["costs"]["exchange_byte_ns"] > 0
     assert [record["ranks"] for record in told["network"]] == sorted({2, max(2, cores())})
     assert (told["cells"], told["methods"]) == (CELLS, 4)
-    assert told["model_error"] is not None and told["left_out_error"] is not None
+    assert told["fit_error"] is not None and told["left_out_error"] is not None
     assert told["stored"] == str(tmp_path / "config" / "thalweg" / "methods.jsonl")
     run = stored()
     assert set(run.times["method"]) == {"gather", "file-per-task", "mpiio-chunk-3", "tw-collective"}
@@ -134,7 +134,7 @@ def test_without_the_program_it_says_so(calibrate, monkeypatch):
     told = calibrate("--program", "none")
 
     assert len(told["remarks"]) == 1 and told["remarks"][0].startswith("no measurements with ranks: '")
-    assert (told["costs"], told["network"], told["model_error"], told["stored"]) == ({}, [], None, None)
+    assert (told["costs"], told["network"], told["fit_error"], told["stored"]) == ({}, [], None, None)
     assert profile.stored_runs() == {}
 
 
@@ -164,7 +164,7 @@ def test_a_calibration_that_was_cut_off_does_not_replace_a_larger_one(calibrate)
     told = calibrate("--quick", body="if ranks == 1:\n    print('{broken', flush=True)\n")
 
     assert told["remarks"][-1].startswith(f"kept from the previous calibration: methods, of {CELLS} cells; only ")
-    assert (told["stored"], told["model_error"]) == (None, None)
+    assert (told["stored"], told["fit_error"]) == (None, None)
     assert stored().lines == before
 
 

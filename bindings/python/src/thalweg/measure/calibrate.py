@@ -274,7 +274,7 @@ def _keep_former(made, run, former):
 
 def _errors_of(run, entry):
     """Median errors over phases, and numbers of cells and methods, as members of the printed object."""
-    names = {"model_error": "fitted", "left_out_error": "ratios"}
+    names = {"fit_error": "fitted", "left_out_error": "ratios"}
     if run is None:
         return {**dict.fromkeys(names), "cells": 0, "methods": 0}
     fit = fit_of(run, known=primitives_of(entry))
