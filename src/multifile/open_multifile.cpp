@@ -327,27 +327,15 @@ std::int64_t mode_hash(const OpenRequest& request) {
 
 // Reading and writing use different collectives from here on: a task with other arguments would wait for ever.
 Op<Status> agree_on_mode(Group& group, const OpenRequest& request) {
-  if (group.size() == 1) co_return request.arguments;
-  const std::int64_t hash = mode_hash(request);
-  std::vector<std::int64_t> mine{request.arguments.ok() ? 0 : 1, hash, -hash};
-  TW_CO_ASSIGN_OR_RETURN(const auto max, co_await group.allreduce(std::move(mine), Reduction::max));
-  if (max[0] != 0) co_return co_await agree(group, request.arguments);
-  if (max[1] == -max[2]) co_return Status{};
-  co_return Status::error(Code::invalid_argument,
-                          "opening '{}': the tasks do not all give the same path, mode and flags, or not the same tier",
-                          request.path);
+  const std::string what = fmt::format("opening '{}': path, mode, flags or tier", request.path);
+  co_return co_await same_on_all(group, mode_hash(request), 0, request.arguments, what.c_str());
 }
 
 // Collective. An append that may create does so where task 0 finds no file.
 Op<Status> create_where_absent(Group& group, OpenRequest& request) {
-  Status mine;
-  bool exists = true;
-  if (group.rank() == 0)
-    mine = attempt([&]() -> Status {
-      TW_ASSIGN_OR_RETURN(exists, request.backend->exists(request.path));
-      return {};
-    });
-  TW_CO_ASSIGN_OR_RETURN(const auto absent, co_await agree_on(group, std::move(mine), exists ? 0 : 1, Reduction::max));
+  auto exists = group.rank() == 0 ? request.backend->exists(request.path) : Result<bool>(true);
+  const std::int64_t absent_here = exists.has_value() && !*exists ? 1 : 0;
+  TW_CO_ASSIGN_OR_RETURN(const auto absent, co_await agree_on(group, exists.status(), absent_here, Reduction::max));
   if (absent != 0) {
     request.access = MultifileMode::create;
     request.exclusive = true;

@@ -1,35 +1,33 @@
 // Encodes the plan of task 0: one message for all tasks, and for each task its own share.
 #include <algorithm>
+#include <tuple>
+#include <type_traits>
 
 #include "multifile/write_plan.hpp"
 
 namespace thalweg {
 
+namespace {
+
+// All fields but the text, in the order of the message.
+template <class Common>
+auto fields_of(Common& common) {
+  return std::tie(common.chunk_bytes, common.header, common.reserves, common.direct, common.stripes, common.first_bytes,
+                  common.session, common.first_added, common.usual);
+}
+
+}  // namespace
+
 void put_common(WireWriter& out, const WriteCommon& common) {
-  out.put(common.chunk_bytes);
-  out.put(common.header);
-  out.put(common.reserves);
-  out.put(common.direct);
-  out.put(common.stripes);
-  out.put(common.first_bytes);
-  out.put(common.session);
+  std::apply([&](const auto&... field) { (out.put(field), ...); }, fields_of(common));
   out.put_text(common.strategy);
-  out.put(common.first_added);
-  out.put(common.usual);
 }
 
 WriteCommon get_common(WireReader& in) {
   WriteCommon common;
-  common.chunk_bytes = in.get<std::uint64_t>();
-  common.header = in.get<format::FileHeader>();
-  common.reserves = in.get<bool>();
-  common.direct = in.get<DirectSettings>();
-  common.stripes = in.get<StripeRequest>();
-  common.first_bytes = in.get<std::uint64_t>();
-  common.session = in.get<format::SessionPage>();
+  std::apply([&](auto&... field) { ((field = in.get<std::remove_reference_t<decltype(field)>>()), ...); },
+             fields_of(common));
   common.strategy = in.get_text();
-  common.first_added = in.get<std::uint64_t>();
-  common.usual = in.get<DomainShare>();
   return common;
 }
 

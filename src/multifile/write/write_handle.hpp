@@ -51,7 +51,6 @@ class WriteHandle {
   const ServedRanges& served() const { return served_; }
   std::uint64_t session() const { return domains_.empty() ? 0 : domains_[0].session; }
   WriteSet& files() const { return *files_; }
-  bool appending() const { return old_ != nullptr; }
 
   // Finishes all logical files and hands them over. Returns what this task contributes to the gather of the close.
   Bytes finish(TaskRank rank, GoOn go_on);
