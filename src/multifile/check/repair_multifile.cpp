@@ -126,8 +126,7 @@ class Repair {
 
   Status write_recovered(StoredFile& file, const PhysicalReader& physical, Recovery& recovery) {
     // The recovered index stands in for the old one; there are no new contributions.
-    TW_ASSIGN_OR_RETURN(auto copy, backend_->open(physical.path(), OpenMode::read));
-    TW_ASSIGN_OR_RETURN(auto source, PhysicalReader::open(std::move(copy), physical.header().id.physical));
+    TW_ASSIGN_OR_RETURN(auto source, open_physical(*backend_, physical.path(), physical.header().id.physical));
     TW_RETURN_IF_ERROR(check_same(source->file(), physical));
     const std::uint64_t offset = recovery.index.end;
     format::StateSlot state = physical.state();
@@ -190,8 +189,7 @@ class Repair {
       if (!report_.go_on()) return first.stopped();
       std::unique_ptr<PhysicalReader> opened;
       if (k > 0) {
-        auto file = backend_->open(format::physical_name(path_, k), OpenMode::read);
-        auto reader = file.has_value() ? PhysicalReader::open(std::move(file).value(), k) : file.error();
+        auto reader = open_physical(*backend_, format::physical_name(path_, k), k);
         const Status there = reader.has_value() ? (*reader)->readable() : reader.status();
         const bool foreign = there.ok() && (*reader)->header().id.uuid != first.header().id.uuid;
         lost[k] = foreign || may_be_lost(k, there) || there.code() == Code::not_closed;

@@ -56,6 +56,11 @@ Result<std::unique_ptr<PhysicalReader>> PhysicalReader::open(std::unique_ptr<Sto
   return reader;
 }
 
+Result<std::unique_ptr<PhysicalReader>> open_physical(Backend& backend, const std::string& path, std::uint32_t number) {
+  TW_ASSIGN_OR_RETURN(auto file, backend.open(path, OpenMode::read));
+  return PhysicalReader::open(std::move(file), number);
+}
+
 std::vector<RecoveredIndex::File>::const_iterator RecoveredIndex::find(std::uint64_t local) const {
   return std::ranges::lower_bound(files, local, {}, &File::local);
 }

@@ -135,6 +135,9 @@ class PhysicalReader {
   std::unique_ptr<RecoveredIndex> recovered_;
 };
 
+// Opens the file at `path` for reading, and PhysicalReader::open().
+Result<std::unique_ptr<PhysicalReader>> open_physical(Backend& backend, const std::string& path, std::uint32_t number);
+
 // The page of the index that a state slot names, which was written when the file was closed with `file_bytes` bytes or
 // more.
 Result<format::IndexPage> read_index_page(const PhysicalReader& physical, format::StateSlot slot,

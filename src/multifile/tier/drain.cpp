@@ -14,6 +14,7 @@
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/read/physical_reader.hpp"
 #include "multifile/tier/folder_runs.hpp"
+#include "multifile/write/create_files.hpp"
 #include "os/wait.hpp"
 #include "storage/hold_file.hpp"
 
@@ -26,14 +27,9 @@ constexpr std::uint64_t kSlotAt = format::kSlotOffset[1];
 constexpr int kNoLinks[] = {EPERM, EOPNOTSUPP, ENOSYS, EMLINK};  // link() cannot work here; rename() can
 constexpr std::chrono::minutes kBeingMade{1};  // a folder without a record that is older belongs to no program
 
-Result<std::unique_ptr<PhysicalReader>> read_physical(Backend& backend, const std::string& path, std::uint32_t k) {
-  TW_ASSIGN_OR_RETURN(auto file, backend.open(path, OpenMode::read));
-  return PhysicalReader::open(std::move(file), k);
-}
-
 // The header of a closed multifile; none where there is no such file.
 std::optional<format::FileHeader> closed_header(Backend& backend, const std::string& path) {
-  auto found = read_physical(backend, path, 0);
+  auto found = open_physical(backend, path, 0);
   return found.has_value() && (*found)->closed() ? std::optional((*found)->header()) : std::nullopt;
 }
 
@@ -157,12 +153,12 @@ Status rename(Backend& backend, const TierRecord& record, std::uint32_t k) {
 // Gives the multifile its name. Those physical files of the replaced one that have no successor go; one that cannot be
 // removed does no harm.
 Result<Drained> replace(Backend& backend, const TierRecord& record, bool was_closed) {
-  TW_ASSIGN_OR_RETURN(const auto drained, read_physical(backend, record.draining_path(), 0));
+  TW_ASSIGN_OR_RETURN(const auto drained, open_physical(backend, record.draining_path(), 0));
   const std::uint32_t n_physical = drained->header().n_physical;
   TW_ASSIGN_OR_RETURN(const auto held, hold_final(backend, record));
   if (!was_closed && closed_header(backend, record.final_path)) return Drained::aside;
   format::FileHeader old;
-  if (auto found = read_physical(backend, record.final_path, 0); found.has_value()) old = (*found)->header();
+  if (auto found = open_physical(backend, record.final_path, 0); found.has_value()) old = (*found)->header();
   Status named;
   for (auto k = n_physical; named.ok() && k-- > 0;) named = rename(backend, record, k);
   // A later creation under the name would write to drained files that have both names.
@@ -171,17 +167,13 @@ Result<Drained> replace(Backend& backend, const TierRecord& record, bool was_clo
   TW_RETURN_IF_ERROR(named);
   TW_RETURN_IF_ERROR(backend.sync_directory_of(record.final_path));
   if (record.overwrite_foreign) remove_vp_sides(backend, record.final_path);
-  for (auto k = n_physical; k < old.n_physical + old.n_later; ++k) {
-    const std::string name = format::physical_name(record.final_path, k);
-    auto stale = read_physical(backend, name, k);
-    if (stale.has_value() && (*stale)->header().id.uuid == old.id.uuid) (void)backend.remove(name).ok();
-  }
+  remove_stale_files(backend, record.final_path, old, n_physical);
   return Drained::whole;
 }
 
 // The final name belongs to this multifile or a newer one.
 void remove_draining(Backend& backend, const TierRecord& record) {
-  auto draining = read_physical(backend, record.draining_path(), 0);
+  auto draining = open_physical(backend, record.draining_path(), 0);
   for (auto k = draining.has_value() ? (*draining)->header().n_physical : 1; k-- > 0;)
     (void)backend.remove(format::physical_name(record.draining_path(), k)).ok();
 }

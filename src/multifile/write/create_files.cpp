@@ -62,7 +62,7 @@ class Creation {
   Result<std::unique_ptr<StoredFile>> make() {
     const Status status = make_all();
     if (status.ok()) {
-      remove_stale_files();
+      if (old_) remove_stale_files(backend_, path_, *old_, static_cast<std::uint32_t>(targets_.size()));
       if (overwrite_foreign_) remove_vp_sides(backend_, path_);
       return std::move(targets_[0].file);
     }
@@ -191,19 +191,6 @@ class Creation {
     return k == 0 ? Status{} : target.file->close();
   }
 
-  // Removes the files, known by their uuid, that a replaced multifile with more physical files would leave. One that
-  // cannot be removed does no harm.
-  void remove_stale_files() {
-    if (!old_) return;
-    for (auto k = static_cast<std::uint32_t>(targets_.size()); k < old_->n_physical + old_->n_later; ++k) {
-      const std::string name = format::physical_name(path_, k);
-      auto file = backend_.open(name, OpenMode::read);
-      if (!file.has_value()) continue;
-      auto stale = PhysicalReader::open(std::move(file).value(), k);
-      if (stale.has_value() && (*stale)->header().id.uuid == old_->id.uuid) (void)backend_.remove(name).ok();
-    }
-  }
-
   Backend& backend_;
   const std::string& path_;
   const bool exclusive_;
@@ -227,6 +214,14 @@ Status begin_one(Backend& backend, const std::string& path, const WritePlan& pla
 }
 
 }  // namespace
+
+void remove_stale_files(Backend& backend, const std::string& path, const format::FileHeader& old, std::uint32_t from) {
+  for (std::uint32_t k = from; k < old.n_physical + old.n_later; ++k) {
+    const std::string name = format::physical_name(path, k);
+    auto stale = open_physical(backend, name, k);
+    if (stale.has_value() && (*stale)->header().id.uuid == old.id.uuid) (void)backend.remove(name).ok();
+  }
+}
 
 Status check_unclosed(Backend& backend, const StoredFile& held, bool force, const GoOn& go_on) {
   if (held.locks_reach_all()) return {};

@@ -34,6 +34,9 @@ Status begin_session(Backend& backend, const std::string& path, const WritePlan&
 void abandon_session(Backend& backend, const std::string& path, const PlannedFile& planned);
 // Removes a physical file unless its name leads to another file by now. Failures are ignored.
 void remove_file(Backend& backend, const std::string& path, const format::FileHeader& header);
+// Removes the physical files of a replaced multifile, known by their uuid, from number `from` on. One that cannot be
+// removed does no harm.
+void remove_stale_files(Backend& backend, const std::string& path, const format::FileHeader& old, std::uint32_t from);
 // Removes the physical files of a creation that failed afterwards.
 void remove_files(Backend& backend, const std::string& path, const WritePlan& plan);
 
