@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -413,6 +414,11 @@ std::string bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+Result<TierRecord> record_in(const std::filesystem::path& folder) {
+  const std::string bytes = bytes_of(folder.string() + kRecordName);
+  return decode_record(std::as_bytes(std::span(bytes)), folder);
+}
+
 // Another program makes a file of that name before a call of the drain: it keeps what it has. What is created under the
 // name later writes to no drained file.
 TEST_F(Tiers, AnExclusiveCreationReplacesNoFile) {
@@ -593,12 +599,49 @@ class HeldForAWhile {
 
 TEST_F(Tiers, ARestartDoesNotReadAnOlderOneWhileItsOwnIsDrained) {
   write_two(checkpoint_);
-  HeldForAWhile other(checkpoint_.in_tier()[0].string() + kRecordName);
+  const std::string part = checkpoint_.in_tier()[0].string();
+  HeldForAWhile other(part + kRecordName);
 
-  EXPECT_EQ(checkpoint_.read(true), -1);
+  const Status refused = drain_tier(
+      posix_backend(),
+      {.tier = checkpoint_.tier, .only = checkpoint_.path, .tell = {}, .patience = std::chrono::milliseconds(2000)});
+  EXPECT_EQ(refused.code(), Code::unsafe);
+  for (const std::string& text : {"'" + checkpoint_.path + "'", "drains it from '" + part + "'",
+                                  std::string("for 2 seconds; open it again when that program has ended")})
+    EXPECT_NE(refused.message().find(text), std::string::npos) << refused.message();
+  const Status all = drained(checkpoint_.tier);
+  EXPECT_EQ(all.code(), Code::unsafe);
+  EXPECT_NE(all.message().find("'" + checkpoint_.path + "': another program writes or drains it in"), std::string::npos)
+      << all.message();
   other.end_later();
   EXPECT_EQ(checkpoint_.read(true), 2);
 
+  expect_drained(2, 1);
+}
+
+// For longer than its patience, in which another node makes steps.
+TEST_F(Tiers, ARestartWaitsAsLongAsADrainGoesOn) {
+  write_two(checkpoint_);
+  const std::string part = checkpoint_.in_tier()[0].string();
+  auto record = record_in(part);
+  ASSERT_TRUE(record.has_value());
+  std::optional<HeldForAWhile> other(std::in_place, part + kRecordName);
+  const auto state = posix_backend()->open(record->part_path(0), OpenMode::create).value();
+  auto going_on = std::async(std::launch::async, [&] {
+    for (std::uint64_t step = 1; step <= 16; ++step) {
+      const std::uint64_t head[] = {0, step};
+      EXPECT_TRUE(state->write(0, std::as_bytes(std::span(head))).ok());
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    }
+    other.reset();
+  });
+
+  const Status drained =
+      drain_tier(posix_backend(),
+                 {.tier = checkpoint_.tier, .only = checkpoint_.path, .tell = {}, .patience = std::chrono::seconds(3)});
+
+  EXPECT_EQ(drained.message(), "ok");
+  going_on.get();
   expect_drained(2, 1);
 }
 
@@ -628,11 +671,6 @@ TEST_F(Tiers, ARestartReportsAFolderThatItCannotLock) {
   };
   EXPECT_EQ(drain_tier(storage, restart).message(), "ok");
   EXPECT_EQ(checkpoint_.in_tier().size(), 1U);
-}
-
-Result<TierRecord> record_in(const std::filesystem::path& folder) {
-  const std::string bytes = bytes_of(folder.string() + kRecordName);
-  return decode_record(std::as_bytes(std::span(bytes)), folder);
 }
 
 TEST_F(Tiers, AProgramWaitsForAnotherDrainOfItsPart) {

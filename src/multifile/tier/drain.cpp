@@ -15,7 +15,6 @@
 #include "multifile/read/physical_reader.hpp"
 #include "multifile/tier/folder_runs.hpp"
 #include "multifile/write/create_files.hpp"
-#include "os/wait.hpp"
 #include "storage/hold_file.hpp"
 
 namespace thalweg {
@@ -178,31 +177,17 @@ void remove_draining(Backend& backend, const TierRecord& record) {
     (void)backend.remove(format::physical_name(record.draining_path(), k)).ok();
 }
 
-Status read_whole(Backend& backend, const std::string& path, Bytes& bytes) {
-  TW_ASSIGN_OR_RETURN(const auto file, backend.open(path, OpenMode::read_write));
-  TW_RETURN_IF_ERROR(file->forget_cached());
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
-  bytes.resize(size);
-  return file->read(0, bytes).status();
+// No bytes where there is no such file.
+Result<Bytes> read_whole(Backend& backend, const std::string& path) {
+  auto file = backend.open(path, OpenMode::read_write);
+  if (file.status().code() == Code::not_found) return Bytes();
+  TW_RETURN_IF_ERROR(file.status());
+  TW_RETURN_IF_ERROR((*file)->forget_cached());
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, (*file)->size());
+  Bytes bytes(size);
+  TW_RETURN_IF_ERROR((*file)->read(0, bytes).status());
+  return bytes;
 }
-
-}  // namespace
-
-Result<PartState> read_part(Backend& backend, const TierRecord& record, std::uint32_t part) {
-  PartState state;
-  Bytes bytes;
-  const Status read = read_whole(backend, record.part_path(part), bytes);
-  if (read.code() == Code::not_found || read.os_errno() == ESTALE) return state;  // or another node removes it just now
-  TW_RETURN_IF_ERROR(read);
-  ByteView rest = bytes;
-  state.arrived = take_value<std::uint64_t>(rest) == kArrived;
-  state.steps = take_value<std::uint64_t>(rest);
-  state.closed = take_value<std::uint64_t>(rest) != 0;
-  state.slots.assign(rest.begin(), rest.end());
-  return state;
-}
-
-namespace {
 
 Result<bool> has_arrived(Backend& backend, const TierRecord& record) {
   if (look_at_final(backend, record) != Drained::not_yet || is_closed_draining(backend, record)) return true;
@@ -211,6 +196,28 @@ Result<bool> has_arrived(Backend& backend, const TierRecord& record) {
 }
 
 }  // namespace
+
+Result<PartState> read_part(Backend& backend, const TierRecord& record, std::uint32_t part) {
+  PartState state;
+  auto bytes = read_whole(backend, record.part_path(part));
+  if (bytes.status().os_errno() == ESTALE) return state;  // another node removes it just now
+  TW_RETURN_IF_ERROR(bytes.status());
+  ByteView rest = *bytes;
+  state.arrived = take_value<std::uint64_t>(rest) == kArrived;
+  state.steps = take_value<std::uint64_t>(rest);
+  state.closed = take_value<std::uint64_t>(rest) != 0;
+  state.slots.assign(rest.begin(), rest.end());
+  return state;
+}
+
+Result<std::uint64_t> steps_of_all(Backend& backend, const TierRecord& record) {
+  std::uint64_t steps = 0;
+  for (std::uint32_t part = 0; part < record.n_parts; ++part) {
+    TW_ASSIGN_OR_RETURN(const PartState state, read_part(backend, record, part));
+    steps += state.steps + (state.arrived ? 1 : 0);
+  }
+  return steps;
+}
 
 Status drain_part(Backend& backend, const std::string& folder, const TierRecord& record) {
   TW_ASSIGN_OR_RETURN(bool arrived, has_arrived(backend, record));
@@ -267,24 +274,6 @@ Result<Drained> try_to_finish(const std::shared_ptr<Backend>& backend, const Tie
   return how;
 }
 
-// Where another process finishes at the moment, its locks are in the way for a short time.
-template <class Try>
-auto try_for_a_while(Try&& once) -> decltype(once()) {
-  for (int tries = 60;; --tries) {
-    auto done = once();
-    if (done.status().code() != Code::unsafe || tries == 0) return done;
-    sleep_for(std::chrono::milliseconds(50));
-  }
-}
-
-}  // namespace
-
-Result<Drained> finish_drain(const std::shared_ptr<Backend>& backend, const TierRecord& record, std::string* missing) {
-  return try_for_a_while([&] { return try_to_finish(backend, record, missing); });
-}
-
-namespace {
-
 struct HeldFolder {
   std::string path;
   TierRecord record;
@@ -292,23 +281,13 @@ struct HeldFolder {
   Status part;                       // of its drain
 };
 
-// Reads the record of a folder; no bytes where there is none.
-Result<Bytes> read_record(Backend& backend, const std::string& name) {
-  Bytes bytes(8192);
-  auto file = backend.open(name, OpenMode::read);
-  if (file.status().code() == Code::not_found) return Bytes();
-  TW_RETURN_IF_ERROR(file.status());
-  TW_ASSIGN_OR_RETURN(const std::size_t got, (*file)->read(0, bytes));
-  bytes.resize(got);
-  return bytes;
-}
-
 // Looks before it locks, as the program that makes a folder would be refused. `only` (see TierDrain): other folders are
-// left alone, and so is what a program is writing; a drain of the path is awaited for a while.
-Result<HeldFolder> hold_folder(Backend& backend, const std::string& path, const std::string& only) {
+// left alone, and so is what a program is writing; a drain of the path is awaited as long as it goes on.
+Result<HeldFolder> hold_folder(Backend& backend, const std::string& path, const TierDrain& what) {
+  const std::string& only = what.only;
   HeldFolder folder{path, {}, nullptr, {}};
   const std::string name = path + kRecordName;
-  auto read = read_record(backend, name);
+  auto read = read_whole(backend, name);
   if (!read.has_value() && !only.empty()) return folder;  // of another user
   TW_ASSIGN_OR_RETURN(Bytes bytes, std::move(read));
   const bool is_empty = bytes.empty();  // its program is making it, or died before it wrote, or while it made a copy
@@ -319,10 +298,19 @@ Result<HeldFolder> hold_folder(Backend& backend, const std::string& path, const 
   if (!only.empty() && !(found.has_value() && found->final_path == only)) return folder;
   const bool waits = !only.empty() && found->closed;
   const auto hold = [&] { return hold_file(backend, name); };
-  auto held = waits ? try_for_a_while(hold) : hold();
-  if (!only.empty() && !waits && held.status().code() == Code::unsafe) return folder;
+  auto held = waits ? try_behind_drain(backend, *found, what.patience, hold) : hold();
+  const bool is_held = held.status().code() == Code::unsafe;
+  if (is_held && waits)
+    return Status::error(Code::unsafe,
+                         "'{}': another program drains it from '{}', and no node has made a step for {} seconds; open "
+                         "it again when that program has ended, or without the hint tier to read what has the name now",
+                         only, path, std::chrono::floor<std::chrono::seconds>(what.patience).count());
+  if (is_held && !only.empty()) return folder;
+  if (is_held && found.has_value())
+    return Status::error(Code::unsafe, "'{}': another program writes or drains it in '{}'; try again when it has ended",
+                         found->final_path, path);
   if (held.status().code() != Code::not_found) TW_RETURN_IF_ERROR(held.status());
-  TW_ASSIGN_OR_RETURN(bytes, read_record(backend, name));
+  TW_ASSIGN_OR_RETURN(bytes, read_whole(backend, name));
   if (bytes.empty() && is_empty) TW_RETURN_IF_ERROR(remove_tier_folder(path));
   if (bytes.empty() || !held.has_value()) return folder;  // removed here or by another program, or made just now
   folder.held = std::move(held).value();
@@ -351,6 +339,12 @@ Status finish_folder(const std::shared_ptr<Backend>& backend, const HeldFolder& 
 
 }  // namespace
 
+// Where another process finishes at the moment, its locks are in the way for a short time.
+Result<Drained> finish_drain(const std::shared_ptr<Backend>& backend, const TierRecord& record, std::string* missing) {
+  constexpr std::chrono::seconds kShort{3};
+  return try_behind_drain(*backend, record, kShort, [&] { return try_to_finish(backend, record, missing); });
+}
+
 Status drain_tier(const std::shared_ptr<Backend>& backend, const TierDrain& what) {
   std::set<std::string> paths, told;
   std::error_code error;
@@ -365,7 +359,7 @@ Status drain_tier(const std::shared_ptr<Backend>& backend, const TierDrain& what
   };
   std::vector<HeldFolder> folders;
   for (const std::string& path : paths) {
-    auto held = hold_folder(*backend, path, what.only);
+    auto held = hold_folder(*backend, path, what);
     if (what.only.empty() && held.status().code() == Code::no_permission) continue;  // of another user
     note(held.status(), "");
     if (!held.has_value() || held->held == nullptr) continue;

@@ -10,10 +10,13 @@
 // Each step can be repeated after a death. Several processes may finish a drain at once: all write the same bytes.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "multifile/tier/tier_record.hpp"
+#include "os/wait.hpp"
 
 namespace thalweg {
 
@@ -33,6 +36,26 @@ struct PartState {
   Bytes slots;          // part 0: the second state slot of each physical file
 };
 Result<PartState> read_part(Backend& backend, const TierRecord& record, std::uint32_t part);
+// Steps of all parts. It changes as long as some node drains.
+Result<std::uint64_t> steps_of_all(Backend& backend, const TierRecord& record);
+
+inline constexpr std::chrono::seconds kPatience{60};  // with drains of others that make no step
+
+// Repeats `once` while it returns unsafe, as another program drains the multifile, until no node has made a step for
+// `patience`.
+template <class Try>
+auto try_behind_drain(Backend& backend, const TierRecord& record, std::chrono::milliseconds patience, Try&& once)
+    -> decltype(once()) {
+  using Clock = std::chrono::steady_clock;
+  std::uint64_t steps = 0;
+  for (Clock::time_point changed = Clock::now();; sleep_for(std::chrono::milliseconds(100))) {
+    auto done = once();
+    if (done.status().code() != Code::unsafe) return done;
+    TW_ASSIGN_OR_RETURN(const std::uint64_t now, steps_of_all(backend, record));
+    if (std::exchange(steps, now) != now) changed = Clock::now();
+    if (Clock::now() - changed > patience) return done;
+  }
+}
 
 // Copies the part in `folder`; does nothing where it has arrived. unsafe: another process copies it.
 Status drain_part(Backend& backend, const std::string& folder, const TierRecord& record);
@@ -42,9 +65,10 @@ Result<Drained> finish_drain(const std::shared_ptr<Backend>& backend, const Tier
 
 struct TierDrain {
   std::string tier;
-  std::string only;                              // this final path; empty: all
-  bool lost = false;                             // copies take the place of the parts of other nodes
-  std::function<void(const std::string&)> tell;  // a line for each multifile
+  std::string only;                                // this final path; empty: all
+  bool lost = false;                               // copies take the place of the parts of other nodes
+  std::function<void(const std::string&)> tell;    // a line for each multifile
+  std::chrono::milliseconds patience = kPatience;  // with another program that drains `only`, and makes no step
 };
 // Drains what is in a tier and no running program holds. not_closed: parts of a multifile are missing.
 Status drain_tier(const std::shared_ptr<Backend>& backend, const TierDrain& what);

@@ -20,7 +20,6 @@ namespace thalweg {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kPatience{60};  // with drains of others that make no step
 constexpr std::chrono::milliseconds kShortest{10}, kLongest{500};
 
 struct Drains {
@@ -32,16 +31,6 @@ struct Drains {
   std::atomic<int> awaited = 0;
 };
 constinit std::atomic<Drains*> drains{nullptr};  // never destroyed: threads may run at exit
-
-// Steps of all parts. It grows as long as some node drains.
-Result<std::uint64_t> steps_of_all(Backend& backend, const TierRecord& record) {
-  std::uint64_t steps = 0;
-  for (std::uint32_t part = 0; part < record.n_parts; ++part) {
-    TW_ASSIGN_OR_RETURN(const PartState state, read_part(backend, record, part));
-    steps += state.steps + (state.arrived ? 1 : 0);
-  }
-  return steps;
-}
 
 // The node of part 0 finishes the drain, which removes the files of the parts; the other nodes wait for that. At the end
 // of the program a node gives up when no node has made a step for a while.
@@ -93,14 +82,11 @@ Status TierFolders::remove() {
 }
 
 Status drain_own(const TierFolders& folders) {
-  std::uint64_t steps = 0;
-  for (Clock::time_point changed = Clock::now();; sleep_for(kLongest)) {
-    const Status mine = drain_part(*folders.backend, folders.own, folders.record);
-    if (mine.code() != Code::unsafe) return mine;
-    TW_ASSIGN_OR_RETURN(const PartState now, read_part(*folders.backend, folders.record, folders.record.part));
-    if (std::exchange(steps, now.steps) != now.steps) changed = Clock::now();
-    if (Clock::now() - changed > kPatience) return mine;
-  }
+  const auto once = [&]() -> Result<bool> {
+    TW_RETURN_IF_ERROR(drain_part(*folders.backend, folders.own, folders.record));
+    return true;
+  };
+  return try_behind_drain(*folders.backend, folders.record, kPatience, once).status();
 }
 
 Status begin_drain(TierFolders folders) {
