@@ -54,8 +54,7 @@ for number, method in enumerate(option("--methods").split(","), 1):
         seconds = 40e-6 + (size + 200 * pieces * (size > 100000)) * 1e-9 / workers
         parts = dict(open=0, transfer=seconds, close=0)
         say(kind="begin", method=method, cell=cell, repetition=0)
-        say(kind="facts", method=method, cell=cell, files=1, folders=0, file_bytes=size, stored_bytes=size, memory_bytes=0,
-            hints={}, plan="aggregate, 2 workers")
+        say(kind="facts", method=method, cell=cell, memory_bytes=0, plan="aggregate, 2 workers")
         for repetition in range(1, int(option("--repeat")) + 1):
             for phase in option("--phases").split(","):
                 say(kind="time", method=method, cell=cell, repetition=repetition, phase=phase, seconds=seconds, parts=parts,

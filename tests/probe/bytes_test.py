@@ -5,7 +5,7 @@ ran and reported all phases."""
 
 import math
 
-from probe_support import GLOBAL, OVERLAPPING, ProbeTest, built, cell, has_direct, main
+from probe_support import GLOBAL, OVERLAPPING, ProbeTest, built, cell, main
 
 QUICK = ("--repeat", "1", "--no-warm-up")
 
@@ -74,18 +74,13 @@ class Bytes(ProbeTest):
             unfit = {skipped["method"] for skipped in launch.skipped if skipped["phase"] == "write"}
             self.assertEqual(unfit, {id for id in built() if id not in fit})
 
-    # Durable files and dropped pages; direct I/O, where a method supports it.
+    # Durable files, and pages that are dropped before reads where the storage is more than memory.
     def test_the_other_caches(self):
-        for cache in ("drop", "direct"):
+        for cache in ("sync", "drop"):
             launch = self.measure(2, *QUICK, "--cache", cache, "--cell", cell((130, 70), (2, 1)))
             self.assertEqual({time["cell"]["cache"] for time in launch.time}, {cache})
-            met = {(time["phase"] == "write", time["method"], time["cache"]) for time in launch.time
-                   if time["phase"] in ("write", "read")}
-            for writes, method, real in met:
-                past = {"direct"} if cache == "direct" else set()
-                self.assertIn(real, past | ({"sync"} if writes else {"drop", "warm"}), (method, cache))
-            if cache == "direct" and has_direct(self.folder):
-                self.assertIn((True, "gather", "direct"), met)
+            self.assertEqual({time["cache"] for time in launch.time if time["phase"] == "write"}, {"sync"})
+            self.assertLessEqual({time["cache"] for time in launch.time if time["phase"] == "read"}, {"warm", cache} - {"sync"})
 
     def test_repetitions_are_interleaved_and_the_first_is_not_timed(self):
         launch = self.measure(2, "--repeat", "4", "--methods", "gather,file-per-task,tw-collective", "--phases", "write,read",

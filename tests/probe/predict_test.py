@@ -97,7 +97,7 @@ class Predict(ProbeTest):
         self.assertIn("none", done.stderr)
 
     def test_the_limit_of_the_storage(self):
-        for cache in ("warm", "sync", "drop", "direct"):
+        for cache in ("warm", "sync", "drop"):
             with self.subTest(cache):
                 launch = self.measure(2, "--methods", "file-per-task", "--phases", "write,read", "--repeat", "2", "--limit",
                                       "--cache", cache, "--cell", cell((1000, 1001)), "--cell", cell((1, 1), (2, 1)))

@@ -41,8 +41,7 @@ MEMBERS = {
     "time": {"method": TEXT, "cell": dict, "repetition": WHOLE, "phase": TEXT, "seconds": NUMBER, "parts": dict, "bytes": WHOLE,
              "cache": TEXT},
     "limit": {"cell": dict, "phase": TEXT, "repetition": WHOLE, "seconds": NUMBER, "bytes": WHOLE},
-    "facts": {"method": TEXT, "cell": dict, "files": WHOLE, "folders": WHOLE, "file_bytes": WHOLE, "stored_bytes": WHOLE,
-              "hints": dict, "plan": OPTIONAL_TEXT},
+    "facts": {"method": TEXT, "cell": dict, "memory_bytes": WHOLE, "plan": OPTIONAL_TEXT},
     "skipped": {"method": TEXT, "cell": (dict, type(None)), "phase": OPTIONAL_TEXT, "reason": TEXT},
     "failure": {"method": OPTIONAL_TEXT, "cell": (dict, type(None)), "phase": OPTIONAL_TEXT, "message": TEXT, "rank": WHOLE},
     "end": {"complete": bool, "seconds": NUMBER},
@@ -137,12 +136,6 @@ def end_group(process):
 def content(file):
     # pread: the position is shared with the process.
     return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
-
-
-def has_direct(folder):
-    """Whether the file system is known to support direct I/O."""
-    kind = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=True).stdout.strip()
-    return kind in ("ext2/ext3", "xfs")
 
 
 def cell(shape, grid=None, order="c", **more):

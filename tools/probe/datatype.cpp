@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <climits>
 
-#include "folder.hpp"
+#include "posix_file.hpp"
 #include "ranks.hpp"
 
 namespace probe {

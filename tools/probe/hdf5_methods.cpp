@@ -10,14 +10,13 @@
 // - A chunk is the largest block of a rank. Where the grid does not divide the shape, blocks and chunks differ, as for
 //   every user of a grid of chunks.
 // - Order f: the dimensions of the data set are reversed, as in the library's Fortran interface.
-#include <sys/stat.h>
+#include <hdf5.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "hdf5_handles.hpp"
+#include "folder.hpp"
 #include "method.hpp"
-#include "ranks.hpp"
 
 namespace probe {
 
@@ -27,21 +26,12 @@ using Sizes = std::vector<hsize_t>;
 
 constexpr const char* kDataSet = "array";
 constexpr std::uint64_t kLargestChunk = std::numeric_limits<std::uint32_t>::max();  // bytes; 32 bits in the format
-constexpr hsize_t kSmallestAlignment = 4096;
 
 // In the order of the data set: from the slowest to the fastest. That of a ragged array has one dimension.
 Sizes turned(const Array& array, const std::vector<std::int64_t>& sizes) {
   if (array.ragged) return {static_cast<hsize_t>(sizes[0] * sizes[1])};
   const std::vector<std::int64_t> turned = array.turned(sizes);
   return {turned.begin(), turned.end()};
-}
-
-hid_t space_of(const Sizes& sizes) { return H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr); }
-
-hsize_t alignment_of(const std::string& folder) {
-  struct stat status {};
-  if (::stat(folder.c_str(), &status) != 0) fail_errno("look at", folder);
-  return std::max<hsize_t>(kSmallestAlignment, static_cast<hsize_t>(status.st_blksize));
 }
 
 // The largest block of a rank, cut to the limit of a chunk.
@@ -57,28 +47,116 @@ Sizes chunk_of(const Array& array, const std::vector<int>& grid) {
   return chunk;
 }
 
-// Selects the elements of `block`, or none, in a space of the whole array.
-void select(hid_t space, const Array& array, const Block& block, const std::string& path) {
-  const auto add = [&](H5S_seloper_t how, const Sizes& start, const Sizes& count) {
-    must_hdf5(H5Sselect_hyperslab(space, how, start.data(), nullptr, count.data(), nullptr), "select a block of", path);
+// The innermost message of the error stack, which is the reason.
+std::string reason() {
+  std::string text;
+  const auto take = [](unsigned depth, const H5E_error2_t* error, void* to) -> herr_t {
+    if (depth == 0 && error->desc != nullptr) *static_cast<std::string*>(to) = error->desc;
+    return 0;
   };
-  if (block.elements() > 0 && !array.ragged)
-    return add(H5S_SELECT_SET, turned(array, block.start), turned(array, block.count));
-  must_hdf5(H5Sselect_none(space), "select nothing of", path);
-  for_each_run(array, block, [&](const Run& row) {
-    add(H5S_SELECT_OR, {static_cast<hsize_t>(row.in_other)}, {static_cast<hsize_t>(row.length)});
-  });
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &text);
+  H5Eclear2(H5E_DEFAULT);
+  std::ranges::replace(text, '\n', ' ');
+  return text.empty() ? "HDF5 gives no reason" : text;
 }
 
-// An open file and its data set. Not closed by itself: a close is collective.
-struct Hdf5File {
-  const std::string& path;
-  hid_t file, set;
+// A space or a property list, which one rank can close alone.
+class Handle {
+ public:
+  explicit Handle(hid_t id) : id_(id) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { H5Idec_ref(id_); }
+  hid_t operator*() const { return id_; }
+
+ private:
+  hid_t id_;
+};
+
+// An open file and its data set. Not closed by itself: a close is collective, and after a failure other ranks may be
+// elsewhere.
+class Hdf5File {
+ public:
+  Hdf5File(const Task& task, bool chunked, bool collective) : task_(task), collective_(collective) {
+    const Handle access(must(H5Pcreate(H5P_FILE_ACCESS)));
+    must(H5Pset_fapl_mpio(*access, task.comm, MPI_INFO_NULL));
+    must(H5Pset_coll_metadata_write(*access, true));
+    // Independent transfers look chunks up independently, so metadata operations cannot be collective then.
+    if (collective) must(H5Pset_all_coll_metadata_ops(*access, true));
+    const auto alignment = static_cast<hsize_t>(block_bytes(task.folder));
+    must(H5Pset_alignment(*access, alignment, alignment));
+    if (task.writes) {
+      file_ = must(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, *access), "create");
+      set_ = create_set(chunked);
+    } else {
+      file_ = must(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, *access), "open");
+      set_ = must(H5Dopen2(file_, kDataSet, H5P_DEFAULT), "find the data set of");
+    }
+  }
+
+  // The memory has the shape of the block, for which the library has a fast path.
+  void transfer() const {
+    const Array& array = *task_.array;
+    const Handle space(must(H5Dget_space(set_)));
+    select(*space);
+    const bool nothing = task_.block.elements() == 0;
+    const Handle memory(space_of(nothing ? array.shape : task_.block.count));
+    if (nothing) must(H5Sselect_none(*memory));
+    const Handle how(must(H5Pcreate(H5P_DATASET_XFER)));
+    must(H5Pset_dxpl_mpio(*how, collective_ ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT));
+    if (task_.writes)
+      must(H5Dwrite(set_, H5T_NATIVE_FLOAT, *memory, *space, *how, task_.memory.data()), "write");
+    else
+      must(H5Dread(set_, H5T_NATIVE_FLOAT, *memory, *space, *how, task_.memory.data()), "read");
+  }
 
   void close() const {
-    must_hdf5(H5Dclose(set), "close the data set of", path);
-    must_hdf5(H5Fclose(file), "close", path);
+    must(H5Dclose(set_), "close the data set of");
+    must(H5Fclose(file_), "close");
   }
+
+ private:
+  // Throws Failed unless `code` is 0 or more.
+  template <typename Code>
+  Code must(Code code, const char* what = "prepare") const {
+    if (code < 0) throw Failed(std::string("cannot ") + what + " '" + path_ + "': " + reason());
+    return code;
+  }
+
+  hid_t space_of(const std::vector<std::int64_t>& sizes) const {
+    const Sizes turned = probe::turned(*task_.array, sizes);
+    return must(H5Screate_simple(static_cast<int>(turned.size()), turned.data(), nullptr));
+  }
+
+  hid_t create_set(bool chunked) const {
+    const Handle creation(must(H5Pcreate(H5P_DATASET_CREATE)));
+    must(H5Pset_fill_time(*creation, H5D_FILL_TIME_NEVER));
+    must(H5Pset_alloc_time(*creation, H5D_ALLOC_TIME_EARLY));
+    const Sizes chunk = chunk_of(*task_.array, task_.written_grid);
+    if (chunked) must(H5Pset_chunk(*creation, static_cast<int>(chunk.size()), chunk.data()), "cut into chunks");
+    const Handle space(space_of(task_.array->shape));
+    return must(H5Dcreate2(file_, kDataSet, H5T_IEEE_F32LE, *space, H5P_DEFAULT, *creation, H5P_DEFAULT),
+                "create the data set of");
+  }
+
+  // Selects the elements of the block, or none, in a space of the whole array.
+  void select(hid_t space) const {
+    const Array& array = *task_.array;
+    const auto add = [&](H5S_seloper_t how, const Sizes& start, const Sizes& count) {
+      must(H5Sselect_hyperslab(space, how, start.data(), nullptr, count.data(), nullptr), "select a block of");
+    };
+    if (task_.block.elements() > 0 && !array.ragged)
+      return add(H5S_SELECT_SET, turned(array, task_.block.start), turned(array, task_.block.count));
+    must(H5Sselect_none(space));
+    for_each_run(array, task_.block, [&](const Run& row) {
+      add(H5S_SELECT_OR, {static_cast<hsize_t>(row.in_other)}, {static_cast<hsize_t>(row.length)});
+    });
+  }
+
+  const Task& task_;
+  const std::string path_ = task_.folder + "/array.h5";
+  const bool collective_;
+  hid_t file_ = -1, set_ = -1;
 };
 
 class Hdf5Method : public Method {
@@ -90,10 +168,7 @@ class Hdf5Method : public Method {
   }
 
   Parts move(const Task& task) override {
-    const std::string path = task.folder + "/array.h5";
-    return use(
-        task, [&] { return task.writes ? create(task, path) : open(task, path); },
-        [&](const Hdf5File& file) { transfer(task, file); });
+    return use([&] { return Hdf5File(task, chunked_, collective_); }, [](const Hdf5File& file) { file.transfer(); });
   }
 
  private:
@@ -101,63 +176,6 @@ class Hdf5Method : public Method {
     unsigned major = 0, minor = 0, release = 0;
     H5get_libversion(&major, &minor, &release);
     return "HDF5 " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
-  }
-
-  // The memory has the shape of the block, for which the library has a fast path.
-  void transfer(const Task& task, const Hdf5File& file) const {
-    const Array& array = *task.array;
-    const Hdf5Handle space(H5Dget_space(file.set), H5Sclose, file.path);
-    select(*space, array, task.block, file.path);
-    const bool nothing = task.block.elements() == 0;
-    const Hdf5Handle memory(space_of(turned(array, nothing ? array.shape : task.block.count)), H5Sclose, file.path);
-    if (nothing) must_hdf5(H5Sselect_none(*memory), "select nothing for", file.path);
-    const Hdf5Handle how(H5Pcreate(H5P_DATASET_XFER), H5Pclose, file.path);
-    must_hdf5(H5Pset_dxpl_mpio(*how, collective_ ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT), "prepare", file.path);
-    if (task.writes)
-      must_hdf5(H5Dwrite(file.set, H5T_NATIVE_FLOAT, *memory, *space, *how, task.memory.data()), "write", file.path);
-    else
-      must_hdf5(H5Dread(file.set, H5T_NATIVE_FLOAT, *memory, *space, *how, task.memory.data()), "read", file.path);
-  }
-
-  void set_access(hid_t access, const Task& task, const std::string& path) const {
-    must_hdf5(H5Pset_fapl_mpio(access, task.comm, MPI_INFO_NULL), "prepare", path);
-    must_hdf5(H5Pset_coll_metadata_write(access, true), "prepare", path);
-    // Independent transfers look chunks up independently, so metadata operations cannot be collective then.
-    if (collective_) must_hdf5(H5Pset_all_coll_metadata_ops(access, true), "prepare", path);
-    const hsize_t alignment = alignment_of(task.folder);
-    must_hdf5(H5Pset_alignment(access, alignment, alignment), "prepare", path);
-  }
-
-  Hdf5File open(const Task& task, const std::string& path) const {
-    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path);
-    set_access(*access, task, path);
-    const hid_t file = must_hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, *access), "open", path);
-    return {path, file, must_hdf5(H5Dopen2(file, kDataSet, H5P_DEFAULT), "find the data set of", path)};
-  }
-
-  Hdf5File create(const Task& task, const std::string& path) {
-    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path);
-    set_access(*access, task, path);
-    const hid_t file = must_hdf5(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, *access), "create", path);
-    void* handle = nullptr;
-    if (H5Fget_vfd_handle(file, *access, &handle) >= 0 && handle != nullptr)
-      hints_ = hints_of(*static_cast<MPI_File*>(handle));
-    hints_["alignment"] = std::to_string(alignment_of(task.folder));
-    const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, path);
-    must_hdf5(H5Pset_fill_time(*creation, H5D_FILL_TIME_NEVER), "prepare", path);
-    must_hdf5(H5Pset_alloc_time(*creation, H5D_ALLOC_TIME_EARLY), "prepare", path);
-    if (chunked_) cut_into_chunks(*creation, chunk_of(*task.array, task.written_grid), path);
-    const Hdf5Handle space(space_of(turned(*task.array, task.array->shape)), H5Sclose, path);
-    return {path, file,
-            must_hdf5(H5Dcreate2(file, kDataSet, H5T_IEEE_F32LE, *space, H5P_DEFAULT, *creation, H5P_DEFAULT),
-                      "create the data set of", path)};
-  }
-
-  void cut_into_chunks(hid_t creation, const Sizes& chunk, const std::string& path) {
-    must_hdf5(H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data()), "cut into chunks", path);
-    std::string& text = hints_["chunk"];
-    text.clear();
-    for (const hsize_t size : chunk) text += (text.empty() ? "" : "x") + std::to_string(size);
   }
 
   bool chunked_, collective_;

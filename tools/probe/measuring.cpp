@@ -3,11 +3,12 @@
 
 #include <mpi.h>
 #include <thalweg/group_mpi.h>
-#include <time.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <thread>
 
 #include "campaign.hpp"
 
@@ -23,8 +24,7 @@ namespace {
                 {"phase", where.phase},
                 {"message", message},
                 {"rank", rank}});
-  const timespec time{0, 200'000'000};
-  ::nanosleep(&time, nullptr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
 }

@@ -5,11 +5,8 @@
 #include <mpi.h>
 
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thalweg/base.hpp>
@@ -17,7 +14,7 @@
 #include <vector>
 
 #include "array.hpp"
-#include "folder.hpp"
+#include "posix_file.hpp"
 #include "stopwatch.hpp"
 
 namespace probe {
@@ -51,9 +48,8 @@ struct Task {
   int shift = 0;
   Block block;                  // of this rank
   std::vector<Piece> pieces;    // where the block lies in what the writers wrote
-  std::span<std::byte> memory;  // the block; page-aligned, with whole pages behind it
+  std::span<std::byte> memory;  // the block; page-aligned
   std::string folder;           // of this method only; empty before a write
-  bool direct = false;          // direct I/O, where the method supports it
   int files_per_folder = 0;     // of the method file-per-task-dirs
   // Nonblocking methods call it once between start and wait, unless it is empty: the computation of this rank. It calls
   // `between` after each of many slices, where a method may drive its progress.
@@ -73,7 +69,7 @@ struct Parts {
 class Method {
  public:
   // `library`: name and version of the I/O library; "": the C library.
-  explicit Method(std::string library) : library_(std::move(library)) {}
+  explicit Method(std::string library = {}) : library_(std::move(library)) {}
   Method(const Method&) = delete;
   Method& operator=(const Method&) = delete;
   virtual ~Method() = default;
@@ -84,59 +80,53 @@ class Method {
   virtual Parts move(const Task& task) = 0;
 
   const std::string& library() const { return library_; }
-  // Whether a write or read of this process with `direct` opened a file with direct I/O.
-  bool was_direct() const { return direct_.value_or(false); }
-  // Settings and results reported by the library for the last write of this process.
-  const std::map<std::string, std::string>& hints() const { return hints_; }
+  // What the library tells about the last write of this process; "": nothing.
   const std::string& plan() const { return plan_; }
 
  protected:
   // The times of a file that open() returns, act(file) uses and file.close() ends.
   template <class Open, class Act>
-  Parts use(const Task& task, Open open, Act act) {
+  static Parts use(Open open, Act act) {
     Parts parts;
     Lap lap;
     auto file = open();
     parts.open = lap();
     act(file);
     parts.transfer = lap();
-    if (task.direct && !direct_) direct_ = opened_direct(task.folder);
     file.close();
     parts.close = lap();
     return parts;
   }
   // Reads the block from the pieces of the writers: open(piece) returns a file with read(bytes, offset) and close().
   template <class Open>
-  Parts read_pieces(const Task& task, Open open) {
+  static Parts read_pieces(const Task& task, Open open) {
     Parts all;
     for (const Piece& piece : task.pieces) {
-      const auto [opening, transfer, close] = use(
-          task, [&] { return open(piece); },
-          [&](auto& file) {
-            for_each_shared_run(*task.array, piece.block, task.block, [&](const Run& run) {
-              file.read(task.memory_of(run.in_other, run.length), run.in_block * kElement);
-            });
-          });
+      const auto [opening, transfer, close] =
+          use([&] { return open(piece); },
+              [&](auto& file) {
+                for_each_shared_run(*task.array, piece.block, task.block, [&](const Run& run) {
+                  file.read(task.memory_of(run.in_other, run.length), run.in_block * kElement);
+                });
+              });
       all = {all.open + opening, all.transfer + transfer, all.close + close};
     }
     return all;
   }
 
-  std::map<std::string, std::string> hints_;
   std::string plan_;
 
  private:
   std::string library_;
-  std::optional<bool> direct_;
 };
 
-// Factories, by ids of the table: one file each, or an _absent one chosen by CMake, which returns null.
-std::unique_ptr<Method> make_posix_method(std::string_view id);    // 1 to 3
-std::unique_ptr<Method> make_mpiio_method(std::string_view id);    // 4 to 11, 16
-std::unique_ptr<Method> make_hdf5_method(std::string_view id);     // 12 to 15
-std::unique_ptr<Method> make_pnetcdf_method(std::string_view id);  // 17
-std::unique_ptr<Method> make_thalweg_method(std::string_view id);  // 18 to 21
-std::unique_ptr<Method> make_sionlib_method(std::string_view id);  // 22
+// Factories, by ids of the table: one file each. Those of libraries return null where their file is not linked.
+std::unique_ptr<Method> make_posix_method(std::string_view id);
+std::unique_ptr<Method> make_mpiio_method(std::string_view id);
+std::unique_ptr<Method> make_hdf5_method(std::string_view id);
+std::unique_ptr<Method> make_pnetcdf_method();
+std::unique_ptr<Method> make_thalweg_method(std::string_view id);
+std::unique_ptr<Method> make_sionlib_method();
 // Any method of the table; null without its library.
 std::unique_ptr<Method> make_method(const MethodInfo& info);
 

@@ -33,15 +33,20 @@ constexpr std::array kTable = {
 
 }  // namespace
 
+// Where the file of a library is not linked: without the library.
+[[gnu::weak]] std::unique_ptr<Method> make_hdf5_method(std::string_view /*id*/) { return nullptr; }
+[[gnu::weak]] std::unique_ptr<Method> make_pnetcdf_method() { return nullptr; }
+[[gnu::weak]] std::unique_ptr<Method> make_sionlib_method() { return nullptr; }
+
 std::span<const MethodInfo> method_table() { return kTable; }
 
 std::unique_ptr<Method> make_method(const MethodInfo& info) {
   if (info.number <= 3) return make_posix_method(info.id);
-  if (info.number <= 11 || info.number == 16) return make_mpiio_method(info.id);
-  if (info.number <= 15) return make_hdf5_method(info.id);
-  if (info.number == 17) return make_pnetcdf_method(info.id);
-  if (info.number <= 21) return make_thalweg_method(info.id);
-  return make_sionlib_method(info.id);
+  if (info.needs == "HDF5") return make_hdf5_method(info.id);
+  if (info.needs == "PnetCDF") return make_pnetcdf_method();
+  if (info.needs == "SIONlib") return make_sionlib_method();
+  if (info.id.starts_with("mpiio-")) return make_mpiio_method(info.id);
+  return make_thalweg_method(info.id);
 }
 
 }  // namespace probe

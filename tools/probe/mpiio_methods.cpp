@@ -16,16 +16,9 @@ namespace {
 class MpiioFile {
  public:
   explicit MpiioFile(const Task& task) : writes_(task.writes) {
-    MPI_Info info = MPI_INFO_NULL;
-    if (task.direct) {  // by ROMIO's names, which other implementations ignore
-      must_mpi(MPI_Info_create(&info), "MPI_Info_create");
-      for (const char* name : {"direct_read", "direct_write"})
-        must_mpi(MPI_Info_set(info, name, "true"), "MPI_Info_set");
-    }
     const std::string path = task.folder + "/array";
     const int mode = writes_ ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY;
-    must_mpi(MPI_File_open(task.comm, path.c_str(), mode, info, &file_), "MPI_File_open '" + path + "'");
-    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    must_mpi(MPI_File_open(task.comm, path.c_str(), mode, MPI_INFO_NULL, &file_), "MPI_File_open '" + path + "'");
   }
   MpiioFile(const MpiioFile&) = delete;
   MpiioFile& operator=(const MpiioFile&) = delete;
@@ -59,7 +52,6 @@ class MpiioFile {
              writes_ ? "MPI_File_iwrite_all" : "MPI_File_iread_all");
     return request;
   }
-  std::map<std::string, std::string> hints() const { return hints_of(file_); }
 
  private:
   MPI_File file_ = MPI_FILE_NULL;
@@ -117,18 +109,15 @@ class MpiioMethod : public Method {
         views_(id.back() - '0' >= 2) {}
 
   Parts move(const Task& task) override {
-    return use(
-        task, [&] { return MpiioFile(task); },
-        [&](MpiioFile& file) {
-          if (!views_)
-            move_runs(file, task, runs_of(task, chunks_), together_);
-          else if (chunks_)
-            move_chunks_in_view(file, task, together_);
-          else
-            move_block(file, task);
-          // Queried once, in a warm-up: they stay constant, and the query takes time.
-          if (task.writes && hints_.empty()) hints_ = file.hints();
-        });
+    return use([&] { return MpiioFile(task); },
+               [&](MpiioFile& file) {
+                 if (!views_)
+                   move_runs(file, task, runs_of(task, chunks_), together_);
+                 else if (chunks_)
+                   move_chunks_in_view(file, task, together_);
+                 else
+                   move_block(file, task);
+               });
   }
 
  private:

@@ -11,18 +11,12 @@ namespace probe {
 
 namespace {
 
-const std::vector<std::string> kPhaseNames = {"write", "read", "restart", "serial", "merge", "overlap"};
-const std::vector<std::string> kCacheNames = {"warm", "sync", "drop", "direct"};
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;  // of an array: sums of places stay far below 2^63
 
 std::vector<std::string> all_ids() {
   std::vector<std::string> ids;
   for (const MethodInfo& info : method_table()) ids.emplace_back(info.id);
   return ids;
-}
-
-std::ptrdiff_t place_in(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) - names.begin();
 }
 
 // "": the cell is right, otherwise what is wrong with it. A missing grid is made.
@@ -64,13 +58,9 @@ Cell cell_of(const std::string& text, int ranks) {
 
 }  // namespace
 
-const char* name_of(Phase phase) { return kPhaseNames.at(static_cast<std::size_t>(phase)).c_str(); }
-const char* name_of(Cache cache) { return kCacheNames.at(static_cast<std::size_t>(cache)).c_str(); }
-
 Options parse_options(int argc, const char* const* argv, int ranks) {
   Options options;
-  std::vector<std::string> cells, phases = kPhaseNames;
-  std::string cache = "warm";
+  std::vector<std::string> cells;
   CLI::App app("Measures ways of writing a distributed array. Started by `thalweg methods` under mpiexec.",
                "thalweg-probe");
   app.footer(
@@ -88,10 +78,11 @@ docs/design/simulation.md names all members. --storage DIR, alone and without MP
       ->allow_extra_args(false);
   some_of(app.add_option("--methods", options.methods, "Methods, separated by commas; default: all built ones"),
           all_ids());
-  some_of(app.add_option("--phases", phases, "Phases, separated by commas; default: all"), kPhaseNames);
+  some_of(app.add_option("--phases", options.phases, "Phases, separated by commas; default: all"), options.phases);
   app.add_option("--repeat", options.repetitions, "Repetitions after the warm-up; default 3")->check(count);
   app.add_flag("--no-warm-up", options.cold, "Time the first repetition, too");
-  app.add_option("--cache", cache, "State of the page cache; default warm")->check(CLI::IsMember(kCacheNames));
+  app.add_option("--cache", options.cache, "State of the page cache; default warm")
+      ->check(CLI::IsMember({"warm", "sync", "drop"}));
   app.add_option("--seed", options.seed, "Seed of the contents; a repetition adds its number, from 0; default 1");
   app.add_option("--files-per-folder", options.files_per_folder,
                  "Files in each folder of the method file-per-task-dirs; default 32")
@@ -105,8 +96,6 @@ docs/design/simulation.md names all members. --storage DIR, alone and without MP
   } catch (const CLI::ParseError& error) {
     throw std::runtime_error(std::string(error.what()) + "; --help lists the options");
   }
-  options.cache = static_cast<Cache>(place_in(kCacheNames, cache));
-  for (const std::string& phase : phases) options.phases.insert(static_cast<Phase>(place_in(kPhaseNames, phase)));
   for (const std::string& cell : cells) options.cells.push_back(cell_of(cell, ranks));
   if (options.describe || options.network) return options;
   if (options.folder.empty()) throw std::runtime_error("--dir is missing: name a folder on the storage to measure");

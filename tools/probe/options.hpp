@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,28 +16,23 @@ struct Cell {
   std::vector<int> grid;
 };
 
-enum class Phase { write, read, restart, serial, merge, overlap };
-enum class Cache { warm, sync, drop, direct };
-const char* name_of(Phase phase);
-const char* name_of(Cache cache);
-
 struct Options {
   bool describe = false;
   bool network = false;
   std::string folder;
   std::vector<Cell> cells;
   std::vector<std::string> methods;  // ids; empty: all built methods
-  std::set<Phase> phases;
+  std::vector<std::string> phases = {"write", "read", "restart", "serial", "merge", "overlap"};
   int repetitions = 3;
   bool cold = false;
   bool keep = false;
   bool limit = false;
-  Cache cache = Cache::warm;
+  std::string cache = "warm";
   std::uint32_t seed = 1;
   int files_per_folder = 32;
 
-  bool syncs() const { return cache != Cache::warm; }
-  bool drops() const { return cache == Cache::drop || cache == Cache::direct; }
+  bool syncs() const { return cache != "warm"; }
+  bool drops() const { return cache == "drop"; }
 };
 
 // Ends the program; the text goes to standard output.

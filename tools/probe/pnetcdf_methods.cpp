@@ -1,11 +1,11 @@
 // Method 17: one variable of a PnetCDF file of format CDF-5, by collective calls. The format has big-endian numbers, so
 // that little-endian machines swap every one. A fixed-size variable is the array at an offset given in the header.
 #include <pnetcdf.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <limits>
 
+#include "folder.hpp"
 #include "method.hpp"
 #include "ranks.hpp"
 
@@ -34,12 +34,8 @@ class PnetcdfMethod : public Method {
 
   Parts move(const Task& task) override {
     const std::string path = task.folder + "/array.nc";
-    return use(
-        task, [&] { return task.writes ? create(task, path) : open(task, path); },
-        [&](const PnetcdfFile& file) {
-          transfer(task, file);
-          if (task.writes) keep_hints(file);
-        });
+    return use([&] { return task.writes ? create(task, path) : open(task, path); },
+               [&](const PnetcdfFile& file) { transfer(task, file); });
   }
 
  private:
@@ -59,11 +55,9 @@ class PnetcdfMethod : public Method {
 
   // Data begin at a block of the file system. Without fill values, as by the library's default.
   static PnetcdfFile create(const Task& task, const std::string& path) {
-    struct stat status {};
-    if (::stat(task.folder.c_str(), &status) != 0) fail_errno("look at", task.folder);
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "nc_var_align_size", std::to_string(std::max<long>(4096, status.st_blksize)).c_str());
+    MPI_Info_set(info, "nc_var_align_size", std::to_string(block_bytes(task.folder)).c_str());
     PnetcdfFile made{path};
     const int code = ncmpi_create(task.comm, path.c_str(), NC_CLOBBER | NC_64BIT_DATA, info, &made.file);
     MPI_Info_free(&info);
@@ -107,18 +101,10 @@ class PnetcdfMethod : public Method {
   static int get(const PnetcdfFile& of, const MPI_Offset* from, const MPI_Offset* n, float* memory) {
     return ncmpi_get_vara_float_all(of.file, of.variable, from, n, memory);
   }
-
-  void keep_hints(const PnetcdfFile& file) {
-    MPI_Info info = MPI_INFO_NULL;
-    if (ncmpi_inq_file_info(file.file, &info) == NC_NOERR) hints_ = take_info(info);
-    MPI_Offset place = 0;
-    if (ncmpi_inq_varoffset(file.file, file.variable, &place) == NC_NOERR)
-      hints_["array_begins_at"] = std::to_string(place);
-  }
 };
 
 }  // namespace
 
-std::unique_ptr<Method> make_pnetcdf_method(std::string_view /*id*/) { return std::make_unique<PnetcdfMethod>(); }
+std::unique_ptr<Method> make_pnetcdf_method() { return std::make_unique<PnetcdfMethod>(); }
 
 }  // namespace probe

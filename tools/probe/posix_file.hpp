@@ -1,4 +1,5 @@
-// One file by POSIX calls: moves all requested bytes or throws Failed. Direct I/O on request.
+// Page-aligned memory, and one file by POSIX calls, which move all requested bytes or throw Failed. Without MPI: `thalweg
+// tune` measures with them, too.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +7,20 @@
 #include <cstdlib>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace probe {
 
-inline constexpr std::size_t kPage = 4096;  // memory, offsets and lengths of direct I/O are multiples
+// The message names file, call and reason. The probe then ends all ranks (MPI_Abort).
+struct Failed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+// Throws Failed with the text of errno: "cannot ACTION 'PATH': TEXT".
+[[noreturn]] void fail_errno(const std::string& action, const std::string& path);
 
-inline std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
-
-// Page-aligned memory, with whole pages.
+// Page-aligned memory. Throws std::bad_alloc.
 class Buffer {
  public:
   Buffer() = default;
@@ -28,28 +34,23 @@ class Buffer {
 
 class PosixFile {
  public:
-  enum class Use { create, read };
-  PosixFile(std::string path, Use use, bool direct);
-  PosixFile(const PosixFile&) = delete;
-  PosixFile& operator=(const PosixFile&) = delete;
+  enum class Use { create, read };  // a created file can be read, too
+  PosixFile(std::string path, Use use);
+  PosixFile(PosixFile&& other) noexcept : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+  PosixFile& operator=(PosixFile&&) = delete;
   ~PosixFile();  // closes without reporting
 
-  // With direct I/O the bytes begin at a page of a Buffer, the offset is a multiple of a page, and whole pages are
-  // written; close() cuts off what is too much.
-  void write(std::span<const std::byte> bytes, std::int64_t offset);
-  // With direct I/O, what are no whole pages is taken from a copy of the whole file, which the first such call reads.
-  void read(std::span<std::byte> bytes, std::int64_t offset);
-  void sync();
+  void write(std::span<const std::byte> bytes, std::int64_t offset) const;
+  void read(std::span<std::byte> bytes, std::int64_t offset) const;
+  void sync() const;
   void close();
 
- private:
-  void read_pages(std::byte* memory, std::size_t wanted, std::size_t most, std::int64_t offset);
+  const std::string& path() const { return path_; }
+  int fd() const { return fd_; }
 
+ private:
   std::string path_;
   int fd_ = -1;
-  bool direct_;
-  std::int64_t written_ = 0;  // end of what was written
-  Buffer copy_;
 };
 
 }  // namespace probe

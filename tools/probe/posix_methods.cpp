@@ -8,7 +8,6 @@
 
 #include "datatype.hpp"
 #include "method.hpp"
-#include "posix_file.hpp"
 #include "ranks.hpp"
 
 namespace probe {
@@ -24,7 +23,7 @@ struct Gathered {
 
   explicit Gathered(const Task& task) {
     if (task.rank != 0) return;
-    file.emplace(task.folder + "/array", use_of(task), task.direct);
+    file.emplace(task.folder + "/array", use_of(task));
     whole = Buffer(static_cast<std::size_t>(task.array->bytes()));
   }
   void close() {
@@ -34,15 +33,13 @@ struct Gathered {
 
 class GatherMethod : public Method {
  public:
-  GatherMethod() : Method("") {}
   Parts move(const Task& task) override {
-    return use(
-        task, [&] { return Gathered(task); },
-        [&](Gathered& gathered) {
-          if (gathered.file && !task.writes) gathered.file->read(gathered.whole.span(), 0);
-          exchange(task, gathered.whole.span().data());
-          if (gathered.file && task.writes) gathered.file->write(gathered.whole.span(), 0);
-        });
+    return use([&] { return Gathered(task); },
+               [&](Gathered& gathered) {
+                 if (gathered.file && !task.writes) gathered.file->read(gathered.whole.span(), 0);
+                 exchange(task, gathered.whole.span().data());
+                 if (gathered.file && task.writes) gathered.file->write(gathered.whole.span(), 0);
+               });
   }
 
  private:
@@ -67,16 +64,14 @@ class GatherMethod : public Method {
 
 class FilePerTask : public Method {
  public:
-  explicit FilePerTask(bool in_folders) : Method(""), in_folders_(in_folders) {}
+  explicit FilePerTask(bool in_folders) : in_folders_(in_folders) {}
 
   Parts move(const Task& task) override {
     const auto open = [&](int rank) {
-      return PosixFile(folder_of(task, rank) + "/block." + std::to_string(rank), use_of(task), task.direct);
+      return PosixFile(folder_of(task, rank) + "/block." + std::to_string(rank), use_of(task));
     };
     if (!task.writes) return read_pieces(task, [&](const Piece& piece) { return open(piece.writer); });
-    if (in_folders_) hints_["files_per_folder"] = std::to_string(task.files_per_folder);
     return use(
-        task,
         [&] {
           if (in_folders_) make_folder(task);
           return open(task.rank);

@@ -3,13 +3,14 @@
 #include <dlfcn.h>
 #include <sched.h>
 #include <thalweg/group_mpi.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <thread>
 
-#include "folder.hpp"
+#include "posix_file.hpp"
 
 namespace probe {
 
@@ -17,14 +18,12 @@ namespace {
 
 // Short sleeps first: most waits are short.
 void wait_asleep(MPI_Request& request) {
-  constexpr long kShortest = 20'000;
-  constexpr long kLongest = 1'000'000;
-  for (long pause = kShortest;; pause = std::min(kLongest, pause * 2)) {
+  using std::chrono::microseconds;
+  for (microseconds pause(20);; pause = std::min(pause * 2, microseconds(1000))) {
     int done = 0;
     must_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
-    const timespec time{0, pause};
-    ::nanosleep(&time, nullptr);
+    std::this_thread::sleep_for(pause);
   }
 }
 
@@ -122,27 +121,6 @@ std::string mpi_name() {
   name.resize(std::min(name.size(), name.find_first_of("\n,")));
   std::ranges::replace(name, '\t', ' ');
   return name;
-}
-
-std::map<std::string, std::string> take_info(MPI_Info info) {
-  std::map<std::string, std::string> values;
-  int keys = 0;
-  if (info == MPI_INFO_NULL || MPI_Info_get_nkeys(info, &keys) != MPI_SUCCESS) return values;
-  for (int i = 0; i < keys; ++i) {
-    std::array<char, MPI_MAX_INFO_KEY + 1> key{};
-    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
-    int found = 0;
-    MPI_Info_get_nthkey(info, i, key.data());
-    MPI_Info_get(info, key.data(), MPI_MAX_INFO_VAL, value.data(), &found);
-    if (found != 0) values.emplace(key.data(), value.data());
-  }
-  MPI_Info_free(&info);
-  return values;
-}
-
-std::map<std::string, std::string> hints_of(MPI_File file) {
-  MPI_Info info = MPI_INFO_NULL;
-  return MPI_File_get_info(file, &info) == MPI_SUCCESS ? take_info(info) : std::map<std::string, std::string>();
 }
 
 }  // namespace probe

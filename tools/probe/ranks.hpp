@@ -6,7 +6,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <thalweg/base.hpp>
@@ -62,8 +61,5 @@ void must_mpi(int code, const std::string& what);
 
 // "MPICH Version: 4.0.2", "Open MPI v4.1.4": the library's version text, cut to a name. May be called before MPI_Init.
 std::string mpi_name();
-// The hints in effect. Frees `info`. MPI_INFO_NULL: empty.
-std::map<std::string, std::string> take_info(MPI_Info info);
-std::map<std::string, std::string> hints_of(MPI_File file);
 
 }  // namespace probe

@@ -59,12 +59,11 @@ class SionlibMethod : public Method {
   Parts move(const Task& task) override {
     std::string path = task.folder + "/array.sion";  // not const for older versions of the library
     if (!task.writes) return read_pieces(task, [&](const Piece& piece) { return Chunk(path, piece.writer); });
-    return use(
-        task, [&] { return create(task, path); },
-        [&](const Written& file) {
-          const std::size_t bytes = task.memory.size();
-          must(bytes == 0 || sion_fwrite(task.memory.data(), 1, bytes, file.sid) == bytes, "write", path);
-        });
+    return use([&] { return create(task, path); },
+               [&](const Written& file) {
+                 const std::size_t bytes = task.memory.size();
+                 must(bytes == 0 || sion_fwrite(task.memory.data(), 1, bytes, file.sid) == bytes, "write", path);
+               });
   }
 
  private:
@@ -74,7 +73,7 @@ class SionlibMethod : public Method {
     return "SIONlib " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
   }
 
-  Written create(const Task& task, std::string& path) {
+  static Written create(const Task& task, std::string& path) {
     int files = 1, rank = task.rank;
     MPI_Comm of_file = task.comm;
     sion_int64 chunk = std::max<sion_int64>(task.block.bytes(), kElement);  // the library refuses empty chunks
@@ -82,13 +81,12 @@ class SionlibMethod : public Method {
     const int sid =
         sion_paropen_mpi(path.data(), "wb", &files, task.comm, &of_file, &chunk, &block, &rank, nullptr, nullptr);
     must(sid >= 0, "create", path);
-    hints_ = {{"block_of_file_system", std::to_string(block)}, {"chunk_bytes", std::to_string(chunk)}};
     return {path, sid};
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Method> make_sionlib_method(std::string_view /*id*/) { return std::make_unique<SionlibMethod>(); }
+std::unique_ptr<Method> make_sionlib_method() { return std::make_unique<SionlibMethod>(); }
 
 }  // namespace probe

@@ -1,7 +1,6 @@
 #include "stage.hpp"
 
 #include <malloc.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,8 +8,6 @@
 #include <fstream>
 
 #include "folder.hpp"
-#include "posix_file.hpp"
-#include "stopwatch.hpp"
 
 namespace probe {
 
@@ -46,12 +43,12 @@ Parts compute(std::int64_t turns, const std::function<void()>& between) {
   return {};
 }
 
-Json json_of(const Cell& cell, int ranks, Cache cache) {
+Json json_of(const Cell& cell, int ranks, const std::string& cache) {
   Json out = {{"ranks", ranks},
               {"grid", cell.grid},
               {"shape", cell.array.shape},
               {"order", cell.array.order == Order::c ? "c" : "f"},
-              {"cache", name_of(cache)}};
+              {"cache", cache}};
   if (cell.array.ragged) out["ragged"] = true;
   return out;
 }
@@ -72,7 +69,7 @@ class Stage {
     info_ = &info;
     method_ = &method;
     now_.where.method = info.id;
-    if (const std::string unfit = method.unfit_for(cell_.array); !unfit.empty()) return skip(Phase::write, unfit);
+    if (const std::string unfit = method.unfit_for(cell_.array); !unfit.empty()) return skip("write", unfit);
     Json begin = head("begin");
     begin["repetition"] = now_.number;
     if (ranks_.first()) print_record(begin);
@@ -81,15 +78,15 @@ class Stage {
     write_phase();
     // Written data is read at least once.
     const std::vector<int> whole(cell_.grid.size(), 1);
-    if (wants(Phase::read) || !wants(Phase::serial)) read_phase(Phase::read, {ranks_.all(), cell_.grid, 1});
-    if (wants(Phase::restart) && ranks_.size() == 1)
-      skip(Phase::restart, "a restart on fewer ranks needs at least 2 to begin with");
-    else if (wants(Phase::restart))
-      read_phase(Phase::restart, {ranks_.half(), grid_for(ranks_.half_size(), cell_.array)},
+    if (wants("read") || !wants("serial")) read_phase("read", {ranks_.all(), cell_.grid, 1});
+    if (wants("restart") && ranks_.size() == 1)
+      skip("restart", "a restart on fewer ranks needs at least 2 to begin with");
+    else if (wants("restart"))
+      read_phase("restart", {ranks_.half(), grid_for(ranks_.half_size(), cell_.array)},
                  {{"readers", ranks_.half_size()}});
-    if (wants(Phase::serial)) read_phase(Phase::serial, {ranks_.one(), whole});
-    if (wants(Phase::merge) && info.outcome != "array") read_phase(Phase::merge, {ranks_.one(), whole});
-    if (wants(Phase::overlap) && info.nonblocking) overlap_phase();
+    if (wants("serial")) read_phase("serial", {ranks_.one(), whole});
+    if (wants("merge") && info.outcome != "array") read_phase("merge", {ranks_.one(), whole});
+    if (wants("overlap") && info.nonblocking) overlap_phase();
     remove_folder(folder_);
   }
 
@@ -97,7 +94,7 @@ class Stage {
     constexpr std::size_t kCall = 4 << 20;
     const std::string path = folder_ + "/limit." + std::to_string(ranks_.rank());
     const Block block = block_of(cell_.array, cell_.grid, ranks_.rank());
-    const Buffer memory(whole_pages(static_cast<std::size_t>(block.bytes())));
+    const Buffer memory(static_cast<std::size_t>(block.bytes()));
     const std::span<std::byte> bytes = memory.span();
     const auto in_pieces = [&](const auto& move) {
       for (std::size_t at = 0; at < bytes.size(); at += kCall)
@@ -105,7 +102,7 @@ class Stage {
       return Parts();
     };
     fill(cell_.array, block, seed_, bytes);
-    PosixFile made(path, PosixFile::Use::create, is_direct());
+    PosixFile made(path, PosixFile::Use::create);
     const auto write = [&] {
       in_pieces([&](auto piece, std::int64_t offset) { made.write(piece, offset); });
       if (options_.syncs()) made.sync();
@@ -117,7 +114,7 @@ class Stage {
 
     drop_before_read();
     std::memset(bytes.data(), 0xFF, bytes.size());
-    PosixFile opened(path, PosixFile::Use::read, is_direct());
+    PosixFile opened(path, PosixFile::Use::read);
     const auto read = [&] { return in_pieces([&](auto piece, std::int64_t offset) { opened.read(piece, offset); }); };
     record({{"kind", "limit"}, {"cell", now_.where.cell}, {"phase", "read"}}, timed(read).seconds);
     check(cell_.array, block, seed_, bytes);
@@ -138,10 +135,7 @@ class Stage {
     int shift = 0;
   };
 
-  bool wants(Phase phase) const { return options_.phases.contains(phase); }
-  void enter(Phase phase) { now_.where.phase = name_of(phase); }
-
-  bool is_direct() const { return options_.cache == Cache::direct && has_direct(folder_); }
+  bool wants(const std::string& phase) const { return std::ranges::count(options_.phases, phase) > 0; }
 
   Task task_for(const Cut& cut, Buffer& memory) const {
     Task task;
@@ -159,13 +153,12 @@ class Stage {
     memory = Buffer(static_cast<std::size_t>(task.block.bytes()));
     task.memory = memory.span();
     task.folder = folder_;
-    task.direct = is_direct();
     task.files_per_folder = options_.files_per_folder;
     return task;
   }
 
   void make_folder(const std::string& path) const {
-    if (ranks_.first() && ::mkdir(path.c_str(), 0777) != 0) fail_errno("make the folder", path);
+    if (ranks_.first()) std::filesystem::create_directory(path);
     ranks_.meet();
   }
 
@@ -182,10 +175,7 @@ class Stage {
     return ranks_.most(ranks_.first_of_node() && !drop_pages(folder_) ? 1 : 0) == 0;
   }
 
-  // The state of the cache that was really in effect: direct, or this one.
-  Cache real_cache(Cache otherwise) const {
-    return is_direct() && ranks_.most(method_->was_direct() ? 1 : 0) != 0 ? Cache::direct : otherwise;
-  }
+  std::string written_cache() const { return options_.syncs() ? "sync" : "warm"; }
 
   Timed timed(const std::function<Parts()>& act) const {
     ranks_.start_together();
@@ -219,52 +209,42 @@ class Stage {
     print_record(out);
   }
 
-  void record(Phase phase, const Timed& timed, Cache cache, const Json& more = Json::object()) const {
+  void record(const std::string& phase, const Timed& timed, const std::string& cache,
+              const Json& more = Json::object()) const {
     const auto& [open, transfer, close] = timed.parts;
     Json out = head("time");
-    out.update({{"phase", name_of(phase)},
-                {"parts", {{"open", open}, {"transfer", transfer}, {"close", close}}},
-                {"cache", name_of(cache)}});
+    out.update(
+        {{"phase", phase}, {"parts", {{"open", open}, {"transfer", transfer}, {"close", close}}}, {"cache", cache}});
     out.update(more);
     record(std::move(out), timed.seconds);
   }
 
-  void skip(Phase phase, const std::string& reason) const {
+  void skip(const std::string& phase, const std::string& reason) const {
     if (!ranks_.first() || !now_.is_first) return;
     Json out = head("skipped");
-    out.update({{"phase", name_of(phase)}, {"reason", reason}});
+    out.update({{"phase", phase}, {"reason", reason}});
     print_record(out);
   }
 
   void write_phase() {
-    enter(Phase::write);
+    now_.where.phase = "write";
     Task task = task_for({ranks_.all(), cell_.grid}, written_);
     task.writes = true;
     fill(cell_.array, task.block, seed_, task.memory);
     const double before = now_.is_first && reset_peak() ? status_bytes("VmRSS") : 0;
     const Timed time = timed_write(task);
     const double grown = before > 0 ? status_bytes("VmHWM") - before : 0;  // 0: the system does not tell it
-    if (wants(Phase::write)) record(Phase::write, time, real_cache(options_.syncs() ? Cache::sync : Cache::warm));
-    if (now_.is_first) report_facts(ranks_.most(std::max(0.0, grown)));
-  }
-
-  void report_facts(double memory) const {
-    if (!ranks_.first()) return;
-    const FolderFacts facts = folder_facts(folder_);
+    if (wants("write")) record("write", time, written_cache());
+    if (!now_.is_first) return;
+    const auto memory = static_cast<std::int64_t>(ranks_.most(std::max(0.0, grown)));
     Json out = head("facts");
-    out.update({{"files", facts.files},
-                {"folders", facts.folders},
-                {"file_bytes", facts.file_bytes},
-                {"stored_bytes", facts.stored_bytes},
-                {"memory_bytes", static_cast<std::int64_t>(memory)},
-                {"hints", Json(method_->hints())},
-                {"plan", method_->plan().empty() ? Json() : Json(method_->plan())}});
-    print_record(out);
+    out.update({{"memory_bytes", memory}, {"plan", method_->plan().empty() ? Json() : Json(method_->plan())}});
+    if (ranks_.first()) print_record(out);
   }
 
   // Reads and checks. Memory holds no bytes of the array before.
-  void read_phase(Phase phase, const Cut& readers, const Json& more = Json::object()) {
-    enter(phase);
+  void read_phase(const std::string& phase, const Cut& readers, const Json& more = Json::object()) {
+    now_.where.phase = phase;
     const Task task = task_for(readers, found_);
     const bool takes_part = task.comm != MPI_COMM_NULL;
     const bool dropped = drop_before_read();
@@ -272,28 +252,26 @@ class Stage {
     const Timed time = timed([&] { return takes_part ? read(phase, task) : Parts(); });
     if (takes_part) check(cell_.array, task.block, seed_, task.memory);
     const std::string merged = folder_ + ".merged";
-    if (takes_part && phase == Phase::merge) {
+    if (takes_part && phase == "merge") {
       std::memset(task.memory.data(), 0xFF, task.memory.size());
-      PosixFile(merged, PosixFile::Use::read, false).read(task.memory, 0);
+      PosixFile(merged, PosixFile::Use::read).read(task.memory, 0);
       check(cell_.array, task.block, seed_, task.memory);
       if (!options_.keep) std::filesystem::remove(merged);
     }
-    const Cache cache = phase == Phase::merge && options_.syncs() && !dropped
-                            ? Cache::sync
-                            : real_cache(dropped ? Cache::drop : Cache::warm);
+    const std::string cache = dropped ? "drop" : phase == "merge" ? written_cache() : "warm";
     if (wants(phase)) record(phase, time, cache, more);
   }
 
   // One rank reads a file that is the array by read(2), all others by the method. Merging also writes the array to a file.
-  Parts read(Phase phase, const Task& task) const {
-    const bool is_plain = phase == Phase::serial && info_->outcome == "array" && info_->needs.empty();
-    if (!is_plain && phase != Phase::merge) return method_->move(task);
+  Parts read(const std::string& phase, const Task& task) const {
+    const bool is_plain = phase == "serial" && info_->outcome == "array" && info_->needs.empty();
+    if (!is_plain && phase != "merge") return method_->move(task);
     Lap lap;
     if (is_plain) {
-      PosixFile(folder_ + "/array", PosixFile::Use::read, task.direct && method_->was_direct()).read(task.memory, 0);
+      PosixFile(folder_ + "/array", PosixFile::Use::read).read(task.memory, 0);
     } else {
       method_->move(task);
-      PosixFile merged(folder_ + ".merged", PosixFile::Use::create, false);
+      PosixFile merged(folder_ + ".merged", PosixFile::Use::create);
       merged.write(task.memory, 0);
       if (options_.syncs()) merged.sync();
       merged.close();
@@ -313,7 +291,7 @@ class Stage {
 
   // together t. Hidden: (w + c - t) / min(w, c).
   void overlap_phase() {
-    enter(Phase::overlap);
+    now_.where.phase = "overlap";
     Task task = task_for({ranks_.all(), cell_.grid}, written_);
     fill(cell_.array, task.block, seed_, task.memory);
     task.writes = true;
@@ -327,7 +305,6 @@ class Stage {
     task.compute = [&](const auto& between) { compute(turns, between); };
     make_folder(task.folder);
     const Timed both = timed_write(task);
-    const Cache cache = real_cache(options_.syncs() ? Cache::sync : Cache::warm);
     std::memset(task.memory.data(), 0xFF, task.memory.size());
     task.writes = false;
     task.compute = nullptr;
@@ -336,7 +313,7 @@ class Stage {
     remove_folder(task.folder);
     const double saved = alone.seconds + computing.seconds - both.seconds;
     const double hidden = std::clamp(saved / std::min(alone.seconds, computing.seconds), 0.0, 1.0);
-    record(Phase::overlap, both, cache, {{"compute_seconds", computing.seconds}, {"hidden", hidden}});
+    record("overlap", both, written_cache(), {{"compute_seconds", computing.seconds}, {"hidden", hidden}});
   }
 
   const Options& options_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <utility>
 
 namespace probe {
 
@@ -9,14 +10,12 @@ namespace probe {
 class Lap {
  public:
   double operator()() {
-    const Clock::time_point since = last_;
-    last_ = Clock::now();
+    const auto since = std::exchange(last_, std::chrono::steady_clock::now());
     return std::chrono::duration<double>(last_ - since).count();
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point last_ = Clock::now();
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace probe

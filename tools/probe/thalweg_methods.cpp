@@ -22,8 +22,7 @@ class MultifileMethod : public ThalwegMethod {
   Parts move(const Task& task) override {
     thalweg::Options options;
     if (task.writes) {
-      hints_["chunk_bytes"] = std::to_string(std::max<std::int64_t>(1, task.block.bytes()));
-      options.hint("chunk_bytes", hints_["chunk_bytes"]);
+      options.hint("chunk_bytes", std::to_string(std::max<std::int64_t>(1, task.block.bytes())));
     } else {
       std::vector<std::int64_t> writers;
       writers.reserve(task.pieces.size());
@@ -34,7 +33,7 @@ class MultifileMethod : public ThalwegMethod {
       return thalweg::Multifile(*task.group, task.folder + "/array.tw", task.writes ? TW_CREATE | TW_TRUNCATE : TW_READ,
                                 options);
     };
-    return use(task, open, [&](thalweg::Multifile& file) {
+    return use(open, [&](thalweg::Multifile& file) {
       if (!task.writes) return read(file, task);
       file.write(task.memory.data(), task.memory.size());
       if (task.rank == 0) plan_ = file.strategy();
@@ -76,11 +75,11 @@ class SharedFileMethod : public ThalwegMethod {
   Parts move(const Task& task) override {
     const auto open = [&] {
       const int flags = task.writes ? TW_WRITE | TW_CREATE | TW_TRUNCATE : TW_READ;
-      thalweg::File file(*task.group, task.folder + "/array", flags | (task.direct ? TW_DIRECT : 0));
+      thalweg::File file(*task.group, task.folder + "/array", flags);
       file.set_view(0, view_of(*task.array, task.block));
       return file;
     };
-    return use(task, open, [&](thalweg::File& file) {
+    return use(open, [&](thalweg::File& file) {
       if (!task.writes && nonblocking_) {
         file.iread_view_all(task.memory).wait();
       } else if (!task.writes) {
@@ -98,7 +97,6 @@ class SharedFileMethod : public ThalwegMethod {
   // Where a thread advances requests, computing need not stop for them.
   void write(thalweg::File& file, const Task& task) {
     const bool asks = file.progress() != TW_PROGRESS_THREAD;
-    hints_["progress"] = asks ? "poll" : "thread";
     thalweg::Request request = file.iwrite_view_all(task.memory);
     bool done = false;
     if (task.compute) task.compute([&] { done = done || (asks && request.test().has_value()); });
@@ -116,14 +114,13 @@ class VpfileMethod : public ThalwegMethod {
 
   Parts move(const Task& task) override {
     thalweg::Options options;
-    if (task.direct) options.hints("io=direct");
     options.box(task.array->turned(task.block.start), task.array->turned(task.block.count));
     options.shape(task.array->turned(task.array->shape));
     const std::span<float> elements(reinterpret_cast<float*>(task.memory.data()), task.memory.size() / kElement);
     const auto open = [&] {
       return thalweg::vp::File(*task.group, task.folder + "/array", task.writes ? "w" : "r", options);
     };
-    return use(task, open, [&](thalweg::vp::File& file) {
+    return use(open, [&](thalweg::vp::File& file) {
       if (!task.writes) {
         file.read_all(elements, 1, thalweg::vp::all, {});
         return;

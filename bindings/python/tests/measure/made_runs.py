@@ -31,8 +31,7 @@ def run_of(times, facts=(), predicted=False, open_share=0.0):
             })
     for method, cell, memory in facts:
         run.add_record({
-            "kind": "facts", "method": method, "cell": cell.to_json(), "files": 1, "folders": 0, "file_bytes": cell.bytes,
-            "stored_bytes": cell.bytes, "memory_bytes": memory, "hints": {}, "plan": None
+            "kind": "facts", "method": method, "cell": cell.to_json(), "memory_bytes": memory, "plan": None
         })
     return run
 
@@ -134,10 +133,7 @@ def add_method(run, rng, method, cell, repetitions, predicted):
                 "bytes": cell.bytes, "cache": cell.cache, "predicted": predicted, **more
             })
     run.add_record({
-        "kind": "facts", "method": method, "cell": cell.to_json(),
-        "files": cell.ranks if OUTCOMES.get(method) == "separate" else 1, "folders": 0, "file_bytes": cell.bytes,
-        "stored_bytes": cell.bytes + 4096, "memory_bytes": cell.bytes if method == "gather" else 65536,
-        "hints": {"cb_nodes": "2"} if method.startswith("mpiio") else {},
+        "kind": "facts", "method": method, "cell": cell.to_json(), "memory_bytes": cell.bytes if method == "gather" else 65536,
         "plan": "aggregate by 2 aggregators" if method == "tw-collective" else None
     })
 
@@ -164,7 +160,7 @@ def hostile_run():
         elif record["kind"] == "method" and not record["built"]:
             record["reason"] = HOSTILE
         elif record["kind"] == "facts":
-            record["hints"], record["plan"] = {HOSTILE: HOSTILE}, HOSTILE
+            record["plan"] = HOSTILE
         for member in ("id", "method"):
             if record.get(member) == "file-per-task":
                 record[member] = HOSTILE

@@ -429,8 +429,8 @@ def test_results_of_another_storage_or_of_none(home, exact, command, json_of):
     nameless = made_run([cell(2, 1000, 1000)], identity=5)
     nameless.save("nameless.jsonl")
     assert "does not name its storage" in json_of("--from", "nameless.jsonl")["notes"][0]
-    made_run([cell(2, 1000, 1000, cache="direct")]).save("direct.jsonl")
-    assert "another cache" in command("--from", "direct.jsonl", expect=3)[1]
+    made_run([cell(2, 1000, 1000, cache="drop")]).save("drop.jsonl")
+    assert "another cache" in command("--from", "drop.jsonl", expect=3)[1]
     assert "missing" in command("--from", "missing.jsonl", expect=3)[1]
     (home / "broken.jsonl").write_text("{\n")
     command("--from", "broken.jsonl", expect=1)

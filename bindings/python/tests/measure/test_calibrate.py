@@ -53,8 +53,7 @@ for word in [after for before, after in zip(words, words[1:]) if before == "--ce
         say(kind="begin", method=method, cell=cell, repetition=1)
         BODY
         seconds = 40e-6 + (size + 200 * pieces * (size > 100000)) * 1e-9 / min(ranks, WORKERS) * (1 + n / 2)
-        say(kind="facts", method=method, cell=cell, files=1, folders=0, file_bytes=size, stored_bytes=size, memory_bytes=0,
-            hints={}, plan="aggregate, 2 workers")
+        say(kind="facts", method=method, cell=cell, memory_bytes=0, plan="aggregate, 2 workers")
         for repetition in range(1, int(option("--repeat")) + 1):
             for phase in option("--phases").split(","):
                 say(kind="time", method=method, cell=cell, repetition=repetition, phase=phase, seconds=seconds,

@@ -117,7 +117,7 @@ def test_noise_is_refused():
 
 
 def test_times_of_another_cache_are_not_used():
-    fit = model.fit_of(made_run([cell(2, 300, 300, cache="direct")]))
+    fit = model.fit_of(made_run([cell(2, 300, 300, cache="drop")]))
 
     assert fit.cells == set()
     assert "0 cells" in fit.refusal("write")

@@ -97,7 +97,7 @@ def test_unknown_kinds_and_members_are_skipped():
      "time record: 'shape' has 18446744073709551615, not a whole number from 1 to 288230376151711744"),
     ("[2,2]", "[4]", "time record: 'grid' has 1 entries, but 'shape' 2"),
     ('"order":"c"', '"order":"r"', "time record: 'order' is 'r', not 'c' or 'f'"),
-    ('"cache":"warm"', '"cache":"\\u001b[2J"', "time record: 'cache' is '\\x1b[2J', not warm, sync, drop or direct"),
+    ('"cache":"warm"', '"cache":"\\u001b[2J"', "time record: 'cache' is '\\x1b[2J', not warm, sync or drop"),
     ('{"open":0.1}', "[]", "time record: 'parts' is [], not an object"),
     ('"bytes":512', '"bytes":9223372036854775808',
      "time record: 'bytes' is 9223372036854775808, not a whole number from 0 to 9223372036854775807"),

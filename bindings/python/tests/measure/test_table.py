@@ -72,14 +72,14 @@ def test_the_limit_of_the_storage_is_a_line_of_its_own():
 
 def test_caches_that_were_not_met_are_told():
     run = Run()
-    for method, cache in (("a", "direct"), ("b", "sync"), ("c", "sync")):
-        run.add_record({**TIME, "method": method, "cell": {**CELL, "cache": "direct"}, "cache": cache})
-    run.add_record({**TIME, "phase": "read", "cell": {**CELL, "cache": "direct"}, "cache": "drop"})
+    for method, cache in (("a", "drop"), ("b", "sync"), ("c", "sync")):
+        run.add_record({**TIME, "method": method, "cell": {**CELL, "cache": "drop"}, "cache": cache})
+    run.add_record({**TIME, "phase": "read", "cell": {**CELL, "cache": "drop"}, "cache": "warm"})
     text = table(run)
 
     assert "actual cache of the times" in text
-    assert "  write, cache sync: b, c\n" in text and "  read, cache drop: all methods\n" in text
-    assert "write, cache direct" not in text
+    assert "  write, cache sync: b, c\n" in text and "  read, cache warm: all methods\n" in text
+    assert "write, cache drop" not in text
 
 
 def test_skipped_methods_with_one_reason_share_a_line():

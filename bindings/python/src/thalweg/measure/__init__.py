@@ -48,7 +48,7 @@ def run(dir=".", ranks=None, *, grid=None, size=None, order=None, strong=False, 
     size : int, sequence of int, or list of these, optional
         Side of the array, or its shape as a tuple of two or three extents; elements have 4 bytes. A list has several arrays.
     order, cache, methods, phases : str or sequence of str, optional
-        Orders "c", "f"; cache states "warm", "sync", "drop", "direct"; ids of methods; phases. Default: both orders, "warm",
+        Orders "c", "f"; cache states "warm", "sync", "drop"; ids of methods; phases. Default: both orders, "warm",
         all methods and phases.
     strong, weak : bool
         Strong or weak scaling only.

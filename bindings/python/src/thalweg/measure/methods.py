@@ -173,7 +173,7 @@ def _add_what(parser):
     parser.add_argument("--repeat", type=whole_number(1, 1000), default=0, metavar="N",
                         help="Repetitions after a warm-up; default 7")
     parser.add_argument("--cache", **words, metavar="CACHE",
-                        help="Cache states to measure, with commas: warm, sync, drop, direct; default warm")
+                        help="Cache states to measure, with commas: warm, sync, drop; default warm")
     parser.add_argument("--methods", **words, metavar="ID", help="Only these methods, by id")
     parser.add_argument("--phases", **words, metavar="PHASE",
                         help="Only these phases: write, read, restart, serial, merge, overlap")

@@ -33,8 +33,7 @@ _VARIANTS = {
 }
 _CACHES = {"warm": "writes go to the page cache, reads come from it: memory, not the device",
            "sync": "a write includes fsync; reads come from the page cache",
-           "drop": "a write includes fsync; before a read its pages are dropped from the cache",
-           "direct": "direct I/O where a method supports it; the others write with fsync and read after a drop"}
+           "drop": "a write includes fsync; before a read its pages are dropped from the cache"}
 
 
 def figure(run, phase="write"):
@@ -92,7 +91,6 @@ def html(run, points=None):
         "cards": _cards(),
         "facts": {(fact["method"], fact["cell"]): fact
                   for fact in run.facts},
-        "hints": _hints(report),
         "caches": _caches(report),
         "machine": _machine(run), "where": _where(run),
     }
@@ -241,16 +239,6 @@ def _validation(points):
         if errors:
             good = sum(loss <= 1 + AS_GOOD for loss in losses)
             yield name, len(errors), _numbers.median(errors), max(errors), good, len(losses)
-
-
-def _hints(report):
-    """[(titles of methods, hints, plan)] in the largest cell, methods of equal hints and plan together."""
-    told = {}
-    for fact in report.run.facts:
-        if fact["cell"] == report.largest and (fact["hints"] or fact["plan"]):
-            key = tuple(sorted(fact["hints"].items())), fact["plan"] or ""
-            told.setdefault(key, []).append(report.method(fact["method"]))
-    return [(sorted((method["title"] for method in methods)), hints, plan) for (hints, plan), methods in told.items()]
 
 
 def _caches(report):

@@ -14,7 +14,7 @@ from .text import count_text, joined, printable
 __all__ = ["Cell", "Mishap", "parse", "record_line", "PHASES", "CACHES"]
 
 PHASES = ("write", "read", "restart", "serial", "merge", "overlap")
-CACHES = ("warm", "sync", "drop", "direct")
+CACHES = ("warm", "sync", "drop")
 
 _ELEMENT_BYTES = 4
 _MOST_RANKS = 1 << 24  # above any machine
@@ -38,7 +38,7 @@ class Cell:
         Elements, of 4 bytes, in each dimension; of a ragged array the number of rows and their mean length.
     order : {"c", "f"}
         Whether the last index of the array changes fastest, or the first.
-    cache : {"warm", "sync", "drop", "direct"}
+    cache : {"warm", "sync", "drop"}
         The cache state that was asked for.
     ragged : bool
         Rows of the array have different lengths.
@@ -176,10 +176,6 @@ def _part(members):
     return lambda name, value: _members(_object(name, value), members)
 
 
-def _texts(name, value):
-    return {key: _text(key, text) for key, text in _object(name, value).items()}
-
-
 def _cell(name, value):
     found = _members(_object(name, value), _CELL)
     shape, grid = found["shape"], found["grid"]
@@ -228,8 +224,7 @@ _KINDS = {
               "repetition": (_count(1, 1_000_000), _NEEDED),
               "seconds": (_number, _NEEDED), "bytes": (_count(0, _MOST), _NEEDED)},
     "facts": {"method": (_word, _NEEDED), "cell": (_cell, _NEEDED),
-              **{name: (_count(0, _MOST), 0) for name in ("files", "folders", "file_bytes", "stored_bytes", "memory_bytes")},
-              "hints": (_texts, {}), "plan": (_text, None)},
+              "memory_bytes": (_count(0, _MOST), 0), "plan": (_text, None)},
     "skipped": {**_WHERE, "reason": (_text, _NEEDED)},
     "failure": {**_WHERE, "message": (_text, _NEEDED)},
     "storage": {"path": (_word, _NEEDED), "file_system": (_word, _NEEDED), "identity": (_word, _NEEDED),

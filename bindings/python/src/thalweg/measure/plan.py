@@ -28,7 +28,7 @@ class PlanOptions:
     shapes : tuple of str
         "4096" (a side), "4096x2048", "256x256x256".
     orders, caches : tuple of str
-        Orders "c", "f"; cache states "warm", "sync", "drop", "direct".
+        Orders "c", "f"; cache states "warm", "sync", "drop".
     strong, weak : bool
         Kinds of scaling, where there are several numbers of ranks.
     ragged : bool

@@ -23,7 +23,7 @@ class Run:
         Each method once, by number: id, number, title, built, library, reason, outcome, collective, nonblocking, needs; a
         member that was not recorded is None.
     facts : list of dict
-        method, cell (a `Cell`), files, folders, file_bytes, stored_bytes, memory_bytes, hints, plan.
+        method, cell (a `Cell`), memory_bytes, plan.
     mishaps : list of Mishap
         What failed or was skipped.
     complete : bool
