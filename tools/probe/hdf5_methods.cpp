@@ -132,7 +132,7 @@ class Hdf5File {
     const Handle creation(must(H5Pcreate(H5P_DATASET_CREATE)));
     must(H5Pset_fill_time(*creation, H5D_FILL_TIME_NEVER));
     must(H5Pset_alloc_time(*creation, H5D_ALLOC_TIME_EARLY));
-    const Sizes chunk = chunk_of(*task_.array, task_.written_grid);
+    const Sizes chunk = chunk_of(*task_.array, task_.grid);
     if (chunked) must(H5Pset_chunk(*creation, static_cast<int>(chunk.size()), chunk.data()), "cut into chunks");
     const Handle space(space_of(task_.array->shape));
     return must(H5Dcreate2(file_, kDataSet, H5T_IEEE_F32LE, *space, H5P_DEFAULT, *creation, H5P_DEFAULT),

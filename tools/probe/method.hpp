@@ -43,14 +43,12 @@ struct Task {
   int rank = 0, size = 1;
   bool writes = false;
   const Array* array = nullptr;
-  std::vector<int> written_grid;  // grid of the writers
-  std::vector<int> grid;          // of these ranks: rank r has part r + shift of it
+  std::vector<int> grid;  // of these ranks: rank r has part r + shift of it
   int shift = 0;
   Block block;                  // of this rank
   std::vector<Piece> pieces;    // where the block lies in what the writers wrote
   std::span<std::byte> memory;  // the block; page-aligned
   std::string folder;           // of this method only; empty before a write
-  int files_per_folder = 0;     // of the method file-per-task-dirs
   // Nonblocking methods call it once between start and wait, unless it is empty: the computation of this rank. It calls
   // `between` after each of many slices, where a method may drive its progress.
   std::function<void(const std::function<void()>& between)> compute;

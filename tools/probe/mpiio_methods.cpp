@@ -30,19 +30,13 @@ class MpiioFile {
   void view(std::int64_t bytes, MPI_Datatype type) {
     must_mpi(MPI_File_set_view(file_, bytes, MPI_FLOAT, type, "native", MPI_INFO_NULL), "MPI_File_set_view");
   }
-  // The view of the block of this rank in the array; an arbitrary one for an empty block.
-  void view_block(const Task& task) {
-    if (task.block.elements() == 0) return view(0, MPI_FLOAT);
-    const Datatype type = block_type(*task.array, task.block);
-    view(0, type.get());  // the view keeps the type
-  }
   // Moves at an offset in the view: bytes, unless a view was set. Collective or not.
   void move(std::int64_t at, std::byte* memory, int count, MPI_Datatype type, bool together) {
-    must_mpi(
-        writes_
-            ? (together ? MPI_File_write_at_all : MPI_File_write_at)(file_, at, memory, count, type, MPI_STATUS_IGNORE)
-            : (together ? MPI_File_read_at_all : MPI_File_read_at)(file_, at, memory, count, type, MPI_STATUS_IGNORE),
-        writes_ ? "a write of MPI-IO" : "a read of MPI-IO");
+    const auto write = together ? MPI_File_write_at_all : MPI_File_write_at;
+    const auto read = together ? MPI_File_read_at_all : MPI_File_read_at;
+    must_mpi(writes_ ? write(file_, at, memory, count, type, MPI_STATUS_IGNORE)
+                     : read(file_, at, memory, count, type, MPI_STATUS_IGNORE),
+             writes_ ? "a write of MPI-IO" : "a read of MPI-IO");
   }
   // Starts a nonblocking collective transfer.
   MPI_Request start(std::byte* memory, int count, MPI_Datatype type) {
@@ -122,7 +116,9 @@ class MpiioMethod : public Method {
 
  private:
   void move_block(MpiioFile& file, const Task& task) const {
-    file.view_block(task);
+    const bool nothing = task.block.elements() == 0;
+    const Datatype type = nothing ? Datatype() : block_type(*task.array, task.block);
+    file.view(0, nothing ? MPI_FLOAT : type.get());  // which keeps the type
     const MemoryType memory(task.block.elements());
     if (!nonblocking_) return file.move(0, task.memory.data(), memory.count, memory.type, together_);
     MPI_Request request = file.start(task.memory.data(), memory.count, memory.type);

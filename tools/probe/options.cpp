@@ -83,10 +83,6 @@ docs/design/simulation.md names all members. --storage DIR, alone and without MP
   app.add_flag("--no-warm-up", options.cold, "Time the first repetition, too");
   app.add_option("--cache", options.cache, "State of the page cache; default warm")
       ->check(CLI::IsMember({"warm", "sync", "drop"}));
-  app.add_option("--seed", options.seed, "Seed of the contents; a repetition adds its number, from 0; default 1");
-  app.add_option("--files-per-folder", options.files_per_folder,
-                 "Files in each folder of the method file-per-task-dirs; default 32")
-      ->check(count);
   app.add_flag("--limit", options.limit, "Measure the storage's own limit, too");
   app.add_flag("--keep", options.keep, "Keep the files");
   try {

@@ -1,7 +1,6 @@
 // The options of the program.
 #pragma once
 
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,8 +27,6 @@ struct Options {
   bool keep = false;
   bool limit = false;
   std::string cache = "warm";
-  std::uint32_t seed = 1;
-  int files_per_folder = 32;
 
   bool syncs() const { return cache != "warm"; }
   bool drops() const { return cache == "drop"; }

@@ -1,5 +1,5 @@
 // Methods 1 to 3: one rank holds the whole array, and each rank has a file with its block as in memory; all of them in
-// one folder, or a given number in each of several sub-folders.
+// one folder, or 32 in each of several sub-folders.
 //
 // The gathering rank receives the blocks at their places in the array, by datatypes, and writes one stream.
 #include <sys/stat.h>
@@ -13,6 +13,8 @@
 namespace probe {
 
 namespace {
+
+constexpr int kFilesPerFolder = 32;
 
 PosixFile::Use use_of(const Task& task) { return task.writes ? PosixFile::Use::create : PosixFile::Use::read; }
 
@@ -81,12 +83,12 @@ class FilePerTask : public Method {
 
  private:
   std::string folder_of(const Task& task, int rank) const {
-    return in_folders_ ? task.folder + "/" + std::to_string(rank / task.files_per_folder) : task.folder;
+    return in_folders_ ? task.folder + "/" + std::to_string(rank / kFilesPerFolder) : task.folder;
   }
   // Created by the first rank whose file goes there; the others wait for it.
   void make_folder(const Task& task) const {
     const std::string path = folder_of(task, task.rank);
-    if (task.rank % task.files_per_folder == 0 && ::mkdir(path.c_str(), 0777) != 0) fail_errno("make the folder", path);
+    if (task.rank % kFilesPerFolder == 0 && ::mkdir(path.c_str(), 0777) != 0) fail_errno("make the folder", path);
     must_mpi(MPI_Barrier(task.comm), "MPI_Barrier");
   }
 

@@ -3,7 +3,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -12,6 +11,8 @@
 namespace probe {
 
 namespace {
+
+constexpr std::byte kNothing{0xFF};  // in memory before a read
 
 // A line of /proc/self/status, in bytes.
 double status_bytes(const std::string& name) {
@@ -61,7 +62,7 @@ class Stage {
         cell_(now.cell),
         now_(now),
         folder_(now.folder),
-        seed_(options_.seed + static_cast<std::uint32_t>(now.number)) {
+        seed_(1 + static_cast<std::uint32_t>(now.number)) {
     now_.where = {nullptr, json_of(cell_, ranks_.size(), options_.cache), nullptr};
   }
 
@@ -70,12 +71,10 @@ class Stage {
     method_ = &method;
     now_.where.method = info.id;
     if (const std::string unfit = method.unfit_for(cell_.array); !unfit.empty()) return skip("write", unfit);
-    Json begin = head("begin");
-    begin["repetition"] = now_.number;
-    if (ranks_.first()) print_record(begin);
+    print("begin", {{"repetition", now_.number}});
     folder_ += "/" + std::string(info.id);
-    make_folder(folder_);
-    write_phase();
+    clear_folder(true);
+    const Timed wrote = write_phase();
     // Written data is read at least once.
     const std::vector<int> whole(cell_.grid.size(), 1);
     if (wants("read") || !wants("serial")) read_phase("read", {ranks_.all(), cell_.grid, 1});
@@ -86,40 +85,28 @@ class Stage {
                  {{"readers", ranks_.half_size()}});
     if (wants("serial")) read_phase("serial", {ranks_.one(), whole});
     if (wants("merge") && info.outcome != "array") read_phase("merge", {ranks_.one(), whole});
-    if (wants("overlap") && info.nonblocking) overlap_phase();
-    remove_folder(folder_);
+    if (wants("overlap") && info.nonblocking) overlap_phase(wrote.seconds);
+    clear_folder(false);
   }
 
   void measure_limit() {
-    constexpr std::size_t kCall = 4 << 20;
-    const std::string path = folder_ + "/limit." + std::to_string(ranks_.rank());
     const Block block = block_of(cell_.array, cell_.grid, ranks_.rank());
     const Buffer memory(static_cast<std::size_t>(block.bytes()));
-    const std::span<std::byte> bytes = memory.span();
-    const auto in_pieces = [&](const auto& move) {
-      for (std::size_t at = 0; at < bytes.size(); at += kCall)
-        move(bytes.subspan(at, std::min(kCall, bytes.size() - at)), static_cast<std::int64_t>(at));
-      return Parts();
-    };
-    fill(cell_.array, block, seed_, bytes);
-    PosixFile made(path, PosixFile::Use::create);
+    const PosixFile file(folder_ + "/limit." + std::to_string(ranks_.rank()), PosixFile::Use::create);
+    fill(cell_.array, block, seed_, memory.span());
     const auto write = [&] {
-      in_pieces([&](auto piece, std::int64_t offset) { made.write(piece, offset); });
-      if (options_.syncs()) made.sync();
+      file.write(memory.span(), 0);
+      if (options_.syncs()) file.sync();
       return Parts();
     };
     write();  // from now on the file has its blocks and pages
-    record({{"kind", "limit"}, {"cell", now_.where.cell}, {"phase", "write"}}, timed(write).seconds);
-    made.close();
-
+    record("limit", "write", timed(write).seconds);
     drop_before_read();
-    std::memset(bytes.data(), 0xFF, bytes.size());
-    PosixFile opened(path, PosixFile::Use::read);
-    const auto read = [&] { return in_pieces([&](auto piece, std::int64_t offset) { opened.read(piece, offset); }); };
-    record({{"kind", "limit"}, {"cell", now_.where.cell}, {"phase", "read"}}, timed(read).seconds);
-    check(cell_.array, block, seed_, bytes);
+    std::ranges::fill(memory.span(), kNothing);
+    record("limit", "read", timed([&] { return file.read(memory.span(), 0), Parts(); }).seconds);
+    check(cell_.array, block, seed_, memory.span());
     ranks_.meet();
-    std::filesystem::remove(path);
+    std::filesystem::remove(file.path());
   }
 
  private:
@@ -145,7 +132,6 @@ class Stage {
     MPI_Comm_rank(task.comm, &task.rank);
     MPI_Comm_size(task.comm, &task.size);
     task.array = &cell_.array;
-    task.written_grid = cell_.grid;
     task.grid = cut.grid;
     task.shift = cut.shift;
     task.block = task.block_of_rank(task.rank);
@@ -153,18 +139,14 @@ class Stage {
     memory = Buffer(static_cast<std::size_t>(task.block.bytes()));
     task.memory = memory.span();
     task.folder = folder_;
-    task.files_per_folder = options_.files_per_folder;
     return task;
   }
 
-  void make_folder(const std::string& path) const {
-    if (ranks_.first()) std::filesystem::create_directory(path);
+  // Collective. Removes the folder of the method, and makes it anew unless this is the end.
+  void clear_folder(bool again) const {
     ranks_.meet();
-  }
-
-  void remove_folder(const std::string& path) const {
-    ranks_.meet();
-    if (ranks_.first() && !options_.keep) std::filesystem::remove_all(path);
+    if (ranks_.first() && !options_.keep) std::filesystem::remove_all(folder_);
+    if (ranks_.first() && again) std::filesystem::create_directory(folder_);
     ranks_.meet();
   }
 
@@ -198,35 +180,32 @@ class Stage {
     });
   }
 
-  Json head(const char* kind) const {
-    return {{"kind", kind}, {"method", now_.where.method}, {"cell", now_.where.cell}};
-  }
-
-  // Completes and prints a record of a time, unless it is that of the warm-up.
-  void record(Json&& out, double seconds) const {
-    if (!ranks_.first() || now_.number == 0) return;
-    out.update({{"repetition", now_.number}, {"seconds", seconds}, {"bytes", cell_.array.bytes()}});
+  void print(const char* kind, const Json& more) const {
+    if (!ranks_.first()) return;
+    Json out = {{"kind", kind}, {"method", now_.where.method}, {"cell", now_.where.cell}};
+    out.update(more);
     print_record(out);
   }
 
-  void record(const std::string& phase, const Timed& timed, const std::string& cache,
-              const Json& more = Json::object()) const {
+  // A time, unless it is that of the warm-up.
+  void record(const char* kind, const std::string& phase, double seconds, const Json& more = Json::object()) const {
+    if (now_.number == 0) return;
+    Json all = {{"phase", phase}, {"repetition", now_.number}, {"seconds", seconds}, {"bytes", cell_.array.bytes()}};
+    all.update(more);
+    print(kind, all);
+  }
+
+  void record(const std::string& phase, const Timed& timed, const std::string& cache, Json more) const {
     const auto& [open, transfer, close] = timed.parts;
-    Json out = head("time");
-    out.update(
-        {{"phase", phase}, {"parts", {{"open", open}, {"transfer", transfer}, {"close", close}}}, {"cache", cache}});
-    out.update(more);
-    record(std::move(out), timed.seconds);
+    more.update({{"parts", {{"open", open}, {"transfer", transfer}, {"close", close}}}, {"cache", cache}});
+    record("time", phase, timed.seconds, more);
   }
 
   void skip(const std::string& phase, const std::string& reason) const {
-    if (!ranks_.first() || !now_.is_first) return;
-    Json out = head("skipped");
-    out.update({{"phase", phase}, {"reason", reason}});
-    print_record(out);
+    if (now_.is_first) print("skipped", {{"phase", phase}, {"reason", reason}});
   }
 
-  void write_phase() {
+  Timed write_phase() {
     now_.where.phase = "write";
     Task task = task_for({ranks_.all(), cell_.grid}, written_);
     task.writes = true;
@@ -234,12 +213,11 @@ class Stage {
     const double before = now_.is_first && reset_peak() ? status_bytes("VmRSS") : 0;
     const Timed time = timed_write(task);
     const double grown = before > 0 ? status_bytes("VmHWM") - before : 0;  // 0: the system does not tell it
-    if (wants("write")) record("write", time, written_cache());
-    if (!now_.is_first) return;
+    if (wants("write")) record("write", time, written_cache(), Json::object());
+    if (!now_.is_first) return time;
     const auto memory = static_cast<std::int64_t>(ranks_.most(std::max(0.0, grown)));
-    Json out = head("facts");
-    out.update({{"memory_bytes", memory}, {"plan", method_->plan().empty() ? Json() : Json(method_->plan())}});
-    if (ranks_.first()) print_record(out);
+    print("facts", {{"memory_bytes", memory}, {"plan", method_->plan().empty() ? Json() : Json(method_->plan())}});
+    return time;
   }
 
   // Reads and checks. Memory holds no bytes of the array before.
@@ -248,12 +226,12 @@ class Stage {
     const Task task = task_for(readers, found_);
     const bool takes_part = task.comm != MPI_COMM_NULL;
     const bool dropped = drop_before_read();
-    if (takes_part) std::memset(task.memory.data(), 0xFF, task.memory.size());
+    if (takes_part) std::ranges::fill(task.memory, kNothing);
     const Timed time = timed([&] { return takes_part ? read(phase, task) : Parts(); });
     if (takes_part) check(cell_.array, task.block, seed_, task.memory);
     const std::string merged = folder_ + ".merged";
     if (takes_part && phase == "merge") {
-      std::memset(task.memory.data(), 0xFF, task.memory.size());
+      std::ranges::fill(task.memory, kNothing);
       PosixFile(merged, PosixFile::Use::read).read(task.memory, 0);
       check(cell_.array, task.block, seed_, task.memory);
       if (!options_.keep) std::filesystem::remove(merged);
@@ -287,32 +265,25 @@ class Stage {
     return static_cast<std::int64_t>(static_cast<double>(kTried) * std::max(kShortest, seconds) / tried.seconds);
   }
 
-  // The part of a write hidden behind computation: the write alone takes w seconds, the computation alone c, both
-
-  // together t. Hidden: (w + c - t) / min(w, c).
-  void overlap_phase() {
+  // The part of a write hidden behind computation: the write alone took `alone` seconds, the computation alone takes c,
+  // both together t. Hidden: (alone + c - t) / min(alone, c).
+  void overlap_phase(double alone) {
     now_.where.phase = "overlap";
+    const std::int64_t turns = turns_for(alone);
+    const Timed computing = timed([&] { return compute(turns, [] {}); });
+    clear_folder(true);
     Task task = task_for({ranks_.all(), cell_.grid}, written_);
     fill(cell_.array, task.block, seed_, task.memory);
     task.writes = true;
-    task.folder = folder_ + ".alone";
-    make_folder(task.folder);
-    const Timed alone = timed_write(task);
-    remove_folder(task.folder);
-    const std::int64_t turns = turns_for(alone.seconds);
-    const Timed computing = timed([&] { return compute(turns, [] {}); });
-    task.folder = folder_ + ".both";
     task.compute = [&](const auto& between) { compute(turns, between); };
-    make_folder(task.folder);
     const Timed both = timed_write(task);
-    std::memset(task.memory.data(), 0xFF, task.memory.size());
+    std::ranges::fill(task.memory, kNothing);
     task.writes = false;
     task.compute = nullptr;
     method_->move(task);
     check(cell_.array, task.block, seed_, task.memory);
-    remove_folder(task.folder);
-    const double saved = alone.seconds + computing.seconds - both.seconds;
-    const double hidden = std::clamp(saved / std::min(alone.seconds, computing.seconds), 0.0, 1.0);
+    const double saved = alone + computing.seconds - both.seconds;
+    const double hidden = std::clamp(saved / std::min(alone, computing.seconds), 0.0, 1.0);
     record("overlap", both, written_cache(), {{"compute_seconds", computing.seconds}, {"hidden", hidden}});
   }
 

@@ -80,24 +80,21 @@ class SharedFileMethod : public ThalwegMethod {
       return file;
     };
     return use(open, [&](thalweg::File& file) {
-      if (!task.writes && nonblocking_) {
-        file.iread_view_all(task.memory).wait();
-      } else if (!task.writes) {
+      if (nonblocking_) return transfer(file, task);
+      if (!task.writes) {
         file.read_view_all(task.memory);
-      } else if (nonblocking_) {
-        write(file, task);
-      } else {
-        file.write_view_all(task.memory);
-        if (task.rank == 0) plan_ = file.last_plan();
+        return;
       }
+      file.write_view_all(task.memory);
+      if (task.rank == 0) plan_ = file.last_plan();
     });
   }
 
  private:
   // Where a thread advances requests, computing need not stop for them.
-  void write(thalweg::File& file, const Task& task) {
+  static void transfer(thalweg::File& file, const Task& task) {
     const bool asks = file.progress() != TW_PROGRESS_THREAD;
-    thalweg::Request request = file.iwrite_view_all(task.memory);
+    thalweg::Request request = task.writes ? file.iwrite_view_all(task.memory) : file.iread_view_all(task.memory);
     bool done = false;
     if (task.compute) task.compute([&] { done = done || (asks && request.test().has_value()); });
     if (!done) request.wait();

@@ -5,7 +5,6 @@
 #include <thalweg/storage.h>
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <filesystem>
 
@@ -59,18 +58,6 @@ std::string text_of(const Json& entry) {
   return text;
 }
 
-// Changed decisions, as "name: old -> new".
-std::vector<std::string> changes(const Json* before, const Json& after) {
-  const Json defaults = {{"direct_reads", false},      {"direct_writes", false}, {"queue_depth", 4},
-                         {"transfer_bytes", 4 * kMiB}, {"staging_bytes", kMiB},  {"physical_files", 1}};
-  std::vector<std::string> lines;
-  for (const auto& [name, value] : defaults.items()) {
-    const Json& had = before != nullptr && before->contains(name) ? (*before)[name] : value;
-    if (had != after[name]) lines.push_back(fmt::format("{}: {} -> {}", name, had.dump(), after[name].dump()));
-  }
-  return lines;
-}
-
 // Throws Failure unless the file system of `folder` has that much space.
 void check_room(const std::string& folder, int64_t bytes) {
   const auto room = static_cast<int64_t>(std::min<uintmax_t>(std::filesystem::space(folder).available, INT64_MAX));
@@ -88,10 +75,7 @@ void complete(Options& options, const Common& common) {
   how.tasks = std::min(cores(), kMostThreads);
   how.seconds = options.seconds * (options.no_methods ? 1 : kShareOfStorage);
   how.quiet = common.quiet || common.json;
-  tw_storage_info info = {};
-  info.struct_size = sizeof info;
-  check(tw_storage_describe(how.folder.c_str(), &info));
-  how.has_direct = info.direct_alignment > 0;
+  how.has_direct = storage_of(how.folder).direct_alignment > 0;
 }
 
 // The measurements with ranks: costs of messages, which the entry gets, and the times of methods, which the package
@@ -118,8 +102,8 @@ Json measure_with_ranks(const Options& options, const std::string& profile, doub
 
 int measure(Options options, const Common& common) {
   const TuneOptions& how = options.how;
-  const auto begin = std::chrono::steady_clock::now();
-  const std::string identity = identity_of(options.how.folder);
+  Lap lap;
+  const std::string identity = storage_of(how.folder).identity;
   const std::string path = profile_path();
   Json profile = load_profile(path);
   complete(options, common);
@@ -136,19 +120,12 @@ int measure(Options options, const Common& common) {
     remarks.push_back(
         fmt::format("the time limit of the storage, {:.0f} s, was reached: fewer repetitions, at least {}", how.seconds,
                     kLeastRepetitions));
-  if (const int64_t n = entry["physical_files"]; n > kFilesPerNode)
-    remarks.push_back(fmt::format("{} files are 20 % faster than fewer: multifiles now use so many per node", n));
-  const double used = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const double least = std::min(kLeastSeconds, (1 - kShareOfStorage) * options.seconds);
   Json ranks = Json::object();
   if (!options.no_methods)
-    ranks = measure_with_ranks(options, path, std::max(least, options.seconds - used), how.quiet, entry);
+    ranks = measure_with_ranks(options, path, std::max(least, options.seconds - lap()), how.quiet, entry);
   for (const Json& remark : ranks.value("remarks", Json::array())) remarks.push_back(remark.get<std::string>());
-  const Json* before = find_file_system(profile, identity);
-  const std::vector<std::string> kept = keep_of_ranks(before, entry);
-  if (!kept.empty()) remarks.push_back(fmt::format("kept from the previous profile: {}", fmt::join(kept, ", ")));
-  const std::vector<std::string> changed = changes(before, entry);
-  put_entry(profile, entry);
+  if (put_entry(profile, entry)) remarks.push_back("measurements with ranks are kept from the previous profile");
   if (!options.dry_run) store_profile(path, profile);
 
   const Json members = {{"profile", path},
@@ -156,7 +133,6 @@ int measure(Options options, const Common& common) {
                         {"bytes", how.bytes},
                         {"repetitions", how.repetitions},
                         {"entry", entry},
-                        {"changes", changed},
                         {"measured", found.speeds},
                         {"direct_gains", found.gains},
                         {"fit_error", ranks.value("fit_error", Json())},
@@ -170,7 +146,6 @@ int measure(Options options, const Common& common) {
                         ranks.value("cells", 0), 100 * error.get<double>());
   for (const std::string& remark : remarks) text += printable(remark) + "\n";
   text += "\n" + text_of(entry);
-  for (const std::string& line : changed) text += fmt::format("  changed: {}\n", line);
   text += fmt::format("{} '{}'\n", options.dry_run ? "not written to" : "written to", printable(path));
   put_result(common, json_head("tune", options.how.folder), members, text);
   return kFine;
@@ -194,7 +169,7 @@ std::string explanation(const Options& options, tw_direction direction) {
 
 int show(const Options& options, const Common& common) {
   const std::string path = profile_path();
-  const Json profile = load_profile(path);
+  Json profile = load_profile(path);
   Json members = {
       {"profile", path}, {"file_systems", Json::array()}, {"write", nullptr}, {"read", nullptr}, {"exit_code", 0}};
   Json& shown = members["file_systems"];
@@ -202,8 +177,7 @@ int show(const Options& options, const Common& common) {
     for (const Json& entry : profile["file_systems"])
       if (entry.is_object() && entry.contains("id")) shown.push_back(entry);
   } else {
-    if (const Json* entry = find_file_system(profile, identity_of(options.how.folder)); entry != nullptr)
-      shown.push_back(*entry);
+    if (const Json* entry = find_file_system(profile, storage_of(options.how.folder).identity)) shown.push_back(*entry);
     members["write"] = explanation(options, TW_ACCESS_WRITE);
     members["read"] = explanation(options, TW_ACCESS_READ);
   }
@@ -262,23 +236,20 @@ Run add(CLI::App& app) {
 const Command kTune = {
     "tune",
     "Measure a file system, so that the library uses the fastest way there",
-    "Measures with two scratch files in DIR, which are removed afterwards: the cost of calls, pieces and bytes through "
-    "the page cache, the useful number of threads, and direct I/O in transfers of several sizes and depths. The result "
-    "is an entry for the file system of DIR in the profile: the file named by the environment variable "
-    "THALWEG_PROFILE, by default thalweg/storage.json in XDG_CONFIG_HOME or ~/.config. Programs started afterwards use "
-    "it for shared files and multifiles.\n"
-    "\nDirect I/O is enabled only where it was over 5 % faster than the page cache without a sync, and is then used "
-    "for accesses large enough to benefit. The folder needs free space of twice --size plus 160 MiB, and memory of "
-    "twice --size.\n"
+    "Measures with two scratch files in DIR, which are removed afterwards: calls, pieces and bytes through the page "
+    "cache, the useful number of threads and files, and direct I/O. The result is an entry for the file system of DIR "
+    "in the profile: the file named by the environment variable THALWEG_PROFILE, by default thalweg/storage.json in "
+    "XDG_CONFIG_HOME or ~/.config. Programs started afterwards use it for shared files and multifiles. The folder "
+    "needs free space of twice --size plus 160 MiB, and memory of twice --size.\n"
     "\nThen, if 'thalweg-probe' is installed, and a Python with the packages of 'thalweg methods', measures with "
-    "ranks: messages, the cost of two-phase I/O between "
-    "ranks, and all methods of writing in some small cells, from which 'thalweg advise' predicts others.",
+    "ranks: "
+    "messages, two-phase I/O, and all methods of writing in some small cells, from which 'thalweg advise' predicts "
+    "others (docs/howto/tune.md).",
     "  command, exit_code, file: DIR\n"
     "  profile: path of the profile\n"
     "  stored: false with --dry-run\n"
     "  bytes, repetitions: of each measurement\n"
     "  entry: decisions for this file system (docs/design/storage.md)\n"
-    "  changes: changed decisions, as text\n"
     "  measured: what, mib_per_s: median, least, most\n"
     "  direct_gains: write, read: the least speed of direct I/O relative to the page cache, where there is direct I/O\n"
     "  fit_error: median relative error of the model on the cells that it was fitted to, or null\n"

@@ -1,11 +1,9 @@
 #include "measure.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -21,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kPackages = {"numpy", "scipy", "pandas", "jinja2", "plotly", "rich"};
+constexpr const char* kPackages = "numpy scipy pandas jinja2 plotly rich";
 
 // A word of a shell command.
 std::string quoted(const std::string& word) {
@@ -30,43 +28,36 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// Exit status 0: it has all packages.
-std::string question() {
-  return fmt::format(
-      "import importlib.util as u,sys; sys.exit(sys.version_info<(3,10) or any(u.find_spec(m) is None "
-      "for m in '{}'.split()))",
-      fmt::join(kPackages, " "));
-}
-
+// Whether it is a Python that has all packages.
 bool serves(const std::string& python) {
-  const std::string command = fmt::format("{} -c \"{}\" > /dev/null 2>&1", quoted(python), question());
-  return std::system(command.c_str()) == 0;
+  const std::string question = fmt::format(
+      "{} -c \"import importlib.util as u,sys; sys.exit(sys.version_info<(3,10) or any(u.find_spec(m) is None "
+      "for m in '{}'.split()))\" > /dev/null 2>&1",
+      quoted(python), kPackages);
+  return std::system(question.c_str()) == 0;
 }
 
 std::string python() {
   const char* const named = std::getenv("THALWEG_PYTHON");
   const bool is_named = named != nullptr && *named != '\0';
-  for (const std::string candidate : {is_named ? named : "python3", "/usr/bin/python3"}) {
-    if (serves(candidate)) return candidate;
-    if (is_named) break;
-  }
-  throw Failure(kInputOutput,
-                fmt::format("measuring needs Python 3.10 or later with the packages {}: run '{} -m pip install {}', or "
-                            "name a Python that has them in THALWEG_PYTHON",
-                            fmt::join(kPackages, ", "), is_named ? named : "python3", fmt::join(kPackages, " ")));
+  const std::string first = is_named ? named : "python3";
+  if (serves(first)) return first;
+  if (!is_named && serves("/usr/bin/python3")) return "/usr/bin/python3";
+  throw Failure(
+      kInputOutput,
+      fmt::format("measuring needs Python 3.10 or later with the packages {0}: run '{1} -m pip install {0}', or "
+                  "name a Python that has them in THALWEG_PYTHON",
+                  kPackages, first));
 }
 
-// The package and the probe are those that were installed, or built, with this command.
-void prepare() {
+// The command that runs the package, with the package and the probe that were installed, or built, with this one.
+std::vector<std::string> command_of(const std::vector<std::string>& words) {
   const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();
   const char* const path = std::getenv("PYTHONPATH");
   const std::string own = (bin.parent_path() / TW_PYTHON_FOLDER).string();
+  std::vector<std::string> all = {python(), "-m", "thalweg.measure"};
   setenv("PYTHONPATH", path != nullptr && *path != '\0' ? fmt::format("{}:{}", own, path).c_str() : own.c_str(), 1);
   setenv("THALWEG_COMMAND_DIR", bin.c_str(), 1);
-}
-
-std::vector<std::string> command_of(const std::vector<std::string>& words) {
-  std::vector<std::string> all = {python(), "-m", "thalweg.measure"};
   all.insert(all.end(), words.begin(), words.end());
   return all;
 }
@@ -89,16 +80,11 @@ void become(std::vector<std::string> words, const char* advice) {
 
 bool is_measuring(const std::string& command) { return command == "methods" || command == "advise"; }
 
-void become_measuring(const std::vector<std::string>& words) {
-  std::vector<std::string> all = command_of(words);
-  prepare();
-  become(std::move(all));
-}
+void become_measuring(const std::vector<std::string>& words) { become(command_of(words)); }
 
 Json measured(const std::vector<std::string>& words) {
   std::string command;
   for (const std::string& word : command_of(words)) command += quoted(word) + " ";
-  prepare();
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) fail_with_errno("start", words[0]);
   std::string text;
@@ -108,9 +94,9 @@ Json measured(const std::vector<std::string>& words) {
   stop_if_interrupted();
   const Json found = Json::parse(text, nullptr, false);
   if (found.is_object() && status == 0) return found;
-  throw Failure(kInputOutput, fmt::format("'thalweg.measure {}' ended with {}", words[0],
-                                          WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
-                                                            : fmt::format("signal {}", WTERMSIG(status))));
+  const auto [how, number] =
+      WIFEXITED(status) ? std::pair("exit code", WEXITSTATUS(status)) : std::pair("signal", WTERMSIG(status));
+  throw Failure(kInputOutput, fmt::format("'thalweg.measure {}' ended with {} {}", words[0], how, number));
 }
 
 const Command kMethods = {
@@ -119,8 +105,8 @@ const Command kMethods = {
     "Starts the program thalweg-probe under mpiexec with 1, 2, 4, ... ranks. They write an array of 4-byte reals, "
     "divided into blocks, in 22 ways: gathered, a file per rank, the levels of MPI-IO, parallel HDF5, PnetCDF, "
     "SIONlib, and this library's; read it back, on other ranks and on another number of ranks, and verify every byte.\n"
-    "\nCarried out by the Python package thalweg.measure, with the Python of THALWEG_PYTHON, or python3; 'thalweg "
-    "methods --help' lists the options (docs/howto/methods.md).",
+    "\nThe Python package thalweg.measure does it, with the Python of THALWEG_PYTHON, or python3; 'thalweg methods "
+    "--help' lists the options (docs/howto/methods.md).",
     nullptr,
     "  thalweg methods --quick\n"
     "  thalweg methods --dir /scratch --ranks 16 --size 8192 --html methods.html --save methods.jsonl\n"
@@ -132,8 +118,8 @@ const Command kAdvise = {
     "Predict the fastest way of writing, and print an example program",
     "Predicts the time of each method of 'thalweg methods' for a described program, from the measurements of 'thalweg "
     "tune' on the storage of --dir, and for several nodes by a simulation of the engine.\n"
-    "\nCarried out by the Python package thalweg.measure, with the Python of THALWEG_PYTHON, or python3; 'thalweg "
-    "advise --help' lists the options (docs/howto/advise.md).",
+    "\nThe Python package thalweg.measure does it, with the Python of THALWEG_PYTHON, or python3; 'thalweg advise "
+    "--help' lists the options (docs/howto/advise.md).",
     nullptr,
     "  thalweg advise --ranks 8 --bytes 256MiB\n"
     "  thalweg advise --ranks 4096 --nodes 128 --bytes 2TiB --pattern block2d --storage-bandwidth 50GiB --every 60s\n"

@@ -16,66 +16,52 @@ constexpr int64_t kAccessBytes = 8 * kMiB;
 
 // In a new folder that stays until all are measured: ext4 searches long near recently freed inodes.
 double make_files(const Workbench& bench, int& folders) {
-  const std::string folder = fmt::format("{}/{}", bench.folder.path(), folders++);
+  const std::string folder = fmt::format("{}/{}", bench.folder.path, folders++);
   std::filesystem::create_directory(folder);
-  return seconds_of([&] {
-    for (int i = 0; i < kFiles; ++i) const ScratchFile made(fmt::format("{}/{:06d}", folder, i));
-  });
+  Lap lap;
+  for (int i = 0; i < kFiles; ++i) const PosixFile made(fmt::format("{}/{:06d}", folder, i), PosixFile::Use::create);
+  return lap();
 }
 
-// Threads that write their shares of some files.
-class Writers {
- public:
-  Writers(const Workbench& bench, int64_t tasks, int64_t n_files)
-      : bench_(bench), tasks_(tasks), share_(std::max(kAccessBytes / tasks / kMiB * kMiB, kMiB)) {
-    for (int64_t i = 0; i < n_files; ++i)
-      files_.emplace_back(fmt::format("{}/{}of{}", bench.folder.path(), i, n_files));
-    write();  // warm-up: allocates pages
-  }
-
-  double write() const {
-    return together(tasks_, [&](int64_t rank, const TimedWork& timed) {
-      const int64_t begin = rank / std::ssize(files_) * share_;
-      timed([&] {
-        plain_move(true, files_[static_cast<size_t>(rank) % files_.size()], bench_.source, {begin, begin + share_});
-      });
-    });
-  }
-  int64_t bytes() const { return tasks_ * share_; }
-
- private:
-  const Workbench& bench_;
-  const int64_t tasks_, share_;
-  std::vector<ScratchFile> files_;
-};
+// Threads that write their shares of some files, all at once.
+double write_files(const Workbench& bench, int64_t tasks, const std::vector<PosixFile>& files, int64_t share) {
+  return together(tasks, [&](int64_t rank, const auto& /*begin*/) {
+    const int64_t begin = rank / std::ssize(files) * share;
+    const PosixFile& file = files[static_cast<size_t>(rank) % files.size()];
+    plain_move(true, file, bench.source.span(), {begin, begin + share});
+  });
+}
 
 }  // namespace
 
 void measure_files(Workbench& bench) {
   int folders = 0;
-  const auto making = bench.take_turns({{[&] { return make_files(bench, folders); }}});
+  const Timed& making = bench.add("", [&] { return make_files(bench, folders); });
+  bench.take_turns();
   // The minimum: recent deletions on the file system slow the others down.
-  bench.found.entry["create_ns"] = rounded(std::ranges::min(making[0]) * 1e9 / kFiles);
+  bench.found.entry["create_ns"] = rounded(std::ranges::min(making.seconds) * 1e9 / kFiles);
 
   const int64_t tasks = std::min<int64_t>(bench.options.tasks, 8);
+  const int64_t share = std::max(kAccessBytes / tasks / kMiB * kMiB, kMiB);
   const std::set<int64_t> numbers = {1, std::min(tasks, kFilesPerNode), tasks};
-  std::deque<Writers> writers;
-  std::vector<Timed> runs;
-  for (const int64_t files : numbers) {
-    const Writers& own = writers.emplace_back(bench, tasks, files);
-    runs.push_back({[&own] { return own.write(); },
-                    fmt::format("write, {} to {}", count_text(tasks, "thread"), count_text(files, "file")),
-                    own.bytes()});
+  std::deque<std::vector<PosixFile>> all;
+  std::vector<const Timed*> runs;
+  for (const int64_t n : numbers) {
+    std::vector<PosixFile>& files = all.emplace_back();
+    for (int64_t i = 0; i < n; ++i)
+      files.emplace_back(fmt::format("{}/{}of{}", bench.folder.path, i, n), PosixFile::Use::create);
+    const auto write = [&bench, &files, tasks, share] { return write_files(bench, tasks, files, share); };
+    write();  // allocates pages
+    runs.push_back(&bench.add(fmt::format("write, {} to {}", count_text(tasks, "thread"), count_text(n, "file")), write,
+                              tasks * share));
   }
-  const auto seconds = bench.take_turns(runs);
+  bench.take_turns();
   double best = 0;
-  for (size_t i = 0; const int64_t files : numbers) {
-    const double speed = static_cast<double>(runs[i].bytes) / median(seconds[i]);
-    if (speed >= 1.2 * best) {  // more files only where they are clearly faster
-      bench.found.entry["physical_files"] = files;
-      best = speed;
-    }
-    ++i;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const double speed = 1 / runs[i]->median();
+    if (speed < 1.2 * best) continue;  // more files only where they are clearly faster
+    bench.found.entry["physical_files"] = all[i].size();
+    best = speed;
   }
 }
 

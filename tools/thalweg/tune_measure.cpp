@@ -1,11 +1,19 @@
 // Runs of `thalweg tune`, and their repetitions.
 #include "tune_measure.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <barrier>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <system_error>
 #include <thalweg/file.hpp>
 
+#include "common.hpp"
 #include "threads.hpp"
 
 namespace tool {
@@ -15,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kMostMemory = 128 * kMiB;
 constexpr int64_t kShareUnit = 64 * 1024;
-constexpr int kProgressRuns = 86;  // per repetition, approximately
+constexpr int kProgressRuns = 72;  // per repetition, approximately
 
 // The share of task `rank` in `bytes` from offset 0, in whole units.
 Stretch share_of(int64_t bytes, int64_t rank, int64_t tasks) {
@@ -23,126 +31,170 @@ Stretch share_of(int64_t bytes, int64_t rank, int64_t tasks) {
   return {units * rank / tasks * kShareUnit, units * (rank + 1) / tasks * kShareUnit};
 }
 
-Json speed_of(const Timed& run, const Seconds& seconds) {
-  const auto speed = [&](double each) {
-    return static_cast<double>(run.bytes) / static_cast<double>(kMiB) / std::max(each, 1e-9);
+double median_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
+}
+
+Json speed_of(const Timed& run) {
+  const auto speed = [&](double seconds) {
+    return static_cast<double>(run.bytes) / static_cast<double>(kMiB) / std::max(seconds, 1e-9);
   };
-  const auto [least, most] = std::ranges::minmax(seconds);
+  const auto [least, most] = std::ranges::minmax(run.seconds);
   return {{"what", run.what},
-          {"mib_per_s", {{"median", speed(median(seconds))}, {"least", speed(most)}, {"most", speed(least)}}}};
+          {"mib_per_s", {{"median", speed(run.median())}, {"least", speed(most)}, {"most", speed(least)}}}};
+}
+
+void check_equal(std::span<const std::byte> found, std::span<const std::byte> right) {
+  if (std::memcmp(found.data(), right.data(), found.size()) != 0)
+    throw Failure(kInputOutput,
+                  "a scratch file was read with wrong bytes: this file system, or this library, is defective");
+}
+
+void make_empty(const PosixFile& file) {
+  if (ftruncate(file.fd(), 0) != 0) fail_with_errno("empty", file.path());
 }
 
 }  // namespace
 
-double median(Seconds seconds) {
-  std::ranges::sort(seconds);
-  const size_t n = seconds.size();
-  return (seconds[n / 2] + seconds[(n - 1) / 2]) / 2;
+double Timed::median() const { return median_of(seconds); }
+
+double Timed::byte_ns(int64_t call_bytes, double call_ns) const {
+  const auto n = static_cast<double>(bytes);
+  const double calls = std::ceil(n / static_cast<double>(call_bytes));
+  return rounded(std::max(0.001, (median() * 1e9 - calls * call_ns) / n));
 }
 
-double median_ratio(const Seconds& a, const Seconds& b) {
-  Seconds ratios;
-  for (size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / std::max(b[i], 1e-9));
-  return median(std::move(ratios));
+double median_ratio(const Timed& a, const Timed& b) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < a.seconds.size(); ++i) ratios.push_back(a.seconds[i] / std::max(b.seconds[i], 1e-9));
+  return median_of(std::move(ratios));
 }
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
-double seconds_of(const std::function<void()>& work) {
-  const auto begin = Clock::now();
-  work();
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-double together(int64_t tasks, const std::function<void(int64_t rank, const TimedWork& timed)>& task) {
+double together(int64_t tasks, const Work& work) {
   stop_if_interrupted();
-  std::barrier all_there(tasks);
   std::vector<Clock::time_point> begin(static_cast<size_t>(tasks)), end(begin);
   on_threads(tasks, [&](int64_t rank, const std::atomic<bool>&) {
     const auto at = static_cast<size_t>(rank);
-    task(rank, [&](const std::function<void()>& work) {
-      all_there.arrive_and_wait();
-      begin[at] = Clock::now();
-      work();
-      end[at] = Clock::now();
-    });
+    begin[at] = Clock::now();
+    work(rank, begin[at]);
+    end[at] = Clock::now();
   });
   return std::chrono::duration<double>(std::ranges::max(end) - std::ranges::min(begin)).count();
+}
+
+void plain_move(bool writes, const PosixFile& file, std::span<std::byte> memory, const Stretch& stretch) {
+  const auto size = std::ssize(memory);
+  for (int64_t at = stretch.begin, n = 0; at < stretch.end; at += n) {
+    n = std::min({stretch.call_bytes, stretch.end - at, size - at % size});
+    const auto part = memory.subspan(static_cast<size_t>(at % size), static_cast<size_t>(n));
+    if (writes)
+      file.write(part, at);
+    else
+      file.read(part, at);
+  }
+}
+
+void check_bytes(const PosixFile& file, std::span<const std::byte> memory, int64_t bytes) {
+  const Buffer found(kMiB / 4);
+  for (int64_t at = 0; at < bytes; at += kMiB / 4) {
+    file.read(found.span(), at);
+    check_equal(found.span(), memory.subspan(static_cast<size_t>(at % std::ssize(memory)), kMiB / 4));
+  }
+}
+
+Buffer filled(int64_t bytes, unsigned seed) {
+  Buffer memory(static_cast<size_t>(bytes));
+  const std::span words(reinterpret_cast<uint64_t*>(memory.span().data()), memory.span().size() / sizeof(uint64_t));
+  std::ranges::generate(words, std::mt19937_64(seed));
+  return memory;
+}
+
+ScratchFolder::ScratchFolder(const std::string& parent) : path(parent + "/thalweg-tune-XXXXXX") {
+  if (mkdtemp(path.data()) == nullptr) fail_with_errno("create a scratch folder in", parent);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error) say(fmt::format("'{}' could not be removed: {}", path, error.message()));
 }
 
 Workbench::Workbench(const TuneOptions& given, Measured& measured)
     : options(given),
       found(measured),
       folder(given.folder),
-      cached(folder.path() + "/cached"),
-      past_cache(folder.path() + "/direct"),
-      source(std::min(given.bytes, kMostMemory)),
-      target(source.size()),
+      cached(folder.path + "/cached", PosixFile::Use::create),
+      past_cache(folder.path + "/direct", PosixFile::Use::create),
+      source(filled(std::min(given.bytes, kMostMemory), 1)),
+      target(source.span().size()),
       progress_("tune", given.quiet),
       until_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(given.seconds))) {
-  source.fill(1);
-  target.clear();
 }
 
-std::vector<Seconds> Workbench::take_turns(const std::vector<Timed>& runs, int times) {
-  std::vector<Seconds> seconds(runs.size());
+const Timed& Workbench::add(const std::string& what, const std::function<double()>& once, int64_t bytes) {
+  return runs_.emplace_back(what, bytes > 0 ? bytes : options.bytes, once);
+}
+
+void Workbench::take_turns(int times) {
+  const std::ranges::subrange added(runs_.begin() + static_cast<std::ptrdiff_t>(done_), runs_.end());
+  done_ = runs_.size();
   const int least = times * std::min(options.repetitions, kLeastRepetitions);
   for (int repetition = 0; repetition < times * options.repetitions; ++repetition) {
     found.late = found.late || Clock::now() > until_;
     if (found.late && repetition >= least) break;
-    for (size_t i = 0; i < runs.size(); ++i) {
+    for (Timed& run : added) {
       stop_if_interrupted();
-      seconds[i].push_back(runs[i].run());
+      run.seconds.push_back(run.once());
       const int64_t all = int64_t{kProgressRuns} * options.repetitions;
-      progress_.update(std::min(++runs_done_, all) * options.bytes, all * options.bytes);
+      progress_.update(std::min(++runs_made_, all) * options.bytes, all * options.bytes);
     }
   }
-  for (size_t i = 0; i < runs.size(); ++i)
-    if (!runs[i].what.empty()) found.speeds.push_back(speed_of(runs[i], seconds[i]));
-  return seconds;
+  for (const Timed& run : added)
+    if (!run.what.empty()) found.speeds.push_back(speed_of(run));
 }
 
 // Checks what was written, or read.
-void Workbench::check_run(const ScratchFile& file, bool writes) const {
-  if (!writes) return check_bytes(target.data(), source.data(), target.size());
-  check_bytes(file, source, options.bytes);
+void Workbench::check_run(const PosixFile& file, bool writes) const {
+  if (!writes) return check_equal(target.span(), source.span());
+  check_bytes(file, source.span(), options.bytes);
   file.sync();  // no dirty pages remain during later measurements
-  if (&file == &past_cache) file.leave_cache();
+  if (&file == &past_cache) posix_fadvise(file.fd(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
-double Workbench::plain_run(bool writes, bool fresh, int64_t tasks) {
-  if (writes && fresh) cached.empty();
-  if (!writes) target.clear();
-  const double seconds = together(tasks, [&](int64_t rank, const TimedWork& timed) {
-    timed([&] { plain_move(writes, cached, writes ? source : target, share_of(options.bytes, rank, tasks)); });
+double Workbench::plain_run(bool writes, bool fresh, int64_t tasks) const {
+  if (fresh) make_empty(cached);
+  if (!writes) std::ranges::fill(target.span(), std::byte{});
+  const double seconds = together(tasks, [&](int64_t rank, const auto& /*begin*/) {
+    plain_move(writes, cached, (writes ? source : target).span(), share_of(options.bytes, rank, tasks));
   });
   check_run(cached, writes);
   return seconds;
 }
 
-double Workbench::library_run(bool writes, bool fresh, int64_t tasks, const std::string& hints) {
-  const ScratchFile& file = hints.starts_with("io=direct") ? past_cache : cached;
-  if (writes && fresh) file.empty();
-  if (!writes) target.clear();
+double Workbench::direct_run(bool writes, bool fresh, int64_t tasks, const std::string& hints) const {
+  if (fresh) make_empty(past_cache);
+  if (!writes) std::ranges::fill(target.span(), std::byte{});
   const Team team(tasks);
   // Every status is equal on all tasks: none is left waiting.
-  const double seconds = together(tasks, [&](int64_t rank, const TimedWork& timed) {
+  const double seconds = together(tasks, [&](int64_t rank, auto& begin) {
     thalweg::Options with;
-    with.hints(hints.c_str());
-    thalweg::File opened(team.group(rank), file.path(), writes ? TW_WRITE : TW_READ, with);
-    timed([&] {
-      for (int64_t at = 0; at < options.bytes; at += source.size()) {
-        const auto [begin, end, call] = share_of(std::min(source.size(), options.bytes - at), rank, tasks);
-        const auto n = static_cast<size_t>(end - begin);
-        if (writes)
-          opened.write_at_all(std::span<const std::byte>(source.data() + begin, n), at + begin);
-        else
-          opened.read_at_all(std::span(target.data() + begin, n), at + begin);
-      }
-    });
+    with.hints("io=direct," + hints);
+    thalweg::File opened(team.group(rank), past_cache.path(), writes ? TW_WRITE : TW_READ, with);
+    begin = Clock::now();
+    for (int64_t at = 0; at < options.bytes; at += std::ssize(source.span())) {
+      const Stretch share = share_of(std::min(std::ssize(source.span()), options.bytes - at), rank, tasks);
+      const auto from = static_cast<size_t>(share.begin), n = static_cast<size_t>(share.end) - from;
+      if (writes)
+        opened.write_at_all(source.span().subspan(from, n), at + share.begin);
+      else
+        opened.read_at_all(target.span().subspan(from, n), at + share.begin);
+    }
     opened.close();
   });
-  check_run(file, writes);
+  check_run(past_cache, writes);
   return seconds;
 }
 

@@ -4,16 +4,22 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "../probe/posix_file.hpp"
+#include "../probe/stopwatch.hpp"
 #include "progress.hpp"
 #include "text.hpp"
-#include "tune_scratch.hpp"
 
 namespace tool {
 
+using probe::Buffer, probe::Lap, probe::PosixFile;
+
+constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kFilesPerNode = 4;     // of a multifile by default, on a local file system
 constexpr int kLeastRepetitions = 3;     // unless fewer are requested: a median of three tolerates one disturbance
 constexpr double kClearlyBetter = 1.05;  // smaller factors are noise
@@ -35,75 +41,87 @@ struct Measured {
   bool late = false;            // too little time for all repetitions
 };
 
-// Throws Failure and Interrupted; scratch files are removed in any case.
+// Throws std::exception and Interrupted; scratch files are removed in any case.
 Measured measure_storage(const TuneOptions& options);
 
 // ---- Parts of it ----------------------------------------------------------------------------------------------------
 
-using Seconds = std::vector<double>;  // one per repetition
-// A run: returns the measured seconds. With its name and bytes it is listed among the speeds.
+// What is measured several times.
 struct Timed {
-  std::function<double()> run;
-  std::string what = {};
-  int64_t bytes = 0;
+  std::string what;  // among the speeds; "": not listed
+  int64_t bytes;
+  std::function<double()> once;  // returns seconds
+  std::vector<double> seconds = {};
+
+  double median() const;
+  // Nanoseconds per byte, without the calls.
+  double byte_ns(int64_t call_bytes, double call_ns) const;
 };
 
-double median(Seconds seconds);
-// Median of a[i] / b[i].
-double median_ratio(const Seconds& a, const Seconds& b);
+// Median of a / b, by repetitions.
+double median_ratio(const Timed& a, const Timed& b);
 // A cost as the profile keeps it.
 double rounded(double value);
 
-double seconds_of(const std::function<void()>& work);
-// The seconds in which `tasks` threads do what they pass to `timed`, all at once: from the first start to the last end.
-using TimedWork = std::function<void(const std::function<void()>& work)>;
-double together(int64_t tasks, const std::function<void(int64_t rank, const TimedWork& timed)>& task);
+// The seconds in which `tasks` threads work, all at once: from the first begin to the last end. Work that begins later than
+// its thread sets `begin`.
+using Work = std::function<void(int64_t rank, std::chrono::steady_clock::time_point& begin)>;
+double together(int64_t tasks, const Work& work);
+
+// A range of a file that a transfer moves: the memory repeatedly, in calls of `call_bytes`.
+struct Stretch {
+  int64_t begin, end, call_bytes = kMiB;
+};
+void plain_move(bool writes, const PosixFile& file, std::span<std::byte> memory, const Stretch& stretch);
+// Throws Failure unless the first `bytes` of the file are `memory` repeated. All are multiples of 256 KiB.
+void check_bytes(const PosixFile& file, std::span<const std::byte> memory, int64_t bytes);
+// Page-aligned memory whose bytes differ between pages and seeds.
+Buffer filled(int64_t bytes, unsigned seed);
+
+// A new folder in that of the user, removed with all its content.
+struct ScratchFolder {
+  explicit ScratchFolder(const std::string& parent);
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+
+  std::string path;
+};
 
 // Resources and state of runs.
 class Workbench {
  public:
   Workbench(const TuneOptions& given, Measured& measured);
-  // Makes each of `runs` once, then again, so that disturbances affect all. As often as the options say, times `times`;
-  // less often once the time has passed. [run][repetition]
-  std::vector<Seconds> take_turns(const std::vector<Timed>& runs, int times = 1);
+
+  // A run for the next take_turns(). Without `bytes`: those of the scratch file.
+  const Timed& add(const std::string& what, const std::function<double()>& once, int64_t bytes = 0);
+  // Makes each added run once, then again, so that disturbances affect all. As often as the options say, times `times`;
+  // less often once the time has passed.
+  void take_turns(int times = 1);
 
   // `tasks` threads move their shares of the scratch file with pread and pwrite of 1 MiB.
-  double plain_run(bool writes, bool fresh, int64_t tasks);
-  // Likewise through the library, and its hints.
-  double library_run(bool writes, bool fresh, int64_t tasks, const std::string& hints);
+  double plain_run(bool writes, bool fresh, int64_t tasks) const;
+  // Likewise past the page cache, through the library, with its hints.
+  double direct_run(bool writes, bool fresh, int64_t tasks, const std::string& hints) const;
 
   const TuneOptions& options;
   Measured& found;
   const ScratchFolder folder;
-  const ScratchFile cached, past_cache;  // always in the page cache; not cached between runs
-  const Memory source, target;
+  const PosixFile cached, past_cache;  // always in the page cache; not cached between runs
+  const Buffer source, target;
 
  private:
-  void check_run(const ScratchFile& file, bool writes) const;
+  void check_run(const PosixFile& file, bool writes) const;
 
   Progress progress_;
-  int64_t runs_done_ = 0;
+  std::deque<Timed> runs_;
+  size_t done_ = 0;        // of runs_
+  int64_t runs_made_ = 0;  // with repetitions
   const std::chrono::steady_clock::time_point until_;
 };
 
-// Buffers of several sizes that stay in a core's cache, through which cached pages are overwritten and read.
-class Staging {
- public:
-  Staging();
-  // Two for each buffer. They leave bytes in the scratch file that nobody can verify.
-  std::vector<Timed> runs(Workbench& bench) const;
-  // By the seconds of these runs, which come first: the smallest buffer that is nearly as good as the best one.
-  void choose(const std::vector<Seconds>& seconds, int64_t bytes, Json& entry) const;
-
- private:
-  std::vector<Memory> buffers_;
-};
-
-// Nanoseconds per byte, without the calls.
-double byte_ns(const Seconds& seconds, int64_t bytes, int64_t call_bytes, double call_ns);
-
 void measure_small(Workbench& bench);  // tune_costs.cpp: calls, pieces and copies
-void measure_bytes(Workbench& bench);  // tune_direct.cpp: bytes, and whether direct I/O pays
+void measure_bytes(Workbench& bench);  // tune_bytes.cpp: bytes, and whether direct I/O pays
 void measure_files(Workbench& bench);  // tune_files.cpp: making files, and how many serve
 
 }  // namespace tool

@@ -2,10 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <thalweg/storage.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -28,10 +26,8 @@ constexpr size_t kMostBytes = size_t{1} << 20;  // limit of the library
 
 // "": there is no such file.
 std::string content_of(const std::string& path) {
-  const auto status = fs::status(path);
-  if (status.type() == fs::file_type::not_found) return {};
-  if (status.type() != fs::file_type::regular) refuse(path, "is no file");
-  if (fs::file_size(path) > kMostBytes) refuse(path, "exceeds the size limit of a profile");
+  if (!fs::exists(path)) return {};
+  if (!fs::is_regular_file(path) || fs::file_size(path) > kMostBytes) refuse(path, "is no file of at most 1 MiB");
   std::ifstream file(path);
   if (!file) fail_with_errno("open", path);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -44,12 +40,34 @@ fs::path behind_links(const std::string& path) {
   return error ? fs::absolute(path) : real;
 }
 
+tw_storage_info describe(const char* folder) {
+  tw_storage_info info = {};
+  info.struct_size = sizeof info;
+  check(tw_storage_describe(folder, &info));
+  return info;
+}
+
+// Adds what only the earlier entry has, the results with ranks, say. Returns whether there is any.
+bool keep_earlier(const Json& before, Json& entry) {
+  const Json network = before.value("network", Json());
+  bool any = !entry.contains("network") && network.is_array();
+  if (any) entry["network"] = network;
+  for (const char* costs : {"buffered", "direct"}) {
+    if (!entry.contains(costs)) continue;
+    const Json earlier = before.value(costs, Json());
+    for (const auto& [name, ns] : earlier.items()) {
+      if (entry[costs].contains(name) || !ns.is_number() || ns < 0 || ns > 1e9) continue;
+      entry[costs][name] = ns;
+      any = true;
+    }
+  }
+  return any;
+}
+
 }  // namespace
 
 std::string profile_path() {
-  tw_storage_info info = {};
-  info.struct_size = sizeof info;
-  check(tw_storage_describe(nullptr, &info));
+  const tw_storage_info info = describe(nullptr);
   if (*info.profile == '\0')
     throw Failure(kUsage, "profiles are turned off: THALWEG_PROFILE is empty or \"none\", or there is no HOME");
   return info.profile;
@@ -65,51 +83,27 @@ Json load_profile(const std::string& path) {
   return profile;
 }
 
-std::string identity_of(const std::string& folder) {
-  if (access(folder.c_str(), F_OK) != 0) fail_with_errno("look at folder", folder);
+tw_storage_info storage_of(const std::string& folder) {
+  if (!fs::exists(folder)) throw Failure(kInputOutput, fmt::format("there is no folder '{}'", folder));
   if (!fs::is_directory(folder)) throw Failure(kInputOutput, fmt::format("'{}' is not a folder", folder));
-  tw_storage_info info = {};
-  info.struct_size = sizeof info;
-  check(tw_storage_describe(folder.c_str(), &info));
-  return info.identity;
+  return describe(folder.c_str());
 }
 
-const Json* find_file_system(const Json& profile, const std::string& identity) {
-  const Json* found = nullptr;
-  for (const Json& entry : profile["file_systems"]) {
-    if (entry.is_object() && entry.contains("id") && entry["id"] == identity) found = &entry;
-  }
+Json* find_file_system(Json& profile, const std::string& identity) {
+  Json* found = nullptr;
+  for (Json& entry : profile["file_systems"])
+    if (entry.is_object() && entry.value("id", Json()) == identity) found = &entry;
   return found;
 }
 
-std::vector<std::string> keep_of_ranks(const Json* before, Json& entry) {
-  std::vector<std::string> kept;
-  if (before == nullptr) return kept;
-  if (!entry.contains("network") && before->contains("network") && (*before)["network"].is_array()) {
-    entry["network"] = (*before)["network"];
-    kept.emplace_back("network");
-  }
-  for (const char* costs : {"buffered", "direct"}) {
-    if (!entry.contains(costs) || !before->contains(costs)) continue;
-    for (const char* name : {"message_ns", "round_ns", "exchange_byte_ns", "exchange_piece_ns"}) {
-      const Json ns = (*before)[costs].is_object() ? (*before)[costs].value(name, Json()) : Json();
-      const bool fits = ns.is_number() && ns.get<double>() >= 0 && ns.get<double>() <= 1e9;
-      if (entry[costs].contains(name) || !fits) continue;
-      entry[costs][name] = ns;
-      if (std::ranges::count(kept, name) == 0) kept.emplace_back(name);
-    }
-  }
-  return kept;
-}
-
-void put_entry(Json& profile, const Json& entry) {
-  Json kept = Json::array();
-  for (const Json& other : profile["file_systems"]) {
-    const bool same = other.is_object() && other.contains("id") && other["id"] == entry["id"];
-    if (!same) kept.push_back(other);
-  }
-  kept.push_back(entry);
-  profile["file_systems"] = kept;
+bool put_entry(Json& profile, Json& entry) {
+  Json* const before = find_file_system(profile, entry["id"]);
+  const bool any = before != nullptr && keep_earlier(*before, entry);
+  if (before != nullptr)
+    *before = entry;
+  else
+    profile["file_systems"].push_back(entry);
+  return any;
 }
 
 void prepare_folder(const std::string& path) {

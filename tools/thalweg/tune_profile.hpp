@@ -1,8 +1,9 @@
 // The profile as a file: read, changed in one entry, and replaced atomically.
 #pragma once
 
+#include <thalweg/storage.h>
+
 #include <string>
-#include <vector>
 
 #include "text.hpp"
 
@@ -15,17 +16,15 @@ std::string profile_path();
 // content.
 Json load_profile(const std::string& path);
 
-// The key of entries: the file system of the folder. Throws Failure when the folder is missing.
-std::string identity_of(const std::string& folder);
+// Identity and direct alignment of the file system of the folder. Throws Failure unless it is one.
+tw_storage_info storage_of(const std::string& folder);
 
 // The entry of the file system with that identity; null: none.
-const Json* find_file_system(const Json& profile, const std::string& identity);
+Json* find_file_system(Json& profile, const std::string& identity);
 
-// Keeps earlier results with ranks that are missing now; returns their names.
-std::vector<std::string> keep_of_ranks(const Json* before, Json& entry);
-
-// Replaces the entry of this file system, or appends it.
-void put_entry(Json& profile, const Json& entry);
+// Replaces the entry of this file system, or appends it. What only the earlier entry has, the results with ranks, say, is
+// added; returns whether there is any.
+bool put_entry(Json& profile, Json& entry);
 
 // Creates the folder of the profile; throws Failure when it is not writable.
 void prepare_folder(const std::string& path);

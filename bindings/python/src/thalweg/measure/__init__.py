@@ -31,7 +31,7 @@ def __dir__():
 
 
 def run(dir=".", ranks=None, *, grid=None, size=None, order=None, strong=False, weak=False, ragged=False, repeat=None,
-        cache="warm", methods=None, phases=None, files_per_folder=32, quick=False, program=None, mpiexec=None, patience=600,
+        cache="warm", methods=None, phases=None, quick=False, program=None, mpiexec=None, patience=600,
         quiet=False, save=None):
     """Measure the methods. Blocks until all launches have ended, seconds to minutes.
 
@@ -56,8 +56,6 @@ def run(dir=".", ranks=None, *, grid=None, size=None, order=None, strong=False, 
         Measure arrays of rows of unequal lengths, too, for each shape with two sides: in order "c", and without `grid`.
     repeat : int, optional
         Repetitions after a warm-up; default 7, with `quick` 3.
-    files_per_folder : int
-        Files per sub-directory of the method file-per-task-dirs.
     quick : bool
         Small arrays in order "c".
     program, mpiexec : str, optional

@@ -34,8 +34,6 @@ class How:
         Only these; (): all that are built, and all.
     repetitions : int
         After a warm-up.
-    files_per_folder : int
-        Of the method file-per-task-dirs.
     limit : bool
         Measure the storage's own limit, too.
     patience : float, seconds
@@ -46,7 +44,6 @@ class How:
     methods: tuple = ()
     phases: tuple = ()
     repetitions: int = 7
-    files_per_folder: int = 32
     patience: float = 600
     limit: bool = True
 
@@ -188,7 +185,7 @@ class Runner:
 
     def _arguments(self, plan, methods):
         words = ["--dir", self._folder, "--repeat", str(self._how.repetitions), "--cache", plan.cache]
-        words += ["--files-per-folder", str(self._how.files_per_folder), "--methods", ",".join(methods)]
+        words += ["--methods", ",".join(methods)]
         if self._how.phases:
             words += ["--phases", ",".join(self._how.phases)]
         for cell in plan.cells:

@@ -81,7 +81,7 @@ def run_from_python(save, **given):
                  size=tuple(map(_extents_text, size if isinstance(size, list) else () if size is None else [size])),
                  **{name: _words(given[name]) for name in ("order", "cache", "methods", "phases")},
                  **{name: _os.fspath(given[name] or "") for name in ("dir", "program", "mpiexec")})
-    for name in ("repeat", "files_per_folder", "patience"):
+    for name in ("repeat", "patience"):
         if given[name] is not None and not 1 <= given[name] <= 1 << 20:
             raise MeasureError(f"{name} is {given[name]}, not a number from 1 to {1 << 20}", USAGE)
     replace = checked_file("save", _os.fspath(save or ""), False)
@@ -105,7 +105,7 @@ def _measured(arguments, command):
     plan = make_plan(options)
     launcher = find_launcher(arguments.program, arguments.mpiexec)
     how = How(arguments.dir, split_words(arguments.methods), split_words(arguments.phases),
-              arguments.repeat or (3 if arguments.quick else 7), arguments.files_per_folder, arguments.patience)
+              arguments.repeat or (3 if arguments.quick else 7), arguments.patience)
     return measure(launcher, plan, how, command, arguments.quiet)
 
 
@@ -177,8 +177,6 @@ def _add_what(parser):
     parser.add_argument("--methods", **words, metavar="ID", help="Only these methods, by id")
     parser.add_argument("--phases", **words, metavar="PHASE",
                         help="Only these phases: write, read, restart, serial, merge, overlap")
-    parser.add_argument("--files-per-folder", type=whole_number(1, 1 << 20), default=32, metavar="N",
-                        help="Files per sub-directory of the method with a file per task in sub-directories; default 32")
     parser.add_argument("--quick", action="store_true", help="Small arrays, row-major, 3 repetitions: some minutes less")
 
 
