@@ -155,7 +155,8 @@ std::vector<std::array<std::int64_t, 2>> expected_shared(const Array& array, con
 
 TEST(MethodsArray, SharedRunsAreThoseOfBruteForce) {
   for_all([](const Array& array, const Grid& grid) {
-    const Grid other = grid_for(3, array);
+    Grid other(array.shape.size(), 1);
+    other.back() = 3;
     for (int rank = 0; rank < product(grid) * 3; ++rank) {
       const Block first = block_of(array, grid, rank / 3), second = block_of(array, other, rank % 3);
       std::vector<std::array<std::int64_t, 2>> got;
@@ -240,27 +241,6 @@ TEST(MethodsArray, RowsOfRaggedArraysDifferAndHaveTheMeanLength) {
   }
   EXPECT_EQ(all, array.elements());
   EXPECT_GT(lengths.size(), 8U);
-}
-
-// The largest factor of the most even division of `ranks`.
-int least_largest(int ranks, std::size_t dimensions) {
-  if (dimensions == 1) return ranks;
-  int best = ranks;
-  for (int factor = 1; factor <= ranks; ++factor)
-    if (ranks % factor == 0) best = std::min(best, std::max(factor, least_largest(ranks / factor, dimensions - 1)));
-  return best;
-}
-
-TEST(MethodsArray, GridsAreAsEqualAsPossible) {
-  for (int ranks = 1; ranks <= 64; ++ranks)
-    for (std::size_t dimensions = 1; dimensions <= 3; ++dimensions) {
-      const Grid grid = grid_for(ranks, Array{Shape(dimensions, 9)});
-      SCOPED_TRACE(text({{1}}, grid));
-      ASSERT_EQ(grid.size(), dimensions);
-      EXPECT_EQ(product(grid), ranks);
-      EXPECT_TRUE(std::ranges::is_sorted(grid, std::greater<>()));
-      EXPECT_EQ(grid.front(), least_largest(ranks, dimensions));
-    }
 }
 
 std::vector<std::byte> filled(const Array& array, const Block& block, std::uint32_t seed) {

@@ -5,20 +5,16 @@
 #include "array.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstring>
+#include <numeric>
 #include <stdexcept>
-#include <utility>
 
 namespace probe {
 
 namespace {
 
-std::int64_t product(const std::vector<std::int64_t>& counts) {
-  std::int64_t all = 1;
-  for (const std::int64_t count : counts) all *= count;
-  return all;
+std::int64_t product(const auto& counts) {
+  return std::reduce(counts.begin(), counts.end(), std::int64_t{1}, std::multiplies<std::int64_t>());
 }
 
 Block whole(const Array& array) {
@@ -74,29 +70,15 @@ void for_each_shared_row(const Array& array, const Block& block, const Block& ot
   if (run.length > 0) see(run);
 }
 
-void make_elements(std::int64_t first, std::uint32_t seed, std::span<float> elements) {
-  std::uint64_t hash = (static_cast<std::uint64_t>(first) + 1) * kOfPlace + seed * kOfSeed;
-  for (float& element : elements) {
-    element = static_cast<float>(static_cast<std::int32_t>(hash >> kDropped));
-    hash += kOfPlace;
-  }
-}
-
-// Checks elements of the array from `first` on, bit by bit.
-void check_elements(std::int64_t first, std::uint32_t seed, std::span<const float> found) {
-  std::array<float, 1024> right;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled before it is read
-  for (; !found.empty(); found = found.subspan(std::min(found.size(), right.size()))) {
-    const std::size_t n = std::min(found.size(), right.size());
-    make_elements(first, seed, {right.data(), n});
-    if (std::memcmp(right.data(), found.data(), n * kElement) == 0) {
-      first += static_cast<std::int64_t>(n);
-      continue;
-    }
-    std::size_t i = 0;
-    while (std::bit_cast<std::uint32_t>(right.at(i)) == std::bit_cast<std::uint32_t>(found[i])) ++i;
-    throw std::runtime_error("element " + std::to_string(first + static_cast<std::int64_t>(i)) + " of the array is " +
-                             std::to_string(found[i]) + ", not " + std::to_string(right.at(i)));
-  }
+// Calls see(at, place, element) for each element of a block: where it is in the memory of the block and in the array, and
+// what it has to be.
+template <typename See>
+void for_each_element(const Array& array, const Block& block, std::uint32_t seed, See see) {
+  for_each_run(array, block, [&](const Run& run) {
+    std::uint64_t hash = (static_cast<std::uint64_t>(run.in_other) + 1) * kOfPlace + seed * kOfSeed;
+    for (std::int64_t i = 0; i < run.length; ++i, hash += kOfPlace)
+      see(run.in_block + i, run.in_other + i, static_cast<float>(static_cast<std::int32_t>(hash >> kDropped)));
+  });
 }
 
 }  // namespace
@@ -127,25 +109,7 @@ Block block_of(const Array& array, const std::vector<int>& grid, int rank) {
   return block;
 }
 
-std::vector<int> grid_for(int ranks, const Array& array) {
-  if (array.ragged) return {ranks, 1};
-  if (array.shape.size() == 1) return {ranks};
-  const Array rest{std::vector<std::int64_t>(array.shape.size() - 1, 1)};
-  // The smallest divisor that can be the largest factor; the rest is cut likewise.
-  for (int largest = 1;; ++largest) {
-    if (ranks % largest != 0) continue;
-    std::vector<int> grid = grid_for(ranks / largest, rest);
-    if (grid.front() > largest) continue;
-    grid.insert(grid.begin(), largest);
-    return grid;
-  }
-}
-
-int ranks_of(const std::vector<int>& grid) {
-  int ranks = 1;
-  for (const int parts : grid) ranks *= parts;
-  return ranks;
-}
+int ranks_of(const std::vector<int>& grid) { return static_cast<int>(product(grid)); }
 
 void for_each_shared_run(const Array& array, const Block& block, const Block& other, const SeeRun& see) {
   if (array.ragged) return for_each_shared_row(array, block, other, see);
@@ -190,15 +154,15 @@ std::vector<Piece> pieces_of(const Array& array, const std::vector<int>& grid, c
 
 void fill(const Array& array, const Block& block, std::uint32_t seed, std::span<std::byte> memory) {
   auto* const elements = reinterpret_cast<float*>(memory.data());
-  for_each_run(array, block, [&](const Run& run) {
-    make_elements(run.in_other, seed, {elements + run.in_block, static_cast<std::size_t>(run.length)});
-  });
+  for_each_element(array, block, seed, [&](auto at, auto /*place*/, float element) { elements[at] = element; });
 }
 
 void check(const Array& array, const Block& block, std::uint32_t seed, std::span<const std::byte> memory) {
-  const auto* const elements = reinterpret_cast<const float*>(memory.data());
-  for_each_run(array, block, [&](const Run& run) {
-    check_elements(run.in_other, seed, {elements + run.in_block, static_cast<std::size_t>(run.length)});
+  const auto* const found = reinterpret_cast<const float*>(memory.data());
+  for_each_element(array, block, seed, [&](auto at, auto place, float element) {
+    if (std::bit_cast<std::uint32_t>(found[at]) != std::bit_cast<std::uint32_t>(element))
+      throw std::runtime_error("element " + std::to_string(place) + " of the array is " + std::to_string(found[at]) +
+                               ", not " + std::to_string(element));
   });
 }
 

@@ -37,8 +37,6 @@ struct Block {
 
 // Block of part `rank` of a grid; parts are numbered with the last dimension fastest.
 Block block_of(const Array& array, const std::vector<int>& grid, int rank);
-// The grid of `ranks` parts for an array, as MPI_Dims_create computes it: as even as possible, larger factors first.
-std::vector<int> grid_for(int ranks, const Array& array);
 int ranks_of(const std::vector<int>& grid);
 
 // A run of elements that is contiguous both in the memory of a block and in that of another block, or in the array.

@@ -16,9 +16,6 @@ class Datatype {
   Datatype() = default;
   explicit Datatype(MPI_Datatype made) : type_(made) {}
   Datatype(Datatype&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
-  Datatype& operator=(Datatype&&) = delete;
-  Datatype(const Datatype&) = delete;
-  Datatype& operator=(const Datatype&) = delete;
   ~Datatype() {
     if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
   }

@@ -10,12 +10,11 @@
 // - A chunk is the largest block of a rank. Where the grid does not divide the shape, blocks and chunks differ, as for
 //   every user of a grid of chunks.
 // - Order f: the dimensions of the data set are reversed, as in the library's Fortran interface.
+#include <fmt/format.h>
 #include <hdf5.h>
 
 #include <algorithm>
-#include <limits>
 
-#include "folder.hpp"
 #include "method.hpp"
 
 namespace probe {
@@ -25,26 +24,12 @@ namespace {
 using Sizes = std::vector<hsize_t>;
 
 constexpr const char* kDataSet = "array";
-constexpr std::uint64_t kLargestChunk = std::numeric_limits<std::uint32_t>::max();  // bytes; 32 bits in the format
 
 // In the order of the data set: from the slowest to the fastest. That of a ragged array has one dimension.
 Sizes turned(const Array& array, const std::vector<std::int64_t>& sizes) {
   if (array.ragged) return {static_cast<hsize_t>(sizes[0] * sizes[1])};
   const std::vector<std::int64_t> turned = array.turned(sizes);
   return {turned.begin(), turned.end()};
-}
-
-// The largest block of a rank, cut to the limit of a chunk.
-Sizes chunk_of(const Array& array, const std::vector<int>& grid) {
-  std::vector<std::int64_t> largest;
-  for (std::size_t d = 0; d < grid.size(); ++d) largest.push_back((array.shape[d] + grid[d] - 1) / grid[d]);
-  Sizes chunk = turned(array, largest);
-  hsize_t fits = kLargestChunk / static_cast<hsize_t>(kElement);
-  for (auto extent = chunk.rbegin(); extent != chunk.rend(); ++extent) {
-    *extent = std::min(*extent, std::max<hsize_t>(fits, 1));
-    fits /= *extent;
-  }
-  return chunk;
 }
 
 // The innermost message of the error stack, which is the reason.
@@ -132,7 +117,10 @@ class Hdf5File {
     const Handle creation(must(H5Pcreate(H5P_DATASET_CREATE)));
     must(H5Pset_fill_time(*creation, H5D_FILL_TIME_NEVER));
     must(H5Pset_alloc_time(*creation, H5D_ALLOC_TIME_EARLY));
-    const Sizes chunk = chunk_of(*task_.array, task_.grid);
+    std::vector<std::int64_t> largest;  // block of a rank
+    for (std::size_t d = 0; d < task_.grid.size(); ++d)
+      largest.push_back((task_.array->shape[d] + task_.grid[d] - 1) / task_.grid[d]);
+    const Sizes chunk = turned(*task_.array, largest);
     if (chunked) must(H5Pset_chunk(*creation, static_cast<int>(chunk.size()), chunk.data()), "cut into chunks");
     const Handle space(space_of(task_.array->shape));
     return must(H5Dcreate2(file_, kDataSet, H5T_IEEE_F32LE, *space, H5P_DEFAULT, *creation, H5P_DEFAULT),
@@ -161,7 +149,10 @@ class Hdf5File {
 
 class Hdf5Method : public Method {
  public:
-  Hdf5Method(bool chunked, bool collective) : Method(name()), chunked_(chunked), collective_(collective) {
+  Hdf5Method(bool chunked, bool collective)
+      : Method(fmt::format("HDF5 {}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE)),
+        chunked_(chunked),
+        collective_(collective) {
     // A failed launch ends by MPI_Abort: exit handlers must not close files, which would wait for all ranks.
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -172,12 +163,6 @@ class Hdf5Method : public Method {
   }
 
  private:
-  static std::string name() {
-    unsigned major = 0, minor = 0, release = 0;
-    H5get_libversion(&major, &minor, &release);
-    return "HDF5 " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
-  }
-
   bool chunked_, collective_;
 };
 

@@ -45,9 +45,10 @@ struct Task {
   const Array* array = nullptr;
   std::vector<int> grid;  // of these ranks: rank r has part r + shift of it
   int shift = 0;
-  Block block;                  // of this rank
-  std::vector<Piece> pieces;    // where the block lies in what the writers wrote
-  std::span<std::byte> memory;  // the block; page-aligned
+  Block block;                // of this rank
+  std::vector<Piece> pieces;  // where the block lies in what the writers wrote
+  Buffer buffer;
+  std::span<std::byte> memory;  // the block, in the buffer
   std::string folder;           // of this method only; empty before a write
   // Nonblocking methods call it once between start and wait, unless it is empty: the computation of this rank. It calls
   // `between` after each of many slices, where a method may drive its progress.

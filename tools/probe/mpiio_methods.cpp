@@ -13,6 +13,7 @@ namespace probe {
 
 namespace {
 
+// Not closed by itself: a close is collective, and after a failure other ranks may be elsewhere.
 class MpiioFile {
  public:
   explicit MpiioFile(const Task& task) : writes_(task.writes) {
@@ -20,10 +21,6 @@ class MpiioFile {
     const int mode = writes_ ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY;
     must_mpi(MPI_File_open(task.comm, path.c_str(), mode, MPI_INFO_NULL, &file_), "MPI_File_open '" + path + "'");
   }
-  MpiioFile(const MpiioFile&) = delete;
-  MpiioFile& operator=(const MpiioFile&) = delete;
-  ~MpiioFile() = default;  // not closed: a close is collective, and after a failure other ranks may be elsewhere
-
   void close() { must_mpi(MPI_File_close(&file_), "MPI_File_close"); }
 
   // Collective: from offset `bytes` on this rank sees what a type has.

@@ -3,8 +3,7 @@
 #include <limits>
 #include <vector>
 
-#include "campaign.hpp"
-#include "print_record.hpp"
+#include "stage.hpp"
 #include "stopwatch.hpp"
 
 namespace probe {

@@ -1,7 +1,6 @@
 // The options of the program.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,7 @@ struct Cell {
 };
 
 struct Options {
+  std::string help;  // where it is asked for: nothing else is valid
   bool describe = false;
   bool network = false;
   std::string folder;
@@ -32,12 +32,8 @@ struct Options {
   bool drops() const { return cache == "drop"; }
 };
 
-// Ends the program; the text goes to standard output.
-struct HelpWanted : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// `ranks`: number of ranks; 0 when unknown and irrelevant. Throws HelpWanted, and std::runtime_error for invalid options.
+// `ranks`: number of ranks; 0 when unknown and irrelevant. Throws std::runtime_error for
+// invalid options.
 Options parse_options(int argc, const char* const* argv, int ranks);
 
 }  // namespace probe

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "folder.hpp"
 #include "method.hpp"
 #include "ranks.hpp"
 
@@ -29,7 +28,7 @@ struct PnetcdfFile {
 
 class PnetcdfMethod : public Method {
  public:
-  PnetcdfMethod() : Method(name()) {}
+  PnetcdfMethod() : Method("PnetCDF " PNETCDF_VERSION) {}
   std::string unfit_for(const Array& array) const override { return array.ragged ? "not programmed for PnetCDF" : ""; }
 
   Parts move(const Task& task) override {
@@ -39,13 +38,6 @@ class PnetcdfMethod : public Method {
   }
 
  private:
-  static std::string name() {
-    // "1.12.3 of ...", in some versions after "PnetCDF Version:".
-    const std::string text = ncmpi_inq_libvers();
-    const std::size_t begin = text.find_first_of("0123456789");
-    return "PnetCDF " + text.substr(std::min(begin, text.size()), text.find(' ', begin) - begin);
-  }
-
   static PnetcdfFile open(const Task& task, const std::string& path) {
     PnetcdfFile opened{path};
     must(ncmpi_open(task.comm, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &opened.file), "open", path);
@@ -90,16 +82,11 @@ class PnetcdfMethod : public Method {
     for (MPI_Offset left = slice > 0 ? n[0] : 0; calls > 0; --calls, left -= n[0], from[0] += n[0]) {
       n[0] = std::min(most, left);
       if (left == 0) std::ranges::fill(from, 0);  // the library refuses a start at the end
-      const auto call = task.writes ? put : get;
-      must(call(file, from.data(), n.data(), memory), task.writes ? "write" : "read", file.path);
+      must(task.writes ? ncmpi_put_vara_float_all(file.file, file.variable, from.data(), n.data(), memory)
+                       : ncmpi_get_vara_float_all(file.file, file.variable, from.data(), n.data(), memory),
+           task.writes ? "write" : "read", file.path);
       memory += n[0] * slice;
     }
-  }
-  static int put(const PnetcdfFile& to, const MPI_Offset* from, const MPI_Offset* n, float* memory) {
-    return ncmpi_put_vara_float_all(to.file, to.variable, from, n, memory);
-  }
-  static int get(const PnetcdfFile& of, const MPI_Offset* from, const MPI_Offset* n, float* memory) {
-    return ncmpi_get_vara_float_all(of.file, of.variable, from, n, memory);
   }
 };
 

@@ -1,5 +1,5 @@
-// Page-aligned memory, and one file by POSIX calls, which move all requested bytes or throw Failed. Without MPI: `thalweg
-// tune` measures with them, too.
+// Page-aligned memory, one file by POSIX calls, which move all requested bytes or throw Failed, and the files of a folder.
+// Without MPI: `thalweg tune` measures with them, too.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,6 @@ class PosixFile {
   enum class Use { create, read };  // a created file can be read, too
   PosixFile(std::string path, Use use);
   PosixFile(PosixFile&& other) noexcept : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
-  PosixFile& operator=(PosixFile&&) = delete;
   ~PosixFile();  // closes without reporting
 
   void write(std::span<const std::byte> bytes, std::int64_t offset) const;
@@ -52,5 +51,12 @@ class PosixFile {
   std::string path_;
   int fd_ = -1;
 };
+
+// Makes durable every `size`-th file or folder below the folder, itself included, beginning with number `rank`.
+void sync_folder(const std::string& folder, int rank, int size);
+// Bytes of a block of the file system (a stripe, where it is reported), at least 4096.
+std::int64_t block_bytes(const std::string& folder);
+// Drops the pages of all files below the folder on this node. Returns whether they are gone.
+bool drop_pages(const std::string& folder);
 
 }  // namespace probe

@@ -29,9 +29,7 @@ void wait_asleep(MPI_Request& request) {
 
 // Cores that any rank of the communicator may run on: a bound rank has its own only.
 int cores_of(MPI_Comm node) {
-  cpu_set_t mine;
-  cpu_set_t all;
-  CPU_ZERO(&mine);
+  cpu_set_t mine, all;
   if (::sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);
   must_mpi(MPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node), "MPI_Allreduce");
   return std::max(1, CPU_COUNT(&all));

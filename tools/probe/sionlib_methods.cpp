@@ -4,7 +4,6 @@
 #include <sion.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "method.hpp"
 
@@ -18,7 +17,7 @@ void must(bool good, const char* what, const std::string& path) {
   if (!good) throw Failed(std::string("cannot ") + what + " '" + path + "': SIONlib says why on standard error");
 }
 
-// The chunk of one writer, opened by one reader.
+// The chunk of one writer, opened by one reader. Not closed by itself: the program ends after a failure.
 class Chunk {
  public:
   Chunk(std::string path, int writer) : path_(std::move(path)) {
@@ -27,17 +26,11 @@ class Chunk {
     sid_ = sion_open_rank(path_.data(), "rb", &bytes, &block, &writer, nullptr);
     must(sid_ >= 0, "open", path_);
   }
-  Chunk(const Chunk&) = delete;
-  Chunk& operator=(const Chunk&) = delete;
-  ~Chunk() {
-    if (sid_ >= 0) sion_close(sid_);
-  }
-
   void read(std::span<std::byte> bytes, std::int64_t offset) {
     must(sion_seek(sid_, SION_CURRENT_RANK, 0, offset) == SION_SUCCESS, "seek in", path_);
     must(sion_fread(bytes.data(), 1, bytes.size(), sid_) == bytes.size(), "read", path_);
   }
-  void close() { must(sion_close(std::exchange(sid_, -1)) == SION_SUCCESS, "close", path_); }
+  void close() const { must(sion_close(sid_) == SION_SUCCESS, "close", path_); }
 
  private:
   std::string path_;

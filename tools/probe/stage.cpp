@@ -6,8 +6,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "folder.hpp"
-
 namespace probe {
 
 namespace {
@@ -54,15 +52,16 @@ Json json_of(const Cell& cell, int ranks, const std::string& cache) {
   return out;
 }
 
+std::vector<int> grid_for(int ranks, const Array& array) {
+  if (array.ragged) return {ranks, 1};
+  std::vector<int> grid(array.shape.size());
+  must_mpi(MPI_Dims_create(ranks, static_cast<int>(grid.size()), grid.data()), "MPI_Dims_create");
+  return grid;
+}
+
 class Stage {
  public:
-  explicit Stage(const Repetition& now)
-      : options_(now.options),
-        ranks_(now.ranks),
-        cell_(now.cell),
-        now_(now),
-        folder_(now.folder),
-        seed_(1 + static_cast<std::uint32_t>(now.number)) {
+  explicit Stage(const Repetition& now) : now_(now) {
     now_.where = {nullptr, json_of(cell_, ranks_.size(), options_.cache), nullptr};
   }
 
@@ -124,7 +123,7 @@ class Stage {
 
   bool wants(const std::string& phase) const { return std::ranges::count(options_.phases, phase) > 0; }
 
-  Task task_for(const Cut& cut, Buffer& memory) const {
+  Task task_for(const Cut& cut) const {
     Task task;
     if (cut.ranks.comm == MPI_COMM_NULL) return task;
     task.comm = cut.ranks.comm;
@@ -136,8 +135,8 @@ class Stage {
     task.shift = cut.shift;
     task.block = task.block_of_rank(task.rank);
     task.pieces = pieces_of(cell_.array, cell_.grid, task.block);
-    memory = Buffer(static_cast<std::size_t>(task.block.bytes()));
-    task.memory = memory.span();
+    task.buffer = Buffer(static_cast<std::size_t>(task.block.bytes()));
+    task.memory = task.buffer.span();
     task.folder = folder_;
     return task;
   }
@@ -207,7 +206,7 @@ class Stage {
 
   Timed write_phase() {
     now_.where.phase = "write";
-    Task task = task_for({ranks_.all(), cell_.grid}, written_);
+    Task task = task_for({ranks_.all(), cell_.grid});
     task.writes = true;
     fill(cell_.array, task.block, seed_, task.memory);
     const double before = now_.is_first && reset_peak() ? status_bytes("VmRSS") : 0;
@@ -223,7 +222,7 @@ class Stage {
   // Reads and checks. Memory holds no bytes of the array before.
   void read_phase(const std::string& phase, const Cut& readers, const Json& more = Json::object()) {
     now_.where.phase = phase;
-    const Task task = task_for(readers, found_);
+    const Task task = task_for(readers);
     const bool takes_part = task.comm != MPI_COMM_NULL;
     const bool dropped = drop_before_read();
     if (takes_part) std::ranges::fill(task.memory, kNothing);
@@ -272,7 +271,7 @@ class Stage {
     const std::int64_t turns = turns_for(alone);
     const Timed computing = timed([&] { return compute(turns, [] {}); });
     clear_folder(true);
-    Task task = task_for({ranks_.all(), cell_.grid}, written_);
+    Task task = task_for({ranks_.all(), cell_.grid});
     fill(cell_.array, task.block, seed_, task.memory);
     task.writes = true;
     task.compute = [&](const auto& between) { compute(turns, between); };
@@ -287,15 +286,14 @@ class Stage {
     record("overlap", both, written_cache(), {{"compute_seconds", computing.seconds}, {"hidden", hidden}});
   }
 
-  const Options& options_;
-  const Ranks& ranks_;
-  const Cell& cell_;
   const Repetition& now_;
-  std::string folder_;
-  const std::uint32_t seed_;
+  const Options& options_ = now_.options;
+  const Ranks& ranks_ = now_.ranks;
+  const Cell& cell_ = now_.cell;
+  std::string folder_ = now_.folder;
+  const std::uint32_t seed_ = 1 + static_cast<std::uint32_t>(now_.number);
   const MethodInfo* info_ = nullptr;
   Method* method_ = nullptr;
-  Buffer written_, found_;
 };
 
 }  // namespace

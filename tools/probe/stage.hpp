@@ -1,4 +1,5 @@
-// One repetition in one cell: all phases of a method, timed and checked one after the other, or the storage's own limit.
+// What one launch measures: one repetition in one cell, with all phases of a method, timed and checked one after the
+// other, or the storage's own limit; or the network.
 #pragma once
 
 #include <string>
@@ -30,5 +31,8 @@ void run_stage(const Repetition& repetition, const MethodInfo& info, Method& met
 // Collective. Each rank moves as many bytes as its block, in whole pages, between its memory and a file of its own that
 // exists and is open, in one call. No method moves its bytes faster.
 void measure_limit(const Repetition& repetition);
+// Collective. Measures messages of these ranks, as predictions need the network, or the memory that the ranks share.
+// Prints one record.
+void measure_network(const Ranks& ranks);
 
 }  // namespace probe

@@ -24,8 +24,8 @@ struct Options {
   bool show = false, dry_run = false, quick = false, no_methods = false;
   std::string program, mpiexec;
   double seconds = 85;
-  uint64_t size = 0;  // 0: the default
-  uint64_t tasks = 0, extents = 1, length = kMiB, stride = 0;
+  uint64_t size = 0;              // 0: the default
+  tw_access_pattern access = {};  // shown
 };
 
 constexpr int kMostThreads = 64;             // threads of the storage measurements
@@ -102,6 +102,7 @@ Json measure_with_ranks(const Options& options, const std::string& profile, doub
 
 int measure(Options options, const Common& common) {
   const TuneOptions& how = options.how;
+  if (how.folder.empty()) throw Failure(kUsage, "the folder to measure is missing; see 'thalweg tune --help'");
   Lap lap;
   const std::string identity = storage_of(how.folder).identity;
   const std::string path = profile_path();
@@ -154,13 +155,8 @@ int measure(Options options, const Common& common) {
 // ---- Showing ----------------------------------------------------------------------------------------------------
 
 std::string explanation(const Options& options, tw_direction direction) {
-  tw_access_pattern access = {};
-  access.struct_size = sizeof access;
+  tw_access_pattern access = options.access;
   access.direction = direction;
-  access.tasks = options.tasks == 0 ? cores() : static_cast<int64_t>(options.tasks);
-  access.extents = static_cast<int64_t>(options.extents);
-  access.length = static_cast<int64_t>(options.length);
-  access.stride = static_cast<int64_t>(options.stride);
   std::string text(64 * 1024, '\0');
   check(tw_storage_explain(options.how.folder.c_str(), nullptr, &access, text.data(), text.size()));
   text.resize(text.find('\0'));
@@ -190,14 +186,13 @@ int show(const Options& options, const Common& common) {
   return kFine;
 }
 
-int run(const Options& options, const Common& common) {
-  if (options.show) return show(options, common);
-  if (options.how.folder.empty()) throw Failure(kUsage, "the folder to measure is missing; see 'thalweg tune --help'");
-  return measure(options, common);
-}
-
 Run add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
+  tw_access_pattern& access = options->access;
+  access.struct_size = sizeof access;
+  access.tasks = cores();
+  access.extents = 1;
+  access.length = kMiB;
   const CLI::Validator size = as_size();
   constexpr uint64_t kMost = uint64_t{1} << 60;
   plain_word(app.add_option("DIR", options->how.folder, "A folder on the file system")->type_name("DIR"));
@@ -221,14 +216,13 @@ Run add(CLI::App& app) {
       ->type_name("N");
   app.add_flag("--dry-run", options->dry_run, "Measure without saving");
   app.add_flag("--show", options->show, "Print the profile, and the plan of an access in DIR, without measuring");
-  app.add_option("--tasks", options->tasks, "Tasks of that access; default: the threads of this machine")
-      ->type_name("N");
-  app.add_option("--extents", options->extents, "Extents per task; default 1")->type_name("N");
-  app.add_option("--length", options->length, "Bytes of each extent; default 1MiB")->transform(size)->type_name("SIZE");
-  app.add_option("--stride", options->stride, "Bytes between the starts of a task's extents; default: no holes")
+  app.add_option("--tasks", access.tasks, "Tasks of that access; default: the threads of this machine")->type_name("N");
+  app.add_option("--extents", access.extents, "Extents per task; default 1")->type_name("N");
+  app.add_option("--length", access.length, "Bytes of each extent; default 1MiB")->transform(size)->type_name("SIZE");
+  app.add_option("--stride", access.stride, "Bytes between the starts of a task's extents; default: no holes")
       ->transform(size)
       ->type_name("SIZE");
-  return [options](const Common& common) { return run(*options, common); };
+  return [options](const Common& common) { return options->show ? show(*options, common) : measure(*options, common); };
 }
 
 }  // namespace

@@ -35,47 +35,31 @@ struct Point {
   std::string hints() const { return fmt::format("queue_depth={},transfer_bytes={}", depth, transfer_bytes); }
 };
 
-Point best_of(Workbench& bench, const std::vector<Point>& points) {
-  std::vector<Tried> tried;
-  for (const Point& point : points) {
-    const auto add = [&](bool writes) -> const Timed& {
-      return bench.add(fmt::format("{}, direct, 1 thread, {} in flight of {}", writes ? "write" : "read", point.depth,
-                                   short_size(point.transfer_bytes)),
-                       [&, writes] { return bench.direct_run(writes, false, 1, point.hints()); });
-    };
-    tried.push_back({add(true), add(false)});
-  }
-  bench.take_turns();
-  return points[first_good(tried)];
+constexpr std::array kPoints = {Point{1, kMiB}, Point{2, kMiB},     Point{4, kMiB},  Point{4, 4 * kMiB},
+                                Point{8, kMiB}, Point{8, 4 * kMiB}, Point{16, kMiB}, Point{32, kMiB}};
+
+Tried add_both(Workbench& bench, const std::string& how, const std::function<double(bool writes)>& once) {
+  return {bench.add("write, " + how, [once] { return once(true); }),
+          bench.add("read, " + how, [once] { return once(false); })};
 }
 
-// The best depth for transfers of 1 MiB, then the best size of transfers at that depth.
 Point choose_point(Workbench& bench) {
-  std::vector<Point> points;
-  for (const int64_t depth : {1, 2, 4, 8, 16, 32}) points.push_back({depth, kMiB});
-  const int64_t depth = best_of(bench, points).depth;
-  return best_of(bench, {{depth, kMiB / 4}, {depth, kMiB}, {depth, 4 * kMiB}});
+  std::vector<Tried> tried;
+  for (const Point& point : kPoints)
+    tried.push_back(add_both(
+        bench, fmt::format("direct, 1 thread, {} in flight of {}", point.depth, short_size(point.transfer_bytes)),
+        [&](bool writes) { return bench.direct_run(writes, false, 1, point.hints()); }));
+  bench.take_turns();
+  return kPoints.at(first_good(tried));
 }
 
 // Overwrites cached pages from memory that stays in a core's cache, or reads them into it.
 double staged_run(const Workbench& bench, std::span<std::byte> staging, bool writes) {
-  const int64_t bytes = bench.options.bytes;
   Lap lap;
-  plain_move(writes, bench.cached, staging, {0, bytes, std::ssize(staging)});
+  plain_move(writes, bench.cached, staging, {0, bench.options.bytes, std::ssize(staging)});
   const double seconds = lap();
-  if (!writes) return seconds;  // of the data of the last write, possibly of another buffer
-  check_bytes(bench.cached, staging, bytes);
-  bench.cached.sync();
+  if (writes) bench.cached.sync();
   return seconds;
-}
-
-// They leave bytes in the scratch file that nobody can verify.
-Tried add_staging(Workbench& bench, std::span<std::byte> staging) {
-  const auto add = [&](bool writes) -> const Timed& {
-    return bench.add((writes ? "write from " : "read to ") + short_size(std::ssize(staging)) + " of staging",
-                     [&bench, staging, writes] { return staged_run(bench, staging, writes); });
-  };
-  return {add(true), add(false)};
 }
 
 // One thing that is done with a file: with system calls, and past the page cache where that is possible.
@@ -118,10 +102,10 @@ double small_direct_run(const Workbench& bench, bool writes) {
 
 // The costs of one way, from the contests of one task and of all. On a busy machine two threads get more time than one:
 // all gain from writing one file at once where they are `faster` by that factor.
-Json costs_of(const Contests& one, const Contests& all, const Timed* Contest::*way, double call_ns, double faster) {
+Json costs_of(const Contests& one, const Contests& all, const Timed* Contest::*way, double faster) {
   const auto speed_up = [&](What what) { return median_ratio(*(one.at(what).*way), *(all.at(what).*way)); };
-  return {{"write_byte_ns", (one[kOver].*way)->byte_ns(kMiB, call_ns)},
-          {"read_byte_ns", (one[kRead].*way)->byte_ns(kMiB, call_ns)},
+  return {{"write_byte_ns", (one[kOver].*way)->byte_ns()},
+          {"read_byte_ns", (one[kRead].*way)->byte_ns()},
           {"parallel_writes", speed_up(kOver) > faster ? 0 : 1},
           {"parallel_reads", speed_up(kRead) < 0.9 ? 1 : 0}};
 }
@@ -129,7 +113,7 @@ Json costs_of(const Contests& one, const Contests& all, const Timed* Contest::*w
 // The costs of direct I/O, and its gains, where there is any.
 void add_direct(Workbench& bench, const Contests& one, const Contests& all) {
   Json& direct = bench.found.entry["direct"] = bench.found.entry["buffered"];
-  direct.update(costs_of(one, all, &Contest::direct, 0, 0.9));
+  direct.update(costs_of(one, all, &Contest::direct, 0.9));
   direct["staged_write_byte_ns"] = direct["write_byte_ns"];
   direct["staged_read_byte_ns"] = direct["read_byte_ns"];
   const Timed& write = bench.add("", [&] { return small_direct_run(bench, true); });
@@ -158,18 +142,20 @@ void measure_bytes(Workbench& bench) {
   }
   std::vector<Buffer> buffers;
   std::vector<Tried> staged;
-  for (const int64_t bytes : kStaging)
-    staged.push_back(add_staging(bench, buffers.emplace_back(filled(bytes, 2)).span()));
+  for (const int64_t bytes : kStaging) {
+    const std::span<std::byte> memory = buffers.emplace_back(filled(bytes, 2)).span();
+    staged.push_back(add_both(bench, short_size(bytes) + " of staging",
+                              [&bench, memory](bool writes) { return staged_run(bench, memory, writes); }));
+  }
   const Contests one = add_contests(bench, 1, point);
   const Contests all = bench.options.tasks > 1 ? add_contests(bench, bench.options.tasks, point) : one;
   bench.take_turns();
 
   Json& buffered = entry["buffered"];
-  const double call_ns = buffered["call_ns"];
   const size_t good = first_good(staged);
-  buffered.update(costs_of(one, all, &Contest::plain, call_ns, 1.25));
-  buffered["staged_write_byte_ns"] = staged[good].write.byte_ns(kStaging.at(good), call_ns);
-  buffered["staged_read_byte_ns"] = staged[good].read.byte_ns(kStaging.at(good), call_ns);
+  buffered.update(costs_of(one, all, &Contest::plain, 1.25));
+  buffered["staged_write_byte_ns"] = staged[good].write.byte_ns();
+  buffered["staged_read_byte_ns"] = staged[good].read.byte_ns();
   if (bench.options.has_direct) add_direct(bench, one, all);
   entry["direct_reads"] = bench.found.gains.value("read", 0.0) > kClearlyBetter;
   entry["direct_writes"] = bench.found.gains.value("write", 0.0) > kClearlyBetter;

@@ -1,5 +1,5 @@
-// Measurements of `thalweg tune` on a file system, and the decisions based on them. Measurements are repeated, compared
-// ones are interleaved, and every byte is verified.
+// Measurements of `thalweg tune` on a file system, and the decisions based on them. Measurements are repeated, and
+// compared ones are interleaved.
 #pragma once
 
 #include <chrono>
@@ -54,8 +54,7 @@ struct Timed {
   std::vector<double> seconds = {};
 
   double median() const;
-  // Nanoseconds per byte, without the calls.
-  double byte_ns(int64_t call_bytes, double call_ns) const;
+  double byte_ns() const;  // nanoseconds
 };
 
 // Median of a / b, by repetitions.
@@ -73,16 +72,12 @@ struct Stretch {
   int64_t begin, end, call_bytes = kMiB;
 };
 void plain_move(bool writes, const PosixFile& file, std::span<std::byte> memory, const Stretch& stretch);
-// Throws Failure unless the first `bytes` of the file are `memory` repeated. All are multiples of 256 KiB.
-void check_bytes(const PosixFile& file, std::span<const std::byte> memory, int64_t bytes);
 // Page-aligned memory whose bytes differ between pages and seeds.
 Buffer filled(int64_t bytes, unsigned seed);
 
 // A new folder in that of the user, removed with all its content.
 struct ScratchFolder {
   explicit ScratchFolder(const std::string& parent);
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
   ~ScratchFolder();
 
   std::string path;
@@ -111,8 +106,6 @@ class Workbench {
   const Buffer source, target;
 
  private:
-  void check_run(const PosixFile& file, bool writes) const;
-
   Progress progress_;
   std::deque<Timed> runs_;
   size_t done_ = 0;        // of runs_
@@ -120,8 +113,8 @@ class Workbench {
   const std::chrono::steady_clock::time_point until_;
 };
 
-void measure_small(Workbench& bench);  // tune_costs.cpp: calls, pieces and copies
+void measure_small(Workbench& bench);  // tune_small.cpp: calls, pieces and copies
+void measure_files(Workbench& bench);  // tune_small.cpp: making files, and how many serve
 void measure_bytes(Workbench& bench);  // tune_bytes.cpp: bytes, and whether direct I/O pays
-void measure_files(Workbench& bench);  // tune_files.cpp: making files, and how many serve
 
 }  // namespace tool

@@ -77,9 +77,9 @@ Json load_profile(const std::string& path) {
   const std::string text = content_of(path);
   if (text.empty()) return {{"version", 1}, {"file_systems", Json::array()}};
   Json profile = Json::parse(text, nullptr, false);
-  const bool fits = profile.is_object() && profile.contains("version") && profile["version"] == 1 &&
-                    profile.contains("file_systems") && profile["file_systems"].is_array();
-  if (!fits) refuse(path, "is not a profile of this version");
+  if (!profile.is_object() || profile.value("version", Json()) != 1 ||
+      !profile.value("file_systems", Json()).is_array())
+    refuse(path, "is not a profile of this version");
   return profile;
 }
 
