@@ -20,8 +20,8 @@ namespace probe {
 // Where measuring.cpp is not linked: the program without MPI.
 [[gnu::weak]] int measure(int /*argc*/, char** /*argv*/) {
   throw std::runtime_error(
-      "this program was built without MPI and measures nothing; --predict predicts, and a thalweg-probe that was built "
-      "with the MPI of your programs measures");
+      "this program was built without MPI: it predicts (--predict), and one built with the MPI of your programs "
+      "measures");
 }
 [[gnu::weak]] int on_ranks(const std::function<int(const thalweg::Group&)>& use) { return use(thalweg::Group::self()); }
 

@@ -41,9 +41,8 @@ std::string text_of(const Measured& found) {
   std::string text = "\nMiB/s: median (least..most)\n";
   for (const Json& speed : found.speeds) {
     const Json& mib = speed["mib_per_s"];
-    text += fmt::format("  {:>6.0f} {:<18} {}\n", mib["median"].get<double>(),
-                        fmt::format("({:.0f}..{:.0f})", mib["least"].get<double>(), mib["most"].get<double>()),
-                        speed["what"].get<std::string>());
+    text += fmt::format("  {:>6.0f} ({:>5.0f}..{:>5.0f}) {}\n", mib["median"].get<double>(), mib["least"].get<double>(),
+                        mib["most"].get<double>(), speed["what"].get<std::string>());
   }
   for (const auto& [direction, gain] : found.gains.items())
     text += fmt::format("direct I/O, {}: at least {:.2f} times as fast\n", direction, gain.get<double>());
@@ -143,8 +142,7 @@ int measure(Options options, const Common& common) {
                                  short_size(how.bytes), how.repetitions, count_text(how.tasks, "thread"));
   text += text_of(found);
   if (const Json& error = members["fit_error"]; error.is_number())
-    text += fmt::format("{} methods in {} cells: median error of the fit {:.0f} %\n", ranks.value("methods", 0),
-                        ranks.value("cells", 0), 100 * error.get<double>());
+    text += fmt::format("median error of the fit: {:.0f} %\n", 100 * error.get<double>());
   for (const std::string& remark : remarks) text += printable(remark) + "\n";
   text += "\n" + text_of(entry);
   text += fmt::format("{} '{}'\n", options.dry_run ? "not written to" : "written to", printable(path));

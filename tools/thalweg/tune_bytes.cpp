@@ -45,6 +45,7 @@ Tried add_both(Workbench& bench, const std::string& how, const std::function<dou
 
 Point choose_point(Workbench& bench) {
   std::vector<Tried> tried;
+  tried.reserve(kPoints.size());
   for (const Point& point : kPoints)
     tried.push_back(add_both(
         bench, fmt::format("direct, 1 thread, {} in flight of {}", point.depth, short_size(point.transfer_bytes)),

@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kShareUnit = 64 * 1024;
-constexpr int kProgressRuns = 72;  // per repetition, approximately
+constexpr int kMostRuns = 70;  // per repetition
 
 // The share of task `rank` in `bytes` from offset 0, in whole units.
 Stretch share_of(int64_t bytes, int64_t rank, int64_t tasks) {
@@ -124,8 +124,7 @@ void Workbench::take_turns(int times) {
     for (Timed& run : added) {
       stop_if_interrupted();
       run.seconds.push_back(run.once());
-      const int64_t all = int64_t{kProgressRuns} * options.repetitions;
-      progress_.update(std::min(++runs_made_, all) * options.bytes, all * options.bytes);
+      progress_.add(options.bytes, options.bytes * kMostRuns * options.repetitions);
     }
   }
   for (const Timed& run : added)

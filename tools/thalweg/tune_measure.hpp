@@ -108,8 +108,7 @@ class Workbench {
  private:
   Progress progress_;
   std::deque<Timed> runs_;
-  size_t done_ = 0;        // of runs_
-  int64_t runs_made_ = 0;  // with repetitions
+  size_t done_ = 0;  // of runs_
   const std::chrono::steady_clock::time_point until_;
 };
 
