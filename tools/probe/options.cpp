@@ -1,7 +1,6 @@
 #include "options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 

@@ -28,7 +28,7 @@ struct PnetcdfFile {
 
 class PnetcdfMethod : public Method {
  public:
-  PnetcdfMethod() : Method("PnetCDF " PNETCDF_VERSION) {}
+  PnetcdfMethod() : Method(name()) {}
   std::string unfit_for(const Array& array) const override { return array.ragged ? "not programmed for PnetCDF" : ""; }
 
   Parts move(const Task& task) override {
@@ -38,6 +38,13 @@ class PnetcdfMethod : public Method {
   }
 
  private:
+  static std::string name() {
+    // "1.12.3 of ...", in some versions after "PnetCDF Version:".
+    const std::string text = ncmpi_inq_libvers();
+    const std::size_t begin = text.find_first_of("0123456789");
+    return "PnetCDF " + text.substr(std::min(begin, text.size()), text.find(' ', begin) - begin);
+  }
+
   static PnetcdfFile open(const Task& task, const std::string& path) {
     PnetcdfFile opened{path};
     must(ncmpi_open(task.comm, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &opened.file), "open", path);

@@ -1,8 +1,6 @@
 // thalweg tune: measures a file system, and saves the results for the library.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <thalweg/storage.h>
 
 #include <algorithm>
 #include <ctime>
