@@ -115,15 +115,15 @@ def budgets(root):
         return sum(map(code_lines, sources_below(root, *rooms)))
 
     return [
-        ("code lines of src/", lines("src"), 25000, 33499, ""),
-        ("code lines of src/, sim/ and testing/", lines("src", "sim", "testing"), 31000, 36626, ""),
+        ("code lines of src/", lines("src"), 25000, 33498, ""),
+        ("code lines of src/, sim/ and testing/", lines("src", "sim", "testing"), 31000, 36578, ""),
         ("code lines of the largest file of src/", code_lines(largest), 500, 500, largest.relative_to(root)),
         ("types in src/", len(types), 300, 411, ""),
         ("files in the largest folder of src/", folders[fullest], 25, 25, fullest.relative_to(root)),
         ("public entry points", entry_points(root), 170, 170, ""),
         ("member functions of the largest class", widest[0], 35, 35, f"{widest[1]}, {widest[2].relative_to(root)}"),
-        ("code lines of tools/", lines("tools"), 7000, 9350, ""),
-        ("code lines of thalweg.measure", sum(map(python_lines, sorted((root / MEASURE).glob("*.py")))), 4000, 3997, ""),
+        ("code lines of tools/", lines("tools"), 7000, 8776, ""),
+        ("code lines of thalweg.measure", sum(map(python_lines, sorted((root / MEASURE).glob("*.py")))), 4000, 3982, ""),
     ]
 
 
