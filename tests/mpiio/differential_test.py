@@ -72,7 +72,14 @@ def position_behind_a_short_read(ours, own, before):
     return equal and accessed < asked and positions == (start + accessed, start + asked)
 
 
-OWN_IS_WRONG = [read_beyond_the_end, refused_seek, end_of_a_view, position_behind_a_short_read]
+def bytes_of_a_vector(ours, own, _):
+    """Where memory is a vector with gaps, a collective read of OMPIO may give other bytes, always the same ones (seed
+    20786002); ROMIO gives those of ours."""
+    is_one = ours.is_read and ours.words[1].endswith("_all") and "vector(" in ours.asked
+    return KIND == "openmpi" and is_one and ours.asked == own.asked and ours.result[:3] == own.result[:3]
+
+
+OWN_IS_WRONG = [read_beyond_the_end, refused_seek, end_of_a_view, position_behind_a_short_read, bytes_of_a_vector]
 
 
 def play(seed, ranks, folder, preload):
