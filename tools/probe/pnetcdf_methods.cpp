@@ -81,7 +81,7 @@ class PnetcdfMethod : public Method {
     std::vector<MPI_Offset> from(start.begin(), start.end()), n(count.begin(), count.end());
     const MPI_Offset slice = task.block.elements() / std::max<MPI_Offset>(1, n[0]);  // elements of one index
     if (slice > kLargestCall) throw Failed("PnetCDF moves less than 2 GiB in one call; take a smaller array");
-    const MPI_Offset most = slice > 0 ? kLargestCall / slice : 1;
+    const MPI_Offset most = slice > 0 ? kLargestCall / slice : kLargestCall;
     MPI_Offset calls = std::max<MPI_Offset>(1, (n[0] + most - 1) / most);
     if (task.array->elements() > kLargestCall)
       must_mpi(MPI_Allreduce(MPI_IN_PLACE, &calls, 1, MPI_OFFSET, MPI_MAX, task.comm), "MPI_Allreduce");
