@@ -49,7 +49,7 @@ struct Draw {
 class StdioStreams {
  public:
   StdioStreams(std::string folder, std::uint64_t n) : folder_(std::move(folder)), files_(n, nullptr), wrote_(n, 0) {
-    std::filesystem::create_directories(folder_);
+    std::filesystem::create_directory(folder_);
   }
   ~StdioStreams() {
     close();
@@ -105,7 +105,7 @@ class Player {
 
   Op<Status> play() {
     draw_file();
-    streams_ = std::make_unique<StdioStreams>(program_.folder + "/task" + std::to_string(group_.rank()), n_);
+    streams_ = std::make_unique<StdioStreams>(program_.folder + "-task" + std::to_string(group_.rank()), n_);
     const char* first = chance(3) ? "w" : "w+";
     Status status = co_await open(first);
     if (!status.ok()) co_return status;

@@ -14,8 +14,10 @@ namespace thalweg::test {
 struct VpProgram {
   std::uint64_t seed = 0;
   std::shared_ptr<Backend> backend;
-  std::string path;    // of the vpfile
-  std::string folder;  // where this task creates its stdio files
+  std::string path;  // of the vpfile
+  // The stdio files of task t are in '<folder>-task<t>'. No folder is made by two nodes at once: distributed GlusterFS
+  // may tell the second that a file of this name exists.
+  std::string folder;
 };
 
 // Collective. All tasks draw the same program; each replays all streams and compares those of its VPs.
