@@ -45,8 +45,8 @@
  *
  * Nodes: on a file system that several nodes share and that is not known to keep their caches coherent, other than FUSE
  * (NFS, SMB, ...), a write of one VP, and a collective one in which VPs differ, is TW_ERR_UNSAFE for a group on several
- * nodes. On FUSE, too, a read or write of one VP is TW_ERR_UNSAFE where a collective write has stored those bytes and
- * tw_vpfile_sync_all() was not called since (docs/reference/visibility.md).
+ * nodes. On FUSE, too, a read or write of one VP is TW_ERR_UNSAFE where collective writes have stored those bytes, or
+ * bytes before and behind them, since the last tw_vpfile_sync_all() (docs/reference/visibility.md).
  *
  * Replacement: TW_TRUNCATE over a vpfile that others have open writes into its data file, whose bytes have no
  * checksums. A handle that was open before may then give out bytes of either: close readers first. */

@@ -194,7 +194,7 @@ class CollectiveAccess {
     }
     parts_.last_choice = {};
     ++parts_.n_accesses;
-    Status status = co_await parts_.lattice->move_row(what_.direction, row, what_.base, std::move(mine));
+    Status status = co_await parts_.lattice->move_promised_row(what_.direction, row, what_.base, std::move(mine));
     if (!status.ok() && writes()) co_return co_await forget_failed(std::move(status));
     if (status.ok()) {
       parts_.geometry.record_bytes = record_bytes;
@@ -261,7 +261,7 @@ class CollectiveAccess {
 
   Op<Status> move_independently() {
     TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->store_row());
-    TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->see_from(0, false));
+    TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->sync_rows());
     if (writes()) {
       TW_CO_RETURN_IF_ERROR(co_await agree(parts_.group(), parts_.check_alone()));
       parts_.lattice->forget_row();

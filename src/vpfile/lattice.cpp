@@ -25,8 +25,16 @@ void Lattice::extend(std::uint64_t end) {
 }
 
 Op<Status> Lattice::move_row(Direction direction, const LatticeRow& row, std::byte* packed, Status mine) {
-  mine = mine.or_else(co_await see_from(row.begin, true));
-  if (direction == Direction::write) unsynced_end_ = std::max(unsynced_end_, row.end());
+  mine = mine.or_else(co_await prepare(direction, row.begin, row.end()));
+  co_return co_await transfer_row(direction, row, packed, std::move(mine));
+}
+
+Op<Status> Lattice::move_promised_row(Direction direction, const LatticeRow& row, std::byte* packed, Status mine) {
+  mine = mine.or_else(co_await prepare(direction, 0, kEverything));
+  co_return co_await transfer_row(direction, row, packed, std::move(mine));
+}
+
+Op<Status> Lattice::transfer_row(Direction direction, const LatticeRow& row, std::byte* packed, Status mine) {
   TaskAccess access;
   access.direction = direction;
   std::vector<Extent> extents;
@@ -48,14 +56,26 @@ Op<Status> Lattice::move_row(Direction direction, const LatticeRow& row, std::by
 Op<Status> Lattice::sync() {
   Status synced = co_await file_.sync();
   if (!synced.ok()) co_return synced;
+  unsynced_begin_ = kEverything;
   unsynced_end_ = 0;
   own_writes_ = heard_own_writes_ = false;
   co_return synced;
 }
 
-Op<Status> Lattice::see_from(std::uint64_t begin, bool also_own) {
-  const bool own = also_own && heard_own_writes_ && !file_.shared()->is_coherent;
-  if (!own && !has_unsynced(begin)) co_return Status{};
+// Writes of one row need no order: each page has the same aggregator in all of them.
+Op<Status> Lattice::prepare(Direction direction, std::uint64_t begin, std::uint64_t end) {
+  if (file_.shared()->is_coherent) co_return Status{};
+  const bool writes = direction == Direction::write;
+  if (heard_own_writes_ || (!writes && has_unsynced(begin, end))) TW_CO_RETURN_IF_ERROR(co_await sync());
+  if (writes) {
+    unsynced_begin_ = std::min(unsynced_begin_, begin);
+    unsynced_end_ = std::max(unsynced_end_, end);
+  }
+  co_return Status{};
+}
+
+Op<Status> Lattice::sync_rows() {
+  if (!has_unsynced(0, kEverything)) co_return Status{};
   co_return co_await sync();
 }
 
@@ -152,7 +172,7 @@ Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, std::u
       status = co_await move_row(what.direction, row, what.base);
       if (status.ok()) forget(row);
     } else if (in_pieces) {
-      Status mine = co_await see_from(row.begin, true);
+      Status mine = co_await prepare(what.direction, row.begin, row.end());
       if (mine.ok()) mine = or_out_of_memory([&] { return move_in_pieces(what, row); });
       status = co_await agree(file_.group(), std::move(mine));
     } else {
@@ -174,11 +194,12 @@ Status Lattice::move_one(Direction direction, std::uint64_t local, std::uint64_t
     std::byte* copy = row_ == row ? row_bytes_.data() + local * row.bytes + within : nullptr;
     const std::uint64_t offset = row.offset_of(vps_.number(local)) + within;
     const bool stores = direction == Direction::write && (copy == nullptr || !row_dirty_);
-    if ((stores || copy == nullptr) && has_unsynced(at))
-      return Status::error(Code::unsafe,
-                           "'{}': other nodes may not see yet what a collective write has stored at {} of this virtual "
-                           "processor; first call tw_vpfile_sync_all() on all tasks",
-                           data().path(), at);
+    if ((stores || copy == nullptr) && has_unsynced(at, at + part))
+      return Status::error(
+          Code::unsafe,
+          "'{}': collective writes since the last sync have stored bytes at or around {} of this virtual "
+          "processor, which other nodes may not see yet; first call tw_vpfile_sync_all() on all tasks",
+          data().path(), at);
     own_writes_ |= stores;
     if (direction == Direction::write) {
       if (copy != nullptr) std::memcpy(copy, piece.memory, part);

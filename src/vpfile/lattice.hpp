@@ -4,6 +4,7 @@
 // A row that VPs move in pieces stays in a buffer until it is full, so that each row is moved by one collective access.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -24,18 +25,17 @@ class Lattice {
   // Collective, where all VPs are alike: moves `bytes` bytes of each stream from their common position on, within the
   // lattice or extending it.
   Op<Status> move(const VpTransfer& what, const StreamAccess& all, std::uint64_t bytes);
-  // Collective. `packed`: the bytes of this task's VPs, one behind the other. `mine`: an error that this task found
-  // before.
-  Op<Status> move_row(Direction direction, const format::LatticeRow& row, std::byte* packed, Status mine = {});
+  // Collective: moves a row that tasks have not agreed on; where they differ, all fail. `packed`: the bytes of this task's
+  // VPs, one behind the other. `mine`: an error that this task found before.
+  Op<Status> move_promised_row(Direction direction, const format::LatticeRow& row, std::byte* packed, Status mine);
   // Collective: stores the row in the buffer.
   Op<Status> store_row();
 
   // Collective. Where nodes are not coherent, another one may have stored this task's own bytes with a row; until a sync
   // tasks that move VPs on their own read older bytes, and what they write may reach the servers before the row.
   Op<Status> sync();
-  // Collective: syncs where rows with bytes of streams from `begin` on were stored since the last sync, and, `also_own`,
-  // where all tasks have heard of own writes.
-  Op<Status> see_from(std::uint64_t begin, bool also_own);
+  // Collective: syncs where rows were stored since the last sync.
+  Op<Status> sync_rows();
   // Whether this task has written VPs on its own since the last sync.
   bool own_writes() const { return own_writes_; }
   void note_own_writes() { own_writes_ = true; }
@@ -55,8 +55,19 @@ class Lattice {
   Status ends_early(std::uint64_t end) const;
 
  private:
+  static constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
+
   StoredFile& data() const { return *file_.shared()->stored; }
-  bool has_unsynced(std::uint64_t begin) const { return !file_.shared()->is_coherent && begin < unsynced_end_; }
+  // Whether rows within or around these bytes of streams were stored since the last sync.
+  bool has_unsynced(std::uint64_t begin, std::uint64_t end) const {
+    return begin < unsynced_end_ && unsynced_begin_ < end;
+  }
+  // Collective; the arguments, bytes of streams, are equal on all tasks. Precedes each access of rows: where nodes are not
+  // coherent it syncs behind own writes of which all tasks have heard, and before a read of rows stored since the last sync.
+  Op<Status> prepare(Direction direction, std::uint64_t begin, std::uint64_t end);
+  // Collective, of the same row on all tasks. `packed`, `mine`: see move_promised_row().
+  Op<Status> move_row(Direction direction, const format::LatticeRow& row, std::byte* packed, Status mine = {});
+  Op<Status> transfer_row(Direction direction, const format::LatticeRow& row, std::byte* packed, Status mine);
   Op<Status> move_part(const VpTransfer& what, const format::LatticeRow& row, std::uint64_t at, std::uint64_t bytes,
                        std::uint64_t done);
   Op<Status> take_row(const format::LatticeRow& row, bool overwritten);
@@ -69,7 +80,8 @@ class Lattice {
   format::LatticeRow row_;            // in the buffer; of 0 bytes: none
   std::vector<std::byte> row_bytes_;  // this task's part of row_, VP after VP
   bool row_dirty_ = false;            // equal on all tasks
-  std::uint64_t unsynced_end_ = 0;    // in streams, of the rows stored since the last sync; equal on all tasks
+  // In streams, of the rows stored since the last sync where nodes are not coherent; equal on all tasks.
+  std::uint64_t unsynced_begin_ = kEverything, unsynced_end_ = 0;
   bool own_writes_ = false;
   bool heard_own_writes_ = false;  // equal on all tasks
   std::vector<std::byte> scratch_;

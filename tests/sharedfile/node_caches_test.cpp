@@ -225,12 +225,13 @@ class NodeVpFiles : public NodeFiles {
  protected:
   using VpBody = std::function<Op<Status>(Group&, VpFile&)>;
 
-  void on_vpfile(const VpBody& body, std::uint64_t vps = 8) {
+  void on_vpfile(const VpBody& body, std::uint64_t vps = 8, bool assume_nb = false) {
     run_on_sim(two_nodes(), [&](Group& group) -> Op<Status> {
       VpOpen how;
       how.path = kPath;
       open_as(how, "w+");
       how.shape = {vps};
+      how.hints.assume_nb = assume_nb;
       auto opened = co_await VpFile::open(group, shared_node_of(group), std::move(how));
       if (!opened.has_value()) co_return opened.error();
       const Status status = co_await body(group, *opened.value());
@@ -362,6 +363,91 @@ TEST_F(NodeVpFiles, WritesOfOneByteReachTheServersInTheirOrder) {
   });
   EXPECT_TRUE(content().substr(0, 700) == of_all(100).substr(0, 700));
   EXPECT_EQ(content().substr(700, 10), "0123456789");
+}
+
+// One aggregator has each page, so that its daemon sends rows in their order.
+TEST_F(NodeVpFiles, RowsWrittenAgainAreNotSynced) {
+  use("fuse.example");
+  on_vpfile([&](Group& group, VpFile& file) -> Op<Status> {
+    Status status;
+    for (int round = 0; round < 3 && status.ok(); ++round) {
+      std::string rows = of_task(group.rank(), 100, round);
+      status = co_await move_vps(file, Direction::write, rows, 100);
+      EXPECT_TRUE(file.seek(nullptr, 0, SEEK_SET, nullptr).ok());
+      EXPECT_EQ(content(), "");
+    }
+    co_return status;
+  });
+  EXPECT_TRUE(content() == of_all(100, 2));
+}
+
+// Other rows than those stored since the last sync: a VP may move there alone, and all read without another sync.
+TEST_F(NodeVpFiles, RowsThatWereSyncedStayFree) {
+  use("fuse.example");
+  on_vpfile([&](Group& group, VpFile& file) -> Op<Status> {
+    std::string first = of_task(group.rank(), 100), second = of_task(group.rank(), 100, 1), found(200, '#');
+    Status status = co_await move_vps(file, Direction::write, first, 100);
+    if (status.ok()) status = co_await file.flush({}, Call::tw_vpfile_sync_all);
+    if (status.ok()) status = co_await move_vps(file, Direction::write, second, 100);
+    if (!status.ok()) co_return status;
+    EXPECT_TRUE(file.seek(nullptr, 0, SEEK_SET, nullptr).ok());
+    const auto alone = file.stream(0).read(std::as_writable_bytes(std::span(found)).first(100));
+    EXPECT_TRUE(alone.has_value()) << alone.status().message();
+    EXPECT_EQ(found.substr(0, 100), first.substr(0, 100));
+    const auto behind = file.stream(0).read(std::as_writable_bytes(std::span(found)).first(100));
+    EXPECT_EQ(behind.status().code(), Code::unsafe);
+    EXPECT_TRUE(file.seek(nullptr, 0, SEEK_SET, nullptr).ok());
+    status = co_await move_vps(file, Direction::read, found, 100);
+    EXPECT_TRUE(found == first);
+    EXPECT_EQ(content().size(), 800u);
+    if (status.ok()) status = co_await move_vps(file, Direction::read, found, 100);
+    EXPECT_TRUE(found == second);
+    EXPECT_EQ(content().size(), 1600u);
+    co_return status;
+  });
+}
+
+// A row in the buffer that was flushed in part, and changed by one VP, before the rest of it is written.
+TEST_F(NodeVpFiles, AVpWritesIntoAPartOfARow) {
+  use("fuse.example");
+  on_vpfile([&](Group& group, VpFile& file) -> Op<Status> {
+    std::string begin = of_task(group.rank(), 4), rest = of_task(group.rank(), 600, 1), found(1208, '#');
+    Status status = co_await move_vps(file, Direction::write, begin, 4);
+    if (status.ok()) status = co_await move_vps(file, Direction::write, rest, 6);
+    if (status.ok()) status = co_await file.flush({}, Call::tw_vpfile_sync_all);
+    if (!status.ok()) co_return status;
+    EXPECT_TRUE(file.seek(nullptr, 0, SEEK_SET, nullptr).ok());
+    EXPECT_TRUE(file.stream(0).write(std::as_bytes(std::span("0123", 4))).has_value());
+    EXPECT_TRUE(file.seek(nullptr, 4, SEEK_SET, nullptr).ok());
+    status = co_await move_vps(file, Direction::write, rest, 600);
+    EXPECT_TRUE(file.seek(nullptr, 0, SEEK_SET, nullptr).ok());
+    if (status.ok()) status = co_await move_vps(file, Direction::read, found, 604);
+    EXPECT_TRUE(found == "0123" + rest.substr(0, 600) + begin.substr(4) + rest.substr(600)) << found;
+    co_return status;
+  });
+}
+
+// The records of one task are not as it promised: all tasks get the error, and the next access succeeds.
+TEST_F(NodeVpFiles, ABrokenPromiseKeepsTheTasksInStep) {
+  use("fuse.example");
+  on_vpfile(
+      [&](Group& group, VpFile& file) -> Op<Status> {
+        std::string first = of_task(group.rank(), 100), second = of_task(group.rank(), 100, 1), found(200, '#');
+        for (int times = 0; times < 2; ++times) {
+          const bool breaks = group.rank() == 3;
+          std::string other = first + "#";
+          Status status = co_await move_vps(file, Direction::write, breaks ? other : first, 100, breaks ? 1 : 0);
+          EXPECT_EQ(status.code(), Code::invalid_argument) << status.message();
+          status = co_await move_vps(file, Direction::write, times == 0 ? first : second, 100);
+          if (!status.ok()) co_return status;
+        }
+        EXPECT_TRUE(file.seek(nullptr, 0, SEEK_SET, nullptr).ok());
+        const Status status = co_await move_vps(file, Direction::read, found, 100);
+        EXPECT_TRUE(found == first);
+        co_return status;
+      },
+      8, true);
+  EXPECT_TRUE(content() == of_all(100) + of_all(100, 1));
 }
 
 // As with shared files: another open of node 1 keeps what it has read of NAME.meta.
