@@ -194,11 +194,13 @@ class CollectiveAccess {
     }
     parts_.last_choice = {};
     ++parts_.n_accesses;
-    Status status = co_await parts_.lattice->move_promised_row(what_.direction, row, what_.base, std::move(mine));
+    Lattice& lattice = *parts_.lattice;
+    mine = mine.or_else(co_await lattice.prepare(what_.direction, 0, Lattice::kEverything));
+    Status status = co_await lattice.transfer_row(what_.direction, row, what_.base, std::move(mine));
     if (!status.ok() && writes()) co_return co_await forget_failed(std::move(status));
     if (status.ok()) {
       parts_.geometry.record_bytes = record_bytes;
-      if (writes() && row.bytes > 0) parts_.lattice->extend(all_.most_position + row.bytes);
+      if (writes() && row.bytes > 0) lattice.extend(all_.most_position + row.bytes);
     }
     co_return finish(std::move(status), row.bytes);
   }
@@ -261,7 +263,7 @@ class CollectiveAccess {
 
   Op<Status> move_independently() {
     TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->store_row());
-    TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->sync_rows());
+    if (parts_.lattice->has_unsynced(0, Lattice::kEverything)) TW_CO_RETURN_IF_ERROR(co_await parts_.lattice->sync());
     if (writes()) {
       TW_CO_RETURN_IF_ERROR(co_await agree(parts_.group(), parts_.check_alone()));
       parts_.lattice->forget_row();

@@ -29,11 +29,6 @@ Op<Status> Lattice::move_row(Direction direction, const LatticeRow& row, std::by
   co_return co_await transfer_row(direction, row, packed, std::move(mine));
 }
 
-Op<Status> Lattice::move_promised_row(Direction direction, const LatticeRow& row, std::byte* packed, Status mine) {
-  mine = mine.or_else(co_await prepare(direction, 0, kEverything));
-  co_return co_await transfer_row(direction, row, packed, std::move(mine));
-}
-
 Op<Status> Lattice::transfer_row(Direction direction, const LatticeRow& row, std::byte* packed, Status mine) {
   TaskAccess access;
   access.direction = direction;
@@ -65,18 +60,12 @@ Op<Status> Lattice::sync() {
 // Writes of one row need no order: each page has the same aggregator in all of them.
 Op<Status> Lattice::prepare(Direction direction, std::uint64_t begin, std::uint64_t end) {
   if (file_.shared()->is_coherent) co_return Status{};
-  const bool writes = direction == Direction::write;
-  if (heard_own_writes_ || (!writes && has_unsynced(begin, end))) TW_CO_RETURN_IF_ERROR(co_await sync());
-  if (writes) {
-    unsynced_begin_ = std::min(unsynced_begin_, begin);
-    unsynced_end_ = std::max(unsynced_end_, end);
-  }
+  const bool reads = direction == Direction::read;
+  if (heard_own_writes_ || (reads && has_unsynced(begin, end))) TW_CO_RETURN_IF_ERROR(co_await sync());
+  if (reads) co_return Status{};
+  unsynced_begin_ = std::min(unsynced_begin_, begin);
+  unsynced_end_ = std::max(unsynced_end_, end);
   co_return Status{};
-}
-
-Op<Status> Lattice::sync_rows() {
-  if (!has_unsynced(0, kEverything)) co_return Status{};
-  co_return co_await sync();
 }
 
 Status Lattice::ends_early(std::uint64_t end) const {

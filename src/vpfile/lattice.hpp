@@ -25,17 +25,23 @@ class Lattice {
   // Collective, where all VPs are alike: moves `bytes` bytes of each stream from their common position on, within the
   // lattice or extending it.
   Op<Status> move(const VpTransfer& what, const StreamAccess& all, std::uint64_t bytes);
-  // Collective: moves a row that tasks have not agreed on; where they differ, all fail. `packed`: the bytes of this task's
-  // VPs, one behind the other. `mine`: an error that this task found before.
-  Op<Status> move_promised_row(Direction direction, const format::LatticeRow& row, std::byte* packed, Status mine);
   // Collective: stores the row in the buffer.
   Op<Status> store_row();
 
   // Collective. Where nodes are not coherent, another one may have stored this task's own bytes with a row; until a sync
   // tasks that move VPs on their own read older bytes, and what they write may reach the servers before the row.
   Op<Status> sync();
-  // Collective: syncs where rows were stored since the last sync.
-  Op<Status> sync_rows();
+  static constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
+  // Whether rows within or around these bytes of streams were stored since the last sync.
+  bool has_unsynced(std::uint64_t begin, std::uint64_t end) const {
+    return begin < unsynced_end_ && unsynced_begin_ < end;
+  }
+  // Collective; the arguments, bytes of streams, are equal on all tasks. Precedes each access of rows: where nodes are not
+  // coherent it syncs behind own writes of which all tasks have heard, and before a read of rows stored since the last sync.
+  Op<Status> prepare(Direction direction, std::uint64_t begin, std::uint64_t end);
+  // Collective. Where tasks differ in the row, all fail. `packed`: the bytes of this task's VPs, one behind the other.
+  // `mine`: an error that this task found before.
+  Op<Status> transfer_row(Direction direction, const format::LatticeRow& row, std::byte* packed, Status mine);
   // Whether this task has written VPs on its own since the last sync.
   bool own_writes() const { return own_writes_; }
   void note_own_writes() { own_writes_ = true; }
@@ -55,19 +61,9 @@ class Lattice {
   Status ends_early(std::uint64_t end) const;
 
  private:
-  static constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
-
   StoredFile& data() const { return *file_.shared()->stored; }
-  // Whether rows within or around these bytes of streams were stored since the last sync.
-  bool has_unsynced(std::uint64_t begin, std::uint64_t end) const {
-    return begin < unsynced_end_ && unsynced_begin_ < end;
-  }
-  // Collective; the arguments, bytes of streams, are equal on all tasks. Precedes each access of rows: where nodes are not
-  // coherent it syncs behind own writes of which all tasks have heard, and before a read of rows stored since the last sync.
-  Op<Status> prepare(Direction direction, std::uint64_t begin, std::uint64_t end);
-  // Collective, of the same row on all tasks. `packed`, `mine`: see move_promised_row().
+  // Collective: prepares, and transfers the row, of which all tasks know.
   Op<Status> move_row(Direction direction, const format::LatticeRow& row, std::byte* packed, Status mine = {});
-  Op<Status> transfer_row(Direction direction, const format::LatticeRow& row, std::byte* packed, Status mine);
   Op<Status> move_part(const VpTransfer& what, const format::LatticeRow& row, std::uint64_t at, std::uint64_t bytes,
                        std::uint64_t done);
   Op<Status> take_row(const format::LatticeRow& row, bool overwritten);
