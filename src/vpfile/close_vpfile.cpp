@@ -206,7 +206,7 @@ Status write_ends(VpParts& parts, bool closing) {
   if (parts.unmarked) return {};  // the size of the array's records is unknown
   if (closing) TW_RETURN_IF_ERROR(check_names(parts));
   TW_RETURN_IF_ERROR(write_meta(parts, closing));
-  if (closing && drops_caches(parts)) TW_RETURN_IF_ERROR(parts.meta_file->sync());
+  if (closing && drops_caches(parts) && !parts.durable) TW_RETURN_IF_ERROR(parts.meta_file->sync());
   return parts.durable ? parts.backend->sync_directory_of(parts.path) : Status{};
 }
 
