@@ -200,7 +200,7 @@ Result<bool> has_arrived(Backend& backend, const TierRecord& record) {
 Result<PartState> read_part(Backend& backend, const TierRecord& record, std::uint32_t part) {
   PartState state;
   auto bytes = read_whole(backend, record.part_path(part));
-  if (bytes.status().os_errno() == ESTALE) return state;  // another node removes it just now
+  if (bytes.status().code() == Code::not_found || bytes.status().os_errno() == ESTALE) return state;  // just removed
   TW_RETURN_IF_ERROR(bytes.status());
   ByteView rest = *bytes;
   state.arrived = take_value<std::uint64_t>(rest) == kArrived;

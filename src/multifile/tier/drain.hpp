@@ -48,9 +48,12 @@ auto try_behind_drain(Backend& backend, const TierRecord& record, std::chrono::m
     -> decltype(once()) {
   using Clock = std::chrono::steady_clock;
   std::uint64_t steps = 0;
-  for (Clock::time_point changed = Clock::now();; sleep_for(std::chrono::milliseconds(100))) {
+  Clock::time_point changed = Clock::now(), looks = changed;
+  for (;; sleep_for(std::chrono::milliseconds(100))) {
     auto done = once();
     if (done.status().code() != Code::unsafe) return done;
+    if (Clock::now() < looks) continue;
+    looks = Clock::now() + patience / 4;  // a look opens a file for each node
     TW_ASSIGN_OR_RETURN(const std::uint64_t now, steps_of_all(backend, record));
     if (std::exchange(steps, now) != now) changed = Clock::now();
     if (Clock::now() - changed > patience) return done;
