@@ -198,7 +198,7 @@ class Tune(CliTest):
         if os.geteuid() == 0:
             self.skipTest("root may write everywhere")
         os.chmod(self.folder / "data", 0o500)
-        self.assertIn("scratch file", self.tune("data", "--size", "1MiB", expect=IO_ERROR)[1])
+        self.assertIn("scratch folder", self.tune("data", "--size", "1MiB", expect=IO_ERROR)[1])
         os.chmod(self.folder / "data", 0o700)
         os.chmod(self.folder, 0o500)
         self.assertIn("config", self.tune("data", "--size", "1MiB", expect=IO_ERROR)[1])

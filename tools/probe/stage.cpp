@@ -141,10 +141,10 @@ class Stage {
     return task;
   }
 
-  // Collective. Removes the folder of the method, and makes it anew unless this is the end.
+  // Collective. Removes the folder of the method, and makes it anew unless this is the end, where --keep leaves it.
   void clear_folder(bool again) const {
     ranks_.meet();
-    if (ranks_.first() && !options_.keep) std::filesystem::remove_all(folder_);
+    if (ranks_.first() && (again || !options_.keep)) std::filesystem::remove_all(folder_);
     if (ranks_.first() && again) std::filesystem::create_directory(folder_);
     ranks_.meet();
   }

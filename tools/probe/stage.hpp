@@ -28,7 +28,7 @@ struct Repetition {
 
 // Collective. Creates an empty folder for the method, and removes it.
 void run_stage(const Repetition& repetition, const MethodInfo& info, Method& method);
-// Collective. Each rank moves as many bytes as its block, in whole pages, between its memory and a file of its own that
+// Collective. Each rank moves as many bytes as its block between its memory and a file of its own that
 // exists and is open, in one call. No method moves its bytes faster.
 void measure_limit(const Repetition& repetition);
 // Collective. Measures messages of these ranks, as predictions need the network, or the memory that the ranks share.

@@ -123,7 +123,7 @@ int measure(Options options, const Common& common) {
   if (!options.no_methods)
     ranks = measure_with_ranks(options, path, std::max(least, options.seconds - lap()), how.quiet, entry);
   for (const Json& remark : ranks.value("remarks", Json::array())) remarks.push_back(remark.get<std::string>());
-  if (put_entry(profile, entry)) remarks.push_back("measurements with ranks are kept from the previous profile");
+  if (put_entry(profile, entry)) remarks.push_back("what was not measured anew is kept from the previous profile");
   if (!options.dry_run) store_profile(path, profile);
 
   const Json members = {{"profile", path},
