@@ -115,8 +115,8 @@ def budgets(root):
         return sum(map(code_lines, sources_below(root, *rooms)))
 
     return [
-        ("code lines of src/", lines("src"), 25000, 33498, ""),
-        ("code lines of src/, sim/ and testing/", lines("src", "sim", "testing"), 31000, 36578, ""),
+        ("code lines of src/", lines("src"), 25000, 33516, ""),
+        ("code lines of src/, sim/ and testing/", lines("src", "sim", "testing"), 31000, 36596, ""),
         ("code lines of the largest file of src/", code_lines(largest), 500, 500, largest.relative_to(root)),
         ("types in src/", len(types), 300, 411, ""),
         ("files in the largest folder of src/", folders[fullest], 25, 25, fullest.relative_to(root)),
