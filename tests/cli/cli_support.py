@@ -16,6 +16,7 @@ THALWEG = os.environ.get("THALWEG") or shutil.which("thalweg")
 if THALWEG is None:
     sys.exit("set THALWEG to the thalweg command of a build, as build/release/bin/thalweg")
 THALWEG = os.path.abspath(THALWEG)
+PROBE = pathlib.Path(THALWEG).with_name("thalweg-probe")
 PROGRAMS = pathlib.Path(os.environ.get("TW_BIN") or os.path.dirname(THALWEG)).resolve().parent / "tests"
 CRAFT = PROGRAMS / "cli_craft_multifile"
 CRAFT_VPFILE = PROGRAMS / "cli_craft_vpfile"
@@ -98,6 +99,11 @@ class CliTest(unittest.TestCase):
     def leftovers(self, *expected):
         """Asserts the names in the folder."""
         self.assertEqual(sorted(os.listdir(self.folder)), sorted(expected))
+
+
+def measures():
+    """Whether the probe of this build measures: built without MPI it only predicts, and says so."""
+    return subprocess.run([PROBE, "--describe"], capture_output=True).returncode == 0
 
 
 def data(n, seed=1):

@@ -11,9 +11,8 @@ import sys
 import time
 import unittest
 
-from cli_support import FINE, IO_ERROR, THALWEG, UNSAFE, USAGE, CliTest, main
+from cli_support import FINE, IO_ERROR, PROBE, THALWEG, UNSAFE, USAGE, CliTest, main, measures
 
-PROGRAM = pathlib.Path(THALWEG).parent / "thalweg-probe"
 FEW = "gather,file-per-task,mpiio-global-0,tw-multifile,tw-collective"
 SMALL = ["--ranks", "2", "--size", "40", "--order", "c", "--repeat", "1", "--methods", FEW]
 
@@ -34,7 +33,7 @@ def ranks_in(folder):
     return found
 
 
-@unittest.skipUnless(PROGRAM.exists(), "built without MPI")
+@unittest.skipUnless(measures(), "built without MPI")
 class Methods(CliTest):
     def setUp(self):
         super().setUp()
@@ -160,7 +159,7 @@ class Methods(CliTest):
 
     def broken_mpiexec(self, ranks, script):
         """An mpiexec that behaves differently for one number of ranks."""
-        real = json.loads(subprocess.run([PROGRAM, "--describe"], capture_output=True, check=True).stdout)["mpiexec"]
+        real = json.loads(subprocess.run([PROBE, "--describe"], capture_output=True, check=True).stdout)["mpiexec"]
         self.write("mpiexec", f'#!/bin/sh\nif [ "$2" = {ranks} ]; then\n{script}\nfi\nexec {real} "$@"\n'.encode(), 0o755)
         return ["--mpiexec", str(self.folder / "mpiexec")]
 
@@ -276,7 +275,7 @@ class Methods(CliTest):
     def test_the_quick_form_is_of_all_methods(self):
         records, _ = self.records("--quick", "--size", "20", "--size", "3x4x5", "--repeat", "1", "--ranks", "2,")
 
-        described = json.loads(subprocess.run([PROGRAM, "--describe"], capture_output=True, check=True).stdout)
+        described = json.loads(subprocess.run([PROBE, "--describe"], capture_output=True, check=True).stdout)
         told = {r["id"]: (r["built"], r["reason"]) for r in records if r["kind"] == "method"}
         self.assertEqual(told, {m["id"]: (m["built"], m["reason"]) for m in described["methods"]})
         measured = {r["method"] for r in records if r["kind"] == "result"}
@@ -285,6 +284,6 @@ class Methods(CliTest):
 
 
 if __name__ == "__main__":
-    if not PROGRAM.exists():
+    if not measures():
         sys.exit(77)
     main()

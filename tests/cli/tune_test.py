@@ -3,16 +3,14 @@
 
 import json
 import os
-import pathlib
 import re
 import resource
 import signal
 import subprocess
 import time
 
-from cli_support import FINE, IO_ERROR, THALWEG, USAGE, CliTest, main
+from cli_support import FINE, IO_ERROR, PROBE, THALWEG, USAGE, CliTest, main, measures
 
-PROBE = pathlib.Path(THALWEG).with_name("thalweg-probe")
 COSTS = ["call_ns", "piece_ns", "read_byte_ns", "write_byte_ns", "staged_read_byte_ns", "staged_write_byte_ns", "copy_byte_ns",
          "copy_piece_ns", "parallel_reads", "parallel_writes"]
 
@@ -323,9 +321,8 @@ class Tune(CliTest):
 
     def test_real_ranks(self):
         """A complete run at the smallest size, with the program of this build."""
-        program = pathlib.Path(THALWEG).with_name("thalweg-probe")
-        if not program.exists():
-            self.skipTest("there is no thalweg-probe")
+        if not measures():
+            self.skipTest("built without MPI")
         del self.environment["THALWEG_PROBE"]
         result = self.tune_json("data", "--quick", "--size", "1MiB", "--repetitions", "1", "--seconds", "24")
 
