@@ -194,13 +194,12 @@ class CollectiveAccess {
     }
     parts_.last_choice = {};
     ++parts_.n_accesses;
-    Lattice& lattice = *parts_.lattice;
-    mine = mine.or_else(co_await lattice.prepare(what_.direction, 0, Lattice::kEverything));
-    Status status = co_await lattice.transfer_row(what_.direction, row, what_.base, std::move(mine));
+    mine = mine.or_else(co_await parts_.lattice->prepare(what_.direction, 0, Lattice::kEverything));
+    Status status = co_await parts_.lattice->transfer_row(what_.direction, row, what_.base, std::move(mine));
     if (!status.ok() && writes()) co_return co_await forget_failed(std::move(status));
     if (status.ok()) {
       parts_.geometry.record_bytes = record_bytes;
-      if (writes() && row.bytes > 0) lattice.extend(all_.most_position + row.bytes);
+      if (writes() && row.bytes > 0) parts_.lattice->extend(all_.most_position + row.bytes);
     }
     co_return finish(std::move(status), row.bytes);
   }
@@ -276,6 +275,8 @@ class CollectiveAccess {
   // read as bytes of other streams. All bytes stay where a task may have blocks there.
   Op<Status> forget_failed(Status failed) {
     parts_.streams->all().set(StreamState::kError);
+    // Else another node's bytes may reach the servers behind the truncate.
+    if (parts_.lattice->has_unsynced(0, Lattice::kEverything)) (void)co_await parts_.lattice->sync();
     StreamAccess all;
     all.has_ib = parts_.geometry.has_ib() ? 1 : 0;
     Status status = co_await fold(parts_, all);
