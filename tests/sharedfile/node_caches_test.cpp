@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <functional>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "sim/memory_backend.hpp"
 #include "support/files/vp_open.hpp"
 #include "support/groups/run_on.hpp"
+#include "testing/fault_backend.hpp"
 #include "vpfile/format/meta.hpp"
 #include "vpfile/vpfile.hpp"
 
@@ -448,6 +450,21 @@ TEST_F(NodeVpFiles, ABrokenPromiseKeepsTheTasksInStep) {
       },
       8, true);
   EXPECT_TRUE(content() == of_all(100) + of_all(100, 1));
+}
+
+// Node 0 cannot write its part of a row, and cuts off the file before the part that node 1 still holds.
+TEST_F(NodeVpFiles, AFailedRowLeavesNothingBehind) {
+  use("fuse.example");
+  FaultScript script;
+  script.rules = {{.kind = CallKind::write, .at = 2, .os_errno = ENOSPC}};  // the first one marks NAME.meta
+  nodes_[0] = std::make_shared<FaultBackend>(nodes_[0], script);
+  on_vpfile([&](Group& group, VpFile& file) -> Op<Status> {
+    std::string rows = of_task(group.rank(), 100'000);
+    const Status status = co_await move_vps(file, Direction::write, rows, 100'000);
+    EXPECT_EQ(status.code(), Code::no_space) << status.message();
+    co_return Status{};
+  });
+  EXPECT_EQ(content().size(), 0u);
 }
 
 // As with shared files: another open of node 1 keeps what it has read of NAME.meta.
